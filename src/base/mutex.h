@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+
+// Lock annotations: clang's -Wthread-safety checks them, other compilers see nothing.
+#if defined(__clang__)
+#define EBB_ANNOTATION(x) __attribute__((x))
+#else
+#define EBB_ANNOTATION(x)
+#endif
+#define EBB_CAPABILITY(name) EBB_ANNOTATION(capability(name))
+#define EBB_SCOPED_CAPABILITY EBB_ANNOTATION(scoped_lockable)
+#define EBB_GUARDED_BY(mutex) EBB_ANNOTATION(guarded_by(mutex))
+#define EBB_REQUIRES(...) EBB_ANNOTATION(requires_capability(__VA_ARGS__))
+#define EBB_EXCLUDES(...) EBB_ANNOTATION(locks_excluded(__VA_ARGS__))
+#define EBB_ACQUIRE(...) EBB_ANNOTATION(acquire_capability(__VA_ARGS__))
+#define EBB_RELEASE(...) EBB_ANNOTATION(release_capability(__VA_ARGS__))
+
+namespace ebb::base {
+
+/// std::mutex that clang can reason about.
+class EBB_CAPABILITY("mutex") Mutex {
+ public:
+  void lock() EBB_ACQUIRE() { mutex_.lock(); }
+  void unlock() EBB_RELEASE() { mutex_.unlock(); }
+
+ private:
+  friend class Condition;
+  std::mutex mutex_;
+};
+
+/// Holds a Mutex for a scope.
+class EBB_SCOPED_CAPABILITY Lock {
+ public:
+  explicit Lock(Mutex& mutex) EBB_ACQUIRE(mutex) : mutex_(mutex) { mutex_.lock(); }
+  ~Lock() EBB_RELEASE() { mutex_.unlock(); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+ private:
+  Mutex& mutex_;
+};
+
+/// A condition variable over Mutex; callers re-check their condition in a loop.
+class Condition {
+ public:
+  void wait(Mutex& mutex) EBB_REQUIRES(mutex) {
+    std::unique_lock<std::mutex> adopted(mutex.mutex_, std::adopt_lock);
+    condition_.wait(adopted);
+    adopted.release();
+  }
+  void notify_all() { condition_.notify_all(); }
+
+ private:
+  std::condition_variable condition_;
+};
+
+}  // namespace ebb::base

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/reclaimer.h"
+
+#include <algorithm>
+#include <exception>
+
+#include "base/clock.h"
+
+namespace ebb::base {
+
+ReclaimerRegistry::Id ReclaimerRegistry::add(std::string name, Stage stage,
+                                             std::shared_ptr<Reclaimer> reclaimer) {
+  Lock lock(mutex_);
+  const Id id = next_id_++;
+  entries_.push_back({id, std::move(name), stage, std::move(reclaimer)});
+  std::stable_sort(entries_.begin(), entries_.end(),
+                   [](const Entry& a, const Entry& b) { return a.stage < b.stage; });
+  return id;
+}
+
+bool ReclaimerRegistry::remove(Id id) {
+  Lock lock(mutex_);
+  const auto found =
+      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.id == id; });
+  if (found == entries_.end()) return false;
+  entries_.erase(found);
+  const std::thread::id self = std::this_thread::get_id();
+  const auto called_elsewhere = [&] {
+    return std::any_of(running_.begin(), running_.end(),
+                       [&](const Running& r) { return r.id == id && r.thread != self; });
+  };
+  while (called_elsewhere())
+    finished_.wait(mutex_);
+  return true;
+}
+
+std::vector<std::string> ReclaimerRegistry::names() const {
+  Lock lock(mutex_);
+  std::vector<std::string> names;
+  for (const Entry& entry : entries_)
+    names.push_back(entry.name);
+  return names;
+}
+
+std::vector<ReclaimerRegistry::Entry> ReclaimerRegistry::begin_run(bool device_caches) const {
+  Lock lock(mutex_);
+  std::vector<Entry> chosen;
+  for (const Entry& entry : entries_)
+    if (device_caches || entry.stage != Stage::device_cache) chosen.push_back(entry);
+  return chosen;
+}
+
+bool ReclaimerRegistry::call(const Entry& entry, Reclaimed& reclaimed, double& seconds) {
+  const Running mark{entry.id, std::this_thread::get_id()};
+  {
+    Lock lock(mutex_);
+    const bool still_here = std::any_of(entries_.begin(), entries_.end(),
+                                        [&](const Entry& e) { return e.id == entry.id; });
+    if (!still_here) return false;
+    running_.push_back(mark);
+  }
+  const std::int64_t start = system_clock().now_ns();
+  try {
+    reclaimed = entry.reclaimer->reclaim();
+  } catch (const std::exception& failure) {
+    reclaimed = {false, 0, failure.what()};
+  } catch (...) {
+    reclaimed = {false, 0, "an exception that is no std::exception"};
+  }
+  seconds = seconds_between(start, system_clock().now_ns());
+  Lock lock(mutex_);
+  running_.erase(std::find_if(running_.begin(), running_.end(), [&](const Running& r) {
+    return r.id == mark.id && r.thread == mark.thread;
+  }));
+  finished_.notify_all();
+  return true;
+}
+
+}  // namespace ebb::base

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/reclaimer.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <stdexcept>
+
+namespace ebb::base {
+namespace {
+
+class Lambda final : public Reclaimer {
+ public:
+  explicit Lambda(std::function<Reclaimed()> body) : body_(std::move(body)) {}
+  Reclaimed reclaim() override { return body_(); }
+
+ private:
+  std::function<Reclaimed()> body_;
+};
+
+std::shared_ptr<Reclaimer> make(std::function<Reclaimed()> body) {
+  return std::make_shared<Lambda>(std::move(body));
+}
+
+TEST(ReclaimerRegistry, RunsByStageThenByOrderOfRegistration) {
+  ReclaimerRegistry registry;
+  std::vector<std::string> order;
+  const auto note = [&](const char* name) {
+    return make([&order, name] {
+      order.emplace_back(name);
+      return Reclaimed{};
+    });
+  };
+  registry.add("cuda", Stage::device_cache, note("cuda"));
+  registry.add("cache a", Stage::cache, note("cache a"));
+  registry.add("gc", Stage::collector, note("gc"));
+  registry.add("cache b", Stage::cache, note("cache b"));
+  registry.run(false, [](const auto&, const auto&, double) {});
+  EXPECT_EQ(order, (std::vector<std::string>{"gc", "cache a", "cache b"}));
+  order.clear();
+  registry.run(true, [](const auto&, const auto&, double) {});
+  EXPECT_EQ(order.back(), "cuda");
+  EXPECT_EQ(registry.names(), order);
+}
+
+TEST(ReclaimerRegistry, ReportsExceptionsInsteadOfPassingThemOn) {
+  ReclaimerRegistry registry;
+  registry.add("throws", Stage::cache, make([]() -> Reclaimed { throw std::runtime_error("no"); }));
+  registry.add("throws 7", Stage::cache, make([]() -> Reclaimed { throw 7; }));
+  std::vector<std::string> details;
+  registry.run(false, [&](const auto&, const Reclaimed& r, double) {
+    EXPECT_FALSE(r.ok);
+    details.push_back(r.detail);
+  });
+  EXPECT_EQ(details.size(), 2U);
+  EXPECT_EQ(details[0], "no");
+}
+
+TEST(ReclaimerRegistry, RemoveWaitsForACallUnderWay) {
+  ReclaimerRegistry registry;
+  std::atomic<bool> entered{false};
+  std::atomic<bool> leave{false};
+  std::atomic<bool> left{false};
+  const auto id = registry.add("slow", Stage::cache, make([&] {
+                                 entered = true;
+                                 while (!leave)
+                                   std::this_thread::yield();
+                                 left = true;
+                                 return Reclaimed{};
+                               }));
+  std::thread runner([&] { registry.run(false, [](const auto&, const auto&, double) {}); });
+  while (!entered)
+    std::this_thread::yield();
+  std::thread remover([&] {
+    EXPECT_TRUE(registry.remove(id));
+    EXPECT_TRUE(left) << "its context may die now";
+  });
+  leave = true;
+  remover.join();
+  runner.join();
+  EXPECT_FALSE(registry.remove(id));
+}
+
+TEST(ReclaimerRegistry, AHookMayRemoveItselfOrItsSuccessor) {
+  ReclaimerRegistry registry;
+  int second_calls = 0;
+  ReclaimerRegistry::Id first = 0;
+  ReclaimerRegistry::Id second = 0;
+  first = registry.add("first", Stage::cache, make([&] {
+                         EXPECT_TRUE(registry.remove(first));
+                         EXPECT_TRUE(registry.remove(second));
+                         return Reclaimed{};
+                       }));
+  second = registry.add("second", Stage::cache, make([&] {
+                          ++second_calls;
+                          return Reclaimed{};
+                        }));
+  registry.run(false, [](const auto&, const auto&, double) {});
+  EXPECT_EQ(second_calls, 0);
+  EXPECT_TRUE(registry.names().empty());
+}
+
+}  // namespace
+}  // namespace ebb::base
