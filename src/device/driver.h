@@ -76,8 +76,8 @@ class Driver {
                            std::uint64_t count) = 0;
 
   /// Takes the memory from `count` pages again, each with the start and the `page` it was mapped
-  /// with. Does not wait for work that uses them: see synchronize_stream. Checked before anything
-  /// is unmapped where the kind can; otherwise (cuda) pages before the refused one are unmapped.
+  /// with. Does not wait for work that uses them: see synchronize_stream. After Code::io some of
+  /// them may be unmapped.
   virtual base::Status unmap(int device, Address address, std::uint64_t page,
                              std::uint64_t count) = 0;
 
