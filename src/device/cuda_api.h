@@ -29,6 +29,8 @@ inline constexpr Result kNotSupported = 801;
 inline constexpr Result kSystemNotReady = 802;
 inline constexpr Result kSystemDriverMismatch = 803;
 inline constexpr Result kCompatNotSupported = 804;
+inline constexpr Result kStreamCaptureUnsupported = 900;
+inline constexpr Result kStreamCaptureInvalidated = 901;
 inline constexpr Result kStreamCaptureImplicit = 906;
 
 using Device = int;                  // CUdevice

@@ -88,9 +88,9 @@ MmapDriver::Device& MmapDriver::at(int device) {
   return devices_[static_cast<std::size_t>(device)];
 }
 
-Status MmapDriver::complete_event(int device, EventId event) {
+void MmapDriver::complete_stream(int device, StreamId stream) {
   const Lock lock(mutex_);
-  return at(device).events.complete(event);
+  at(device).events.complete_stream(stream);
 }
 
 Result<DeviceInfo> MmapDriver::info(int device) {

@@ -32,9 +32,8 @@ class MmapDriver final : public Driver {
   MmapDriver(const MmapDriver&) = delete;
   MmapDriver& operator=(const MmapDriver&) = delete;
 
-  /// Makes an event, and what its stream recorded before it, done (Completion::by_hand). Requires:
-  /// a device.
-  base::Status complete_event(int device, EventId event);
+  /// Makes the events of a stream done (Completion::by_hand). Requires: a device.
+  void complete_stream(int device, StreamId stream);
 
   const char* kind() const override { return "mmap"; }
   int device_count() const override { return options_.devices; }

@@ -7,8 +7,6 @@ namespace {
 using cuda::Result;
 
 constexpr int kCaptureModeGlobal = 0;
-constexpr Result kCaptureUnsupported = 900;
-constexpr Result kCaptureInvalidated = 901;
 
 std::size_t granule(CudaWorkbench& bench) {
   std::size_t bytes = 0;
@@ -123,13 +121,23 @@ Result map_with_an_offset(CudaWorkbench& bench) {
   return result;
 }
 
-Result map_a_released_handle(CudaWorkbench& bench) {
+Result map_less_than_the_handle(CudaWorkbench& bench) {
   const Range range(bench);
   cuda::Handle handle = 0;
   const cuda::AllocationProperties properties;
-  bench.api.cuMemCreate(&handle, range.granule_bytes(), &properties, 0);
+  bench.api.cuMemCreate(&handle, 2 * range.granule_bytes(), &properties, 0);
+  const Result result = bench.api.cuMemMap(range.at(0), range.granule_bytes(), 0, handle, 0);
   bench.api.cuMemRelease(handle);
-  return bench.api.cuMemMap(range.at(0), range.granule_bytes(), 0, handle, 0);
+  return result;
+}
+
+Result unmap_outside_reservations(CudaWorkbench& bench) {
+  cuda::Pointer gone = 0;
+  {
+    const Range range(bench);
+    gone = range.at(0);
+  }
+  return bench.api.cuMemUnmap(gone, granule(bench));
 }
 
 Result unmap_nothing(CudaWorkbench& bench) {
@@ -336,6 +344,17 @@ Result ask_for_memory_without_a_context(CudaWorkbench& bench) {
   return result;
 }
 
+Result reserve_without_a_context(CudaWorkbench& bench) {
+  cuda::Context ours = nullptr;
+  bench.api.cuCtxPopCurrent(&ours);
+  cuda::Pointer start = 0;
+  const std::size_t bytes = granule(bench);
+  const Result result = bench.api.cuMemAddressReserve(&start, bytes, 0, 0, 0);
+  bench.api.cuMemAddressFree(start, bytes);
+  bench.api.cuCtxPushCurrent(ours);
+  return result;
+}
+
 Result make_an_event_without_a_context(CudaWorkbench& bench) {
   cuda::Context ours = nullptr;
   bench.api.cuCtxPopCurrent(&ours);
@@ -401,11 +420,32 @@ Result allocate_relaxed_during_a_capture(CudaWorkbench& bench) {
   return allocated != cuda::kSuccess ? allocated : ended;
 }
 
-Result ask_the_default_stream_during_a_capture(CudaWorkbench& bench) {
+Result ask_a_capturing_stream(CudaWorkbench& bench) {
   bench.cuStreamBeginCapture(bench.stream, kCaptureModeGlobal);
-  int status = 0;
+  int status = cuda::kCaptureNone;
+  const Result result = bench.api.cuStreamIsCapturing(bench.stream, &status);
+  end_capture(bench);
+  return status == cuda::kCaptureNone ? cuda::kInvalidValue : result;
+}
+
+Result ask_the_default_stream_beside_a_capture(CudaWorkbench& bench) {
+  bench.cuStreamBeginCapture(bench.stream, kCaptureModeGlobal);
+  int status = cuda::kCaptureNone;
   const Result result = bench.api.cuStreamIsCapturing(nullptr, &status);
   end_capture(bench);
+  return result;
+}
+
+Result ask_the_default_stream_that_a_capture_excludes(CudaWorkbench& bench) {
+  cuda::Stream blocking = nullptr;
+  bench.cuStreamCreate(&blocking, 0);
+  bench.cuStreamBeginCapture(blocking, kCaptureModeGlobal);
+  int status = cuda::kCaptureNone;
+  const Result result = bench.api.cuStreamIsCapturing(nullptr, &status);
+  GraphTag* graph = nullptr;
+  bench.cuStreamEndCapture(blocking, &graph);
+  if (graph != nullptr) bench.cuGraphDestroy(graph);
+  bench.cuStreamDestroy(blocking);
   return result;
 }
 
@@ -418,13 +458,14 @@ const std::vector<CudaCase>& cuda_cases() {
       {"MapOverAPart", kInvalidValue, map_over_a_part},
       {"MapOutsideReservations", kInvalidValue, map_outside_reservations},
       {"MapMisaligned", kInvalidValue, map_misaligned},
-      {"MapMoreThanTheHandle", kInvalidValue, map_more_than_the_handle},
-      {"MapWithAnOffset", kInvalidValue, map_with_an_offset},
-      {"MapAReleasedHandle", kInvalidValue, map_a_released_handle},
-      {"UnmapNothing", kInvalidValue, unmap_nothing},
+      {"MapMoreThanTheHandle", kNotSupported, map_more_than_the_handle},
+      {"MapWithAnOffset", kNotSupported, map_with_an_offset},
+      {"MapLessThanTheHandle", kNotSupported, map_less_than_the_handle},
+      {"UnmapOutsideReservations", kInvalidValue, unmap_outside_reservations},
+      {"UnmapNothing", kSuccess, unmap_nothing},
       {"UnmapHalfAMapping", kInvalidValue, unmap_half_a_mapping},
       {"UnmapTwoMappingsAtOnce", kSuccess, unmap_two_mappings_at_once},
-      {"UnmapBeyondTheMapping", kInvalidValue, unmap_beyond_the_mapping},
+      {"UnmapBeyondTheMapping", kSuccess, unmap_beyond_the_mapping},
       {"FreeAddressesInUse", kInvalidValue, free_addresses_in_use},
       {"FreeAPartOfTheAddresses", kInvalidValue, free_a_part_of_the_addresses},
       {"FreeAddressesFromTheMiddle", kInvalidValue, free_addresses_from_the_middle},
@@ -448,14 +489,18 @@ const std::vector<CudaCase>& cuda_cases() {
       {"FreeAMapping", kInvalidValue, free_a_mapping},
       {"AllocateWithoutAContext", kInvalidContext, allocate_without_a_context},
       {"AskForMemoryWithoutAContext", kInvalidContext, ask_for_memory_without_a_context},
+      {"ReserveWithoutAContext", kSuccess, reserve_without_a_context},
       {"MakeAnEventWithoutAContext", kInvalidContext, make_an_event_without_a_context},
       {"PopWithoutAContext", kInvalidContext, pop_without_a_context},
       {"QueryAnEventNeverRecorded", kSuccess, query_an_event_never_recorded},
       {"GetAnUnknownDevice", kInvalidDevice, get_an_unknown_device},
-      {"AllocateDuringACapture", kCaptureUnsupported, allocate_during_a_capture},
-      {"EndADisturbedCapture", kCaptureInvalidated, end_a_disturbed_capture},
+      {"AllocateDuringACapture", kStreamCaptureUnsupported, allocate_during_a_capture},
+      {"EndADisturbedCapture", kStreamCaptureInvalidated, end_a_disturbed_capture},
       {"AllocateRelaxedDuringACapture", kSuccess, allocate_relaxed_during_a_capture},
-      {"AskTheDefaultStreamDuringACapture", kSuccess, ask_the_default_stream_during_a_capture},
+      {"AskACapturingStream", kSuccess, ask_a_capturing_stream},
+      {"AskTheDefaultStreamBesideACapture", kSuccess, ask_the_default_stream_beside_a_capture},
+      {"AskTheDefaultStreamThatACaptureExcludes", kStreamCaptureImplicit,
+       ask_the_default_stream_that_a_capture_excludes},
       {"CopyIntoAReservation", kInvalidValue, copy_into_a_reservation},
       {"CopyWithoutAccess", kInvalidValue, copy_without_access},
       {"AccessIsGoneAfterANewMap", kInvalidValue, access_is_gone_after_a_new_map},
