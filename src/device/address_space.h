@@ -41,9 +41,7 @@ struct AddressModel {
   static AddressModel first_fit() { return {.reuse = Reuse::lowest}; }
   static AddressModel last_freed() { return {.reuse = Reuse::latest}; }
   /// The closest simple description of CUDA 13 on an H200: chunks of 32 MiB, growing down.
-  static AddressModel like_cuda() {
-    return {.growth = Growth::down, .reuse = Reuse::lowest, .chunk = 32 * base::kMiB};
-  }
+  static AddressModel like_cuda() { return {.growth = Growth::down, .chunk = 32 * base::kMiB}; }
 };
 
 /// The addresses of one simulated device: which are in use, and which come next. Ranges in use

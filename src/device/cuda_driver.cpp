@@ -2,12 +2,11 @@
 #include "device/cuda_driver.h"
 
 #include <array>
-#include <cinttypes>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "base/bytes.h"
+#include "device/cuda_device.h"
 
 namespace ebb::device {
 
@@ -15,61 +14,6 @@ using base::Code;
 using base::Lock;
 using base::Result;
 using base::Status;
-
-struct CudaDriver::Device {
-  explicit Device(int index)
-      : name("cuda device " + std::to_string(index)), ledger(Ledger::Rules{}) {}
-
-  const std::string name;
-
-  // Constant once opened.
-  cuda::Device handle = 0;
-  DeviceInfo info;
-  cuda::AllocationProperties properties;
-
-  base::Mutex context_mutex;
-  cuda::Context context EBB_GUARDED_BY(context_mutex) = nullptr;
-
-  // Held over the driver's own call, so that the ledger says what the driver did. The driver
-  // serialises these calls itself.
-  base::Mutex memory_mutex;
-  Ledger ledger EBB_GUARDED_BY(memory_mutex);
-
-  // Creating an event costs more than recording it, so that destroyed ones are used again.
-  base::Mutex event_mutex;
-  std::unordered_map<EventId, cuda::Event> events EBB_GUARDED_BY(event_mutex);
-  std::vector<cuda::Event> idle_events EBB_GUARDED_BY(event_mutex);
-  EventId last_event EBB_GUARDED_BY(event_mutex) = 0;
-
-  Result<cuda::Event> find(EventId event) const EBB_REQUIRES(event_mutex) {
-    const auto found = events.find(event);
-    if (found != events.end()) return found->second;
-    return base::error(Code::bad_input, "%s: no event %" PRIu64, name.c_str(), event);
-  }
-};
-
-/// While it lives, the device's primary context is the thread's current one and driver calls do
-/// not disturb a graph capture. Not to be moved to another thread.
-class CudaDriver::InContext {
- public:
-  explicit InContext(const cuda::Api& api) : api_(&api) {
-    int mode = cuda::kCaptureModeRelaxed;
-    if (api.cuThreadExchangeStreamCaptureMode(&mode) == cuda::kSuccess) mode_before_ = mode;
-  }
-  InContext(InContext&& other) noexcept
-      : api_(std::exchange(other.api_, nullptr)), mode_before_(other.mode_before_) {}
-  InContext& operator=(InContext&&) = delete;
-  ~InContext() {
-    if (api_ == nullptr) return;
-    if (mode_before_) api_->cuThreadExchangeStreamCaptureMode(&*mode_before_);
-    cuda::Context ours = nullptr;
-    api_->cuCtxPopCurrent(&ours);
-  }
-
- private:
-  const cuda::Api* api_;
-  std::optional<int> mode_before_;
-};
 
 CudaDriver::CudaDriver(cuda::Api api) : api_(std::move(api)) {}
 
@@ -85,19 +29,20 @@ Result<std::unique_ptr<CudaDriver>> CudaDriver::open(const std::string& library)
 }
 
 CudaDriver::~CudaDriver() {
-  for (int device = 0; device < device_count(); ++device) {
-    Device& ours = at(device);
+  for (std::size_t device = 0; device < devices_.size(); ++device) {
+    Device& ours = *devices_[device];
     {
       const Lock lock(ours.context_mutex);
       if (ours.context == nullptr) continue;
     }
     // At process exit the driver may be gone already; then every call fails and nothing is lost.
-    if (auto entered = enter(device); entered) give_everything_back(ours);
+    if (auto entered = enter(static_cast<int>(device)); entered) give_everything_back(ours);
     api_.cuDevicePrimaryCtxRelease(ours.handle);
   }
 }
 
 void CudaDriver::give_everything_back(Device& device) {
+  api_.cuCtxSynchronize();  // unmapping does not wait for work that still uses the pages
   {
     const Lock lock(device.memory_mutex);
     for (const auto& [address, bytes] : device.ledger.segments()) {
@@ -333,101 +278,6 @@ Status CudaDriver::unmap(int device, Address address, std::uint64_t page, std::u
     ours.ledger.unmapped(address + i * page, page, 1);
   }
   return {};
-}
-
-Result<EventId> CudaDriver::record_event(int device, StreamId stream) {
-  auto entered = enter(device);
-  if (!entered) return std::move(entered).error();
-  Device& ours = at(device);
-  const Lock lock(ours.event_mutex);
-  cuda::Event event = nullptr;
-  if (!ours.idle_events.empty()) {
-    event = ours.idle_events.back();
-    ours.idle_events.pop_back();
-  } else if (auto result = api_.cuEventCreate(&event, cuda::kEventDisableTiming);
-             result != cuda::kSuccess) {
-    return failed(result, device, "cuEventCreate");
-  }
-  if (auto result = api_.cuEventRecord(event, reinterpret_cast<cuda::Stream>(stream));
-      result != cuda::kSuccess) {
-    ours.idle_events.push_back(event);
-    return failed(result, device, "cuEventRecord");
-  }
-  // Ids of different devices differ, so that an event of another one is recognised.
-  const EventId id = (static_cast<EventId>(device) << 48) | ++ours.last_event;
-  ours.events.emplace(id, event);
-  return id;
-}
-
-Result<cuda::Event> CudaDriver::find_event(int device, EventId event) {
-  Device& ours = at(device);
-  const Lock lock(ours.event_mutex);
-  return ours.find(event);
-}
-
-Result<bool> CudaDriver::event_done(int device, EventId event) {
-  auto entered = enter(device);
-  if (!entered) return std::move(entered).error();
-  auto ours = find_event(device, event);
-  if (!ours) return std::move(ours).error();
-  const cuda::Result result = api_.cuEventQuery(*ours);
-  if (result == cuda::kSuccess) return true;
-  if (result == cuda::kNotReady) return false;
-  return failed(result, device, "cuEventQuery");
-}
-
-Status CudaDriver::wait_event(int device, EventId event) {
-  auto entered = enter(device);
-  if (!entered) return std::move(entered).error();
-  auto ours = find_event(device, event);
-  if (!ours) return std::move(ours).error();
-  if (auto result = api_.cuEventSynchronize(*ours); result != cuda::kSuccess) {
-    return failed(result, device, "cuEventSynchronize");
-  }
-  return {};
-}
-
-Status CudaDriver::destroy_event(int device, EventId event) {
-  auto entered = enter(device);
-  if (!entered) return std::move(entered).error();
-  Device& ours = at(device);
-  const Lock lock(ours.event_mutex);
-  const auto found = ours.find(event);
-  if (!found) return found.error();
-  ours.events.erase(event);
-  ours.idle_events.push_back(*found);
-  return {};
-}
-
-Status CudaDriver::synchronize_stream(int device, StreamId stream) {
-  auto entered = enter(device);
-  if (!entered) return std::move(entered).error();
-  if (auto result = api_.cuStreamSynchronize(reinterpret_cast<cuda::Stream>(stream));
-      result != cuda::kSuccess) {
-    return failed(result, device, "cuStreamSynchronize");
-  }
-  return {};
-}
-
-Status CudaDriver::synchronize(int device) {
-  auto entered = enter(device);
-  if (!entered) return std::move(entered).error();
-  if (auto result = api_.cuCtxSynchronize(); result != cuda::kSuccess) {
-    return failed(result, device, "cuCtxSynchronize");
-  }
-  return {};
-}
-
-Result<bool> CudaDriver::is_capturing(int device, StreamId stream) {
-  auto entered = enter(device);
-  if (!entered) return std::move(entered).error();
-  int status = cuda::kCaptureNone;
-  const cuda::Result result =
-      api_.cuStreamIsCapturing(reinterpret_cast<cuda::Stream>(stream), &status);
-  // The legacy default stream cannot be captured; it only may not be used while another one is.
-  if (result == cuda::kStreamCaptureImplicit) return false;
-  if (result != cuda::kSuccess) return failed(result, device, "cuStreamIsCapturing");
-  return status != cuda::kCaptureNone;
 }
 
 }  // namespace ebb::device

@@ -4,13 +4,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
-#include "base/mutex.h"
 #include "device/cuda_api.h"
 #include "device/driver.h"
-#include "device/ledger.h"
 
 namespace ebb::device {
 

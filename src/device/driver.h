@@ -43,7 +43,8 @@ struct DeviceMemory {
 ///  - Code::out_of_memory, with the sizes in the message, when the device is full;
 ///  - Code::unavailable when the kind cannot do it at all;
 ///  - Code::io for any other refusal of the device.
-/// `Error::native` holds the vendor's or the kernel's own number.
+/// `Error::native` holds the vendor's or the kernel's own number. What was not given back goes with
+/// the driver.
 class Driver {
  public:
   virtual ~Driver() = default;

@@ -21,7 +21,7 @@ struct MmapOptions {
 /// Host memory as a device: addresses are pointers, so that allocators serve real memory without a
 /// GPU. Memory is zero when it is handed out and resident only once it is touched; what was
 /// released or unmapped leaves the process at once. Streams are mere names: work on a host is done
-/// when the call returns. Thread-safe. Everything handed out dies with the driver.
+/// when the call returns. Thread-safe.
 class MmapDriver final : public Driver {
  public:
   /// Addresses of segments and reservations, and page sizes, are multiples of it: one huge page.

@@ -67,6 +67,17 @@ TEST_F(CudaDriverTest, IsUnavailableWhereTheLibraryCannotStart) {
   }
 }
 
+TEST_F(CudaDriverTest, IsNotOpenedWhenADeviceCannotBeRead) {
+  for (const char* function : {"cuDeviceGet", "cuDeviceGetName", "cuDeviceTotalMem",
+                               "cuDeviceGetAttribute", "cuMemGetAllocationGranularity"}) {
+    library.fail(function, 0, 1, kIllegalAddress);
+    const auto refused = CudaDriver::open(EBB_FAKE_CUDA);
+    ASSERT_FALSE(refused) << function;
+    EXPECT_EQ(refused.error().native, kIllegalAddress);
+    EXPECT_NE(refused.error().message.find(function), std::string::npos);
+  }
+}
+
 TEST_F(CudaDriverTest, MakesAContextOnlyWhenADeviceIsUsed) {
   open();
   EXPECT_EQ(driver->device_count(), 2);

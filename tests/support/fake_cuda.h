@@ -18,8 +18,8 @@ class FakeCuda {
     library_.function<void (*)()>("fake_cuda_reset")();
   }
 
-  /// The `after`-th next call of `function` (named without its version) and `times - 1` more
-  /// answer `result` and do nothing.
+  /// Lets `after` calls of `function` (named without its version) through; the next `times` answer
+  /// `result` and do nothing.
   void fail(const char* function, std::uint64_t after, std::uint64_t times, int result) {
     library_.function<void (*)(const char*, std::uint64_t, std::uint64_t, int)>("fake_cuda_fail")(
         function, after, times, result);
