@@ -4,23 +4,27 @@
 #include <array>
 
 namespace ebb::device {
+namespace {
+
+constexpr std::array<const char*, kCallKinds> kNames = {"info",
+                                                        "memory",
+                                                        "allocate",
+                                                        "release",
+                                                        "reserve",
+                                                        "unreserve",
+                                                        "map",
+                                                        "unmap",
+                                                        "record_event",
+                                                        "event_done",
+                                                        "wait_event",
+                                                        "destroy_event",
+                                                        "synchronize_stream",
+                                                        "synchronize",
+                                                        "is_capturing"};
+
+}  // namespace
 
 const char* name_of(Call call) {
-  static constexpr std::array<const char*, kCallKinds> kNames = {"info",
-                                                                 "memory",
-                                                                 "allocate",
-                                                                 "release",
-                                                                 "reserve",
-                                                                 "unreserve",
-                                                                 "map",
-                                                                 "unmap",
-                                                                 "record_event",
-                                                                 "event_done",
-                                                                 "wait_event",
-                                                                 "destroy_event",
-                                                                 "synchronize_stream",
-                                                                 "synchronize",
-                                                                 "is_capturing"};
   return index_of(call) < kCallKinds ? kNames[index_of(call)] : "unknown";
 }
 

@@ -126,6 +126,7 @@ class Api {
 
   int device_count() const { return device_count_; }
 
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration takes none
 #define EBB_CUDA_DECLARE(name, symbol, parameters) Result(*name) parameters = nullptr;
   EBB_CUDA_FUNCTIONS(EBB_CUDA_DECLARE)
 #undef EBB_CUDA_DECLARE

@@ -7,6 +7,15 @@ using base::Lock;
 using base::Result;
 using base::Status;
 
+namespace {
+
+// NOLINTNEXTLINE(performance-no-int-to-ptr): a StreamId is the owner's handle
+cuda::Stream handle_of(StreamId stream) {
+  return reinterpret_cast<cuda::Stream>(stream);
+}
+
+}  // namespace
+
 Result<EventId> CudaDriver::record_event(int device, StreamId stream) {
   auto entered = enter(device);
   if (!entered) return std::move(entered).error();
@@ -20,8 +29,7 @@ Result<EventId> CudaDriver::record_event(int device, StreamId stream) {
              result != cuda::kSuccess) {
     return failed(result, device, "cuEventCreate");
   }
-  if (auto result = api_.cuEventRecord(event, reinterpret_cast<cuda::Stream>(stream));
-      result != cuda::kSuccess) {
+  if (auto result = api_.cuEventRecord(event, handle_of(stream)); result != cuda::kSuccess) {
     ours.idle_events.push_back(event);
     return failed(result, device, "cuEventRecord");
   }
@@ -74,8 +82,7 @@ Status CudaDriver::destroy_event(int device, EventId event) {
 Status CudaDriver::synchronize_stream(int device, StreamId stream) {
   auto entered = enter(device);
   if (!entered) return std::move(entered).error();
-  if (auto result = api_.cuStreamSynchronize(reinterpret_cast<cuda::Stream>(stream));
-      result != cuda::kSuccess) {
+  if (auto result = api_.cuStreamSynchronize(handle_of(stream)); result != cuda::kSuccess) {
     return failed(result, device, "cuStreamSynchronize");
   }
   return {};
@@ -94,8 +101,7 @@ Result<bool> CudaDriver::is_capturing(int device, StreamId stream) {
   auto entered = enter(device);
   if (!entered) return std::move(entered).error();
   int status = cuda::kCaptureNone;
-  const cuda::Result result =
-      api_.cuStreamIsCapturing(reinterpret_cast<cuda::Stream>(stream), &status);
+  const cuda::Result result = api_.cuStreamIsCapturing(handle_of(stream), &status);
   // The legacy default stream cannot be captured; it only may not be used while another one is.
   if (result == cuda::kStreamCaptureImplicit) return false;
   if (result != cuda::kSuccess) return failed(result, device, "cuStreamIsCapturing");
