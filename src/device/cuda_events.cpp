@@ -9,9 +9,8 @@ using base::Status;
 
 namespace {
 
-// NOLINTNEXTLINE(performance-no-int-to-ptr): a StreamId is the owner's handle
 cuda::Stream handle_of(StreamId stream) {
-  return reinterpret_cast<cuda::Stream>(stream);
+  return reinterpret_cast<cuda::Stream>(stream);  // NOLINT(performance-no-int-to-ptr)
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ using base::Status;
 namespace {
 
 void* pointer(Address address) {
-  return reinterpret_cast<void*>(address);
+  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 
 std::uint64_t whole_pages(std::uint64_t bytes) {
