@@ -81,6 +81,7 @@ base::Status ElfFile::read_headers() {
   if (header.e_ident[EI_CLASS] != ELFCLASS64) return not_elf("it is a 32-bit one");
   if (header.e_ident[EI_DATA] != ELFDATA2LSB) return not_elf("it is big-endian");
   is_relocatable_ = header.e_type == ET_DYN;
+  machine_ = header.e_machine;
 
   const base::Result<std::string> segments =
       bytes_at(header.e_phoff, std::uint64_t{header.e_phnum} * sizeof(Elf64_Phdr));

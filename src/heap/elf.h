@@ -27,6 +27,8 @@ class ElfFile {
   const std::vector<std::string>& needed() const { return needed_; }
   /// PT_INTERP; empty for a static program or a library.
   const std::string& interpreter() const { return interpreter_; }
+  /// e_machine: which processor it is for.
+  std::uint16_t machine() const { return machine_; }
   /// Position-independent: addresses in the file are relative to where it is loaded.
   bool is_relocatable() const { return is_relocatable_; }
 
@@ -67,6 +69,7 @@ class ElfFile {
   std::string interpreter_;
   std::vector<std::string> needed_;
   bool is_relocatable_ = false;
+  std::uint16_t machine_ = 0;
   std::optional<SymbolTable> dynamic_symbols_;
   std::optional<SymbolTable> static_symbols_;
 };
