@@ -194,7 +194,7 @@ TEST_F(CleanerTest, ManyThreadsMayCleanAndChangeHooks) {
       while (!stop)
         static_cast<void>(cleaner_.clean({.cuda_empty_cache = true}));
     });
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 200 || heap_.light_calls < 10; ++i) {
     const auto id = reclaimers_.add("hook", base::Stage::cache,
                                     std::make_shared<Hook>([] { return base::Reclaimed{}; }));
     heap_.light_reaches += kMiB;
@@ -203,7 +203,7 @@ TEST_F(CleanerTest, ManyThreadsMayCleanAndChangeHooks) {
   stop = true;
   for (std::thread& thread : threads)
     thread.join();
-  EXPECT_GT(heap_.light_calls, 0);
+  EXPECT_TRUE(reclaimers_.names().empty());
 }
 
 TEST_F(CleanerTest, LearnsWhatAByteCosts) {
