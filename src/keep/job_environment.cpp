@@ -98,6 +98,27 @@ std::vector<EnvironmentVariable> job_environment(
   return variables;
 }
 
+base::Result<std::vector<EnvironmentVariable>> job_environment_for(Role role,
+                                                                   std::string_view allocator) {
+  const std::optional<AllocatorKind> kind = heap::allocator_kind_from(allocator);
+  if (!kind || *kind == AllocatorKind::musl || *kind == AllocatorKind::unknown) {
+    return base::error(base::Code::bad_input,
+                       "unknown allocator '%.*s': expected glibc, jemalloc, tcmalloc or mimalloc",
+                       static_cast<int>(allocator.size()), allocator.data());
+  }
+  if (*kind == AllocatorKind::glibc) return job_environment(role, std::nullopt);
+  base::Result<heap::InstalledAllocator> installed = heap::find_installed(*kind);
+  if (!installed) return installed.error();
+  return job_environment(role, *installed);
+}
+
+base::Json to_json(const EnvironmentVariable& variable) {
+  return base::Json::object({{"name", variable.name},
+                             {"value", variable.value},
+                             {"prepend", variable.prepend},
+                             {"why", variable.why}});
+}
+
 std::string environment_text(const std::vector<EnvironmentVariable>& variables,
                              ShellSyntax syntax) {
   std::string text;
