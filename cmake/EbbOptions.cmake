@@ -4,6 +4,10 @@ target_compile_options(ebb_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow
                        $<$<COMPILE_LANGUAGE:CXX>:-Wconversion;-Wsign-conversion>
                        $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>
                        $<$<BOOL:${EBB_WARNINGS_AS_ERRORS}>:-Werror> -fstack-protector-strong)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # False alarms in std::string: https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105651
+  target_compile_options(ebb_options INTERFACE -Wno-restrict)
+endif()
 target_compile_definitions(ebb_options INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>
                            EBB_VERSION="${PROJECT_VERSION}")
 if(EBB_SANITIZE)
