@@ -67,7 +67,7 @@ void print_memory(const keep::Info& info, const term::Style& style) {
               style.paint(term::bar(memory.percent / 100, 20), colour_of(memory)).c_str(),
               memory.percent);
   for (const heap::Detail& detail : info.heap.details) {
-    const bool is_count = detail.name == "arenas";
+    const bool is_count = detail.name.starts_with("arena");
     std::printf("           %s: %s\n", detail.name.c_str(),
                 is_count ? std::to_string(detail.value).c_str() : bytes_text(detail.value).c_str());
   }

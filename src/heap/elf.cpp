@@ -135,45 +135,42 @@ base::Status ElfFile::read_dynamic(const Section& section) {
 }
 
 ElfFile::SymbolTable ElfFile::read_symbols(std::uint32_t section_type) const {
-  SymbolTable table;
   for (const Section& section : sections_) {
     if (section.type != section_type || section.link >= sections_.size()) continue;
     const Section& strings = sections_[section.link];
-    const base::Result<std::string> entries = bytes_at(section.offset, section.size);
-    const base::Result<std::string> names = bytes_at(strings.offset, strings.size);
-    // A damaged table defines nothing; the file may still be told by its strings.
-    if (!entries || !names) continue;
-    for (const Elf64_Sym& symbol : records<Elf64_Sym>(*entries)) {
-      const unsigned kind = ELF64_ST_TYPE(symbol.st_info);
-      const bool is_code_or_data = kind == STT_FUNC || kind == STT_OBJECT || kind == STT_GNU_IFUNC;
-      if (symbol.st_shndx == SHN_UNDEF || !is_code_or_data) continue;
-      table.emplace(string_at(*names, symbol.st_name), symbol.st_value);
-    }
+    base::Result<std::string> entries = bytes_at(section.offset, section.size);
+    base::Result<std::string> names = bytes_at(strings.offset, strings.size);
+    if (entries && names) return {*std::move(entries), *std::move(names)};
   }
-  return table;
+  // No table, or a damaged one, defines nothing; the file may still be told by its strings.
+  return {};
 }
 
-const ElfFile::SymbolTable& ElfFile::dynamic_symbols() {
-  if (!dynamic_symbols_) dynamic_symbols_ = read_symbols(SHT_DYNSYM);
-  return *dynamic_symbols_;
-}
-
-const ElfFile::SymbolTable& ElfFile::static_symbols() {
-  if (!static_symbols_) static_symbols_ = read_symbols(SHT_SYMTAB);
-  return *static_symbols_;
+std::optional<std::uint64_t> ElfFile::find(const SymbolTable& table, std::string_view name) {
+  for (std::size_t at = 0; at + sizeof(Elf64_Sym) <= table.entries.size();
+       at += sizeof(Elf64_Sym)) {
+    Elf64_Sym symbol{};
+    std::memcpy(&symbol, table.entries.data() + at, sizeof symbol);
+    if (symbol.st_shndx == SHN_UNDEF || symbol.st_name >= table.names.size()) continue;
+    // With the terminating null, so that no longer name matches.
+    const std::string_view rest = std::string_view(table.names).substr(symbol.st_name);
+    if (rest.size() <= name.size() || rest[name.size()] != '\0' || !rest.starts_with(name))
+      continue;
+    const unsigned kind = ELF64_ST_TYPE(symbol.st_info);
+    if (kind == STT_FUNC || kind == STT_OBJECT || kind == STT_GNU_IFUNC) return symbol.st_value;
+  }
+  return std::nullopt;
 }
 
 std::optional<std::uint64_t> ElfFile::defined_dynamically(std::string_view name) {
-  const SymbolTable& symbols = dynamic_symbols();
-  const auto found = symbols.find(std::string(name));
-  return found == symbols.end() ? std::nullopt : std::optional(found->second);
+  if (!dynamic_symbols_) dynamic_symbols_ = read_symbols(SHT_DYNSYM);
+  return find(*dynamic_symbols_, name);
 }
 
 std::optional<std::uint64_t> ElfFile::defined(std::string_view name) {
   if (const auto value = defined_dynamically(name)) return value;
-  const SymbolTable& symbols = static_symbols();
-  const auto found = symbols.find(std::string(name));
-  return found == symbols.end() ? std::nullopt : std::optional(found->second);
+  if (!static_symbols_) static_symbols_ = read_symbols(SHT_SYMTAB);
+  return find(*static_symbols_, name);
 }
 
 bool ElfFile::read_only_data_contains(std::string_view needle) const {

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/file.h"
@@ -50,16 +49,21 @@ class ElfFile {
     std::uint64_t size = 0;
     std::uint32_t link = 0;
   };
-  using SymbolTable = std::unordered_map<std::string, std::uint64_t>;
+  /// Raw symbols and their names as they stand in the file: searched, not indexed, since a file
+  /// is asked for a handful of names and an index of libtorch's would be larger than the heap of
+  /// many a job.
+  struct SymbolTable {
+    std::string entries;
+    std::string names;
+  };
 
   ElfFile() = default;
   base::Status read_headers();
   base::Status read_sections(std::uint64_t offset, std::uint16_t count, std::uint16_t names);
   base::Status read_dynamic(const Section& section);
   base::Result<std::string> bytes_at(std::uint64_t offset, std::uint64_t size) const;
-  const SymbolTable& dynamic_symbols();
-  const SymbolTable& static_symbols();
   SymbolTable read_symbols(std::uint32_t section_type) const;
+  static std::optional<std::uint64_t> find(const SymbolTable& table, std::string_view name);
 
   std::string path_;
   base::FileDescriptor file_;

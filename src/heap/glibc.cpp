@@ -40,7 +40,6 @@ class Glibc final : public HostAllocator {
 
   HeapReading read() override {
     HeapReading reading;
-    const std::optional<MallocInfo> info = malloc_info_now();
     std::optional<std::uint64_t> in_arenas;  // live bytes outside mappings of their own
     if (call_.mallinfo2 != nullptr) {
       const Mallinfo2 now = call_.mallinfo2();
@@ -48,19 +47,20 @@ class Glibc final : public HostAllocator {
       reading.live = now.uordblks + now.hblkhd;
       reading.mapped = now.arena + now.hblkhd;
       reading.details = {{"mmapped", now.hblkhd}, {"free, resident or not", now.fordblks}};
-    } else if (info) {
+    } else if (const std::optional<MallocInfo> info = malloc_info_now()) {
       in_arenas = info->system - std::min(info->system, info->free);
       reading.live = *in_arenas + info->mmapped;
       reading.mapped = info->system + info->mmapped;
       reading.details = {{"mmapped", info->mmapped}, {"free, resident or not", info->free}};
     }
-    if (info) reading.details.push_back({"arenas", info->arenas});
     const base::Result<std::vector<Mapping>> mappings = read_mappings("/proc/self/maps");
     if (mappings && in_arenas) {
-      const std::uint64_t resident = resident_bytes(arena_ranges(*mappings));
+      const std::vector<ArenaRange> heaps = arena_ranges(*mappings);
+      const std::uint64_t resident = resident_bytes(heaps);
       // Live memory that was never touched is not resident: never below zero.
       reading.retained = resident - std::min(resident, *in_arenas);
       reading.details.push_back({"resident in arenas", resident});
+      reading.details.push_back({"arena heaps", heaps.size()});
     } else {
       reading.cannot_tell.push_back("retained: " +
                                     (mappings ? "no statistics" : mappings.error().message));

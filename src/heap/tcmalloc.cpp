@@ -14,7 +14,7 @@ struct Functions {
   int (*get_numeric_property)(const char* name, std::size_t* value);
   void (*release_free_memory)();
   void (*release_to_system)(std::size_t bytes);
-  void (*mark_thread_idle)();
+  void (*flush_thread_cache)();
   int (*set_numeric_property)(const char* name, std::size_t value);
   const char* (*version)(int* major, int* minor, const char** patch);
 };
@@ -58,11 +58,12 @@ class Tcmalloc final : public HostAllocator {
     GiveBack result;
     result.depth = depth;
     result.attempted = true;
-    if (depth == Depth::deep && call_.mark_thread_idle != nullptr) {
-      call_.mark_thread_idle();
-      result.steps.emplace_back("MallocExtension_MarkThreadIdle");
-      result.notes.emplace_back("thread caches of other threads cannot be flushed from here");
+    if (call_.flush_thread_cache != nullptr) {
+      call_.flush_thread_cache();
+      result.steps.emplace_back("MallocExtension_MarkThreadTemporarilyIdle");
     }
+    if (depth == Depth::deep)
+      result.notes.emplace_back("thread caches of other threads cannot be flushed from here");
     call_.release_free_memory();
     result.steps.emplace_back("MallocExtension_ReleaseFreeMemory");
     return result;
@@ -113,7 +114,7 @@ std::unique_ptr<HostAllocator> make_tcmalloc(const Detection& detection) {
   find(functions.get_numeric_property, "MallocExtension_GetNumericProperty");
   find(functions.release_free_memory, "MallocExtension_ReleaseFreeMemory");
   find(functions.release_to_system, "MallocExtension_ReleaseToSystem");
-  find(functions.mark_thread_idle, "MallocExtension_MarkThreadIdle");
+  find(functions.flush_thread_cache, "MallocExtension_MarkThreadTemporarilyIdle");
   find(functions.set_numeric_property, "MallocExtension_SetNumericProperty");
   find(functions.version, "tc_version");
   // google/tcmalloc has a C++ interface only and lacks these.

@@ -63,6 +63,7 @@ class Subprocess {
   Subprocess& operator=(const Subprocess&) = delete;
 
   pid_t pid() const { return pid_; }
+  int input() const { return input_; }
 
   /// One line of its standard output, without the newline.
   std::string read_line() const {
