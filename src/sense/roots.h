@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace ebb::sense {
+
+/// Where the kernel's files are. The defaults are this machine; a recorded tree is another.
+struct Roots {
+  std::string proc = "/proc";
+  std::string sys = "/sys";
+  /// Put before every mount point that mountinfo names. Mount points are absolute, so that a tree
+  /// recorded under a directory is found only with that directory before them.
+  std::string mounts = "";
+
+  /// A whole tree below `directory`: its proc, its sys and its mount points.
+  static Roots under(const std::string& directory) {
+    return {directory + "/proc", directory + "/sys", directory};
+  }
+
+  /// The folder of a process below `proc`.
+  std::string process(pid_t pid) const;
+};
+
+/// Stands for the calling process wherever a pid is asked for.
+inline constexpr pid_t kSelf = 0;
+
+inline std::string Roots::process(pid_t pid) const {
+  return proc + "/" + (pid == kSelf ? std::string("self") : std::to_string(pid));
+}
+
+}  // namespace ebb::sense
