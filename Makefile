@@ -4,17 +4,20 @@
 .NOTPARALLEL:
 .PHONY: help build run test bench test-long lint format clean
 
+# Without the tests, a build needs fewer packages.
+configure := cmake --preset release -DEBB_BUILD_TESTS=OFF
+
 help: ## Show these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## Build the program build/release/bin/ebb and the library build/release/lib/libebb.so
 	@scripts/setup build
-	@cmake --preset release
+	@$(configure)
 	@cmake --build --preset release --target src/all
 
 run: ## See it work: a fragmented heap on four allocators, and what a cleanup gives back
 	@scripts/setup run
-	@cmake --preset release
+	@$(configure)
 	@cmake --build --preset release --target ebb-demo-heap src/all
 	@build/release/bin/ebb-demo-heap
 
@@ -24,7 +27,7 @@ test: ## Run every test: plain, under sanitizers, bare, a minute of fuzzing (abo
 
 bench: ## Measure, and print the tables
 	@scripts/setup run
-	@cmake --preset release
+	@$(configure)
 	@cmake --build --preset release --target bench/all src/all
 	@scripts/bench
 
