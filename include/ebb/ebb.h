@@ -9,7 +9,8 @@
  *   wrong, for the calling thread.
  * - A struct starts with struct_size, which the caller sets to sizeof: fields may be added at the
  *   end, and a library only writes those that the caller's struct has.
- * - Everything may be called from any thread, nothing from a signal handler, and nothing throws.
+ * - Everything may be called from any thread, nothing from a signal handler, and nothing throws but
+ *   ebb_torch_alloc.
  * - EBB_DISABLE=1 in the environment turns every action into "nothing was done".
  */
 
@@ -170,6 +171,72 @@ EBB_API int ebb_memory_profile(void);
 /** Cleans up whenever systemd asks for memory through $MEMORY_PRESSURE_WATCH; `watching` (may be
     null) is 0 where that is not set. Started once, lasts for the life of the process. */
 EBB_API int ebb_watch_pressure(int* watching);
+
+/* ---- inside PyTorch ---------------------------------------------------------------------- */
+
+/*
+ * PyTorch's caching allocator, by PyTorch's own rules, as its CUDAPluggableAllocator:
+ *
+ *   a = torch.cuda.memory.CUDAPluggableAllocator("libebb.so", "ebb_torch_alloc", "ebb_torch_free")
+ *   for setter, function in (("set_init_fn", "ebb_torch_init"), …):   # as below
+ *       getattr(a.allocator(), setter)(ctypes.cast(getattr(lib, function), ctypes.c_void_p).value)
+ *   torch.cuda.memory.change_current_allocator(a)
+ *
+ * PyTorch's own memory_stats, memory_summary and snapshots raise under a pluggable allocator; the
+ * functions further down answer in their place. Everything works without PyTorch too.
+ *
+ * Settings come from PYTORCH_CUDA_ALLOC_CONF and PYTORCH_ALLOC_CONF as PyTorch reads them. The
+ * rules are those of $EBB_TORCH_VERSION ("2.11"), else of the newest release that Ebb knows. Memory
+ * comes from the CUDA driver, or from what $EBB_TORCH_DRIVER names: "cuda:LIBRARY", "mmap" (host
+ * memory), "mmap:BYTES". All of it is read when a device is first used. A forked child of a process
+ * that used a device gets EBB_UNAVAILABLE. EBB_DISABLE does not apply: who installs an allocator
+ * needs one.
+ */
+
+/** `size` bytes for use on `stream`; null for 0 bytes alone. Any failure is thrown as
+    std::runtime_error, which PyTorch raises as RuntimeError: PyTorch's out-of-memory message and
+    what Ebb knows beyond it. A null would become a tensor without memory. */
+EBB_API void* ebb_torch_alloc(size_t size, int device, void* stream);
+
+/** The same for callers that do not catch C++ exceptions. */
+EBB_API int ebb_torch_try_alloc(size_t size, int device, void* stream, void** memory);
+
+/** Gives back what either handed out; anything else is a line in the log. `size` and `stream` are
+    not looked at. Null is allowed. */
+EBB_API void ebb_torch_free(void* memory, size_t size, int device, void* stream);
+
+/** set_init_fn: opens the driver, so that what is wrong is in the log from the start. */
+EBB_API void ebb_torch_init(int device_count);
+/** set_reset_fn: torch.cuda.empty_cache(). */
+EBB_API void ebb_torch_reset(void);
+/** set_memory_fraction_fn: torch.cuda.set_per_process_memory_fraction(). */
+EBB_API void ebb_torch_memory_fraction(double fraction, int device);
+/** set_record_stream_fn: keeps freed memory from reuse until `stream` is done with it. */
+EBB_API void ebb_torch_record_stream(void* memory, void* stream);
+/** set_base_alloc_fn: the segment that the memory lies in. `size` may be null. Memory that is not
+    Ebb's is its own base, and `size` stays as it is. */
+EBB_API void* ebb_torch_base_alloc(void* memory, size_t* size);
+
+/** For torch.cuda.MemPool, where PyTorch's own allocator goes on caching and only its segments come
+    from here, straight from the driver. Null, which PyTorch takes as out of memory, where that has
+    none; `size` and `device` of the free are those of the allocation. */
+EBB_API void* ebb_torch_segment_alloc(size_t size, int device, void* stream);
+EBB_API void ebb_torch_segment_free(void* memory, size_t size, int device, void* stream);
+
+/** torch.cuda.memory_stats(device): a JSON object with its keys, to be freed with ebb_free. */
+EBB_API int ebb_torch_stats(int device, char** json);
+/** torch.cuda.memory_summary(device), to be freed with ebb_free. */
+EBB_API int ebb_torch_summary(int device, char** text);
+/** torch.cuda.reset_peak_memory_stats(device). */
+EBB_API int ebb_torch_reset_peak_stats(int device);
+/** torch.cuda.memory._dump_snapshot(path): a pickle that PyTorch's memory_viz reads. */
+EBB_API int ebb_torch_snapshot(const char* path);
+/** torch.cuda.memory._record_memory_history() for all devices, without stacks: the last
+    `max_entries` events, 0 for all. 0 for `enabled` ends it. */
+EBB_API int ebb_torch_record_history(int enabled, uint64_t max_entries);
+/** Waits for all streams and gives unused memory of all devices back; ebb_cleanup with
+    cuda_empty_cache does it too. */
+EBB_API int ebb_torch_empty_cache(void);
 
 /* ---- everything else, as JSON ------------------------------------------------------------ */
 

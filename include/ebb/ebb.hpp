@@ -130,4 +130,75 @@ class RoundKeeper {
   ebb_keeper* keeper_ = nullptr;
 };
 
+/// The memory that PyTorch gets from ebb_torch_alloc, and anybody else who calls it.
+namespace torch {
+
+namespace detail {
+inline std::string text(int code, char* owned) {
+  ebb::detail::check(code);
+  std::string copy(owned);
+  ebb_free(owned);
+  return copy;
+}
+}  // namespace detail
+
+/// torch.cuda.memory_stats() as JSON.
+inline std::string stats(int device = 0) {
+  char* json = nullptr;
+  const int code = ebb_torch_stats(device, &json);
+  return detail::text(code, json);
+}
+
+/// torch.cuda.memory_summary().
+inline std::string summary(int device = 0) {
+  char* table = nullptr;
+  const int code = ebb_torch_summary(device, &table);
+  return detail::text(code, table);
+}
+
+/// torch.cuda.memory._dump_snapshot().
+inline void snapshot(const std::string& path) {
+  ebb::detail::check(ebb_torch_snapshot(path.c_str()));
+}
+
+/// Keeps the last `max_entries` events for snapshots, 0 for all, from now on.
+inline void record_history(std::uint64_t max_entries = 0) {
+  ebb::detail::check(ebb_torch_record_history(1, max_entries));
+}
+
+/// torch.cuda.empty_cache().
+inline void empty_cache() {
+  ebb::detail::check(ebb_torch_empty_cache());
+}
+
+/// Device memory for as long as this object lives.
+class Memory {
+ public:
+  explicit Memory(std::size_t bytes, int device = 0, void* stream = nullptr)
+      : device_(device), stream_(stream) {
+    ebb::detail::check(ebb_torch_try_alloc(bytes, device, stream, &memory_));
+  }
+  Memory(Memory&& other) noexcept
+      : memory_(std::exchange(other.memory_, nullptr)),
+        device_(other.device_),
+        stream_(other.stream_) {}
+  Memory& operator=(Memory&& other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(device_, other.device_);
+    std::swap(stream_, other.stream_);
+    return *this;
+  }
+  ~Memory() { ebb_torch_free(memory_, 0, device_, stream_); }
+
+  /// Null for 0 bytes.
+  void* get() const { return memory_; }
+
+ private:
+  void* memory_ = nullptr;
+  int device_;
+  void* stream_;
+};
+
+}  // namespace torch
+
 }  // namespace ebb

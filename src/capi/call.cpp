@@ -84,9 +84,7 @@ int ebb_call(const char* verb, const char* arguments, char** result) {
       if (std::strcmp(known.name, verb) != 0) continue;
       const base::Result<Json> answer = known.run(*parsed);
       if (!answer) return capi::fail(answer.error());
-      *result = ::strdup(answer->text().c_str());
-      if (*result == nullptr) return capi::fail(base::error(Code::out_of_memory, "out of memory"));
-      return static_cast<int>(EBB_OK);
+      return capi::store_text(answer->text(), result);
     }
     return capi::fail(
         base::error(Code::bad_input, "unknown verb '%s': expected info, cleanup or env", verb));

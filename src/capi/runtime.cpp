@@ -19,7 +19,7 @@ std::uint64_t rss_now() {
 }
 
 /// The calling thread's last error. A plain buffer: no destructor to run while a thread ends.
-thread_local char last_error[1024] = "";
+thread_local char last_error[2048] = "";
 
 base::Status store_checked(const ebb_cleanup_report& whole, ebb_cleanup_report* into) {
   if (into == nullptr) return {};
@@ -91,6 +91,14 @@ int fail(const base::Error& error) {
       return EBB_INTERNAL;
   }
   return EBB_INTERNAL;
+}
+
+int store_text(const std::string& text, char** into) {
+  if (into == nullptr)
+    return fail(base::error(base::Code::bad_input, "the place for the text must not be null"));
+  *into = ::strdup(text.c_str());
+  if (*into == nullptr) return fail(base::error(base::Code::out_of_memory, "out of memory"));
+  return EBB_OK;
 }
 
 int guarded(const std::function<int()>& body) noexcept {

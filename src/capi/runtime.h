@@ -33,6 +33,9 @@ Runtime& runtime();
 /// Remembers why the calling thread's call failed, and gives the code to return.
 int fail(const base::Error& error);
 
+/// Gives the caller a copy of `text` to be freed with ebb_free; the code to return.
+int store_text(const std::string& text, char** into);
+
 /// Runs `body`, which returns an ebb_code, and turns whatever it throws into EBB_INTERNAL or
 /// EBB_OUT_OF_MEMORY.
 int guarded(const std::function<int()>& body) noexcept;
