@@ -40,7 +40,6 @@ class Replay final : public CompletionSource {
   std::size_t completed_ = 0;
   std::vector<PoolId> scopes_;
   std::vector<std::int64_t> expected_;
-  Failure failure_;
 };
 
 }  // namespace ebb::cache::truth
