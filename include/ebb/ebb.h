@@ -195,10 +195,11 @@ EBB_API int ebb_watch_pressure(int* watching);
 
 /** `size` bytes for use on `stream`; null for 0 bytes alone. Any failure is thrown as
     std::runtime_error, which PyTorch raises as RuntimeError: PyTorch's out-of-memory message and
-    what Ebb knows beyond it. A null would become a tensor without memory. */
+    what Ebb knows beyond it. A null would become a tensor without memory. Thrown by the process's
+    libstdc++.so.6; without one it aborts. */
 EBB_API void* ebb_torch_alloc(size_t size, int device, void* stream);
 
-/** The same for callers that do not catch C++ exceptions. */
+/** The same with a code, for callers that do not catch C++ exceptions. */
 EBB_API int ebb_torch_try_alloc(size_t size, int device, void* stream, void** memory);
 
 /** Gives back what either handed out; anything else is a line in the log. `size` and `stream` are

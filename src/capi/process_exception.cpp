@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capi/process_exception.h"
 
-#include <stdexcept>
+#include <cstdlib>
 
 #include "base/dynamic_library.h"
+#include "base/log.h"
 
 namespace ebb::capi {
 namespace {
@@ -21,17 +22,14 @@ using Throw = void (*)(const char* message);
   }
 }
 
-[[noreturn, gnu::noinline]] void throw_own(const char* message) {
-  throw std::runtime_error(message);
-}
-
 }  // namespace
 
-// The two above stay apart: this frame has neither handlers nor anything to destroy, which would be
-// strangers to the exception that passes through.
+// find_throw stays apart: a frame with a handler would need this library's runtime to unwind.
 void throw_in_process(const char* message) {
   if (Throw thrown = find_throw()) thrown(message);
-  throw_own(message);
+  base::log(base::LogLevel::error, "%s (and no C++ runtime in this process to throw it with)",
+            message);
+  std::abort();
 }
 
 }  // namespace ebb::capi

@@ -30,7 +30,8 @@ StreamId id_of(void* stream) {
 base::Error shortage(const cache::Failure& failure, const cache::Allocator& allocator) {
   base::Error error =
       cache::error_of(failure, allocator.profile(), allocator.settings().expandable_segments);
-  error.message += " Ebb: " + cache::summary_of(failure);
+  if (failure.kind != cache::FailureKind::driver_error)
+    error.message += " Ebb: " + cache::summary_of(failure);
   return error;
 }
 
@@ -76,8 +77,7 @@ void logged(const char* function, Body&& body) noexcept {
 
 }  // namespace
 
-// No handlers and nothing to destroy here: an exception of another C++ runtime passes through, to
-// which this library's would be strangers.
+// No handlers and nothing to destroy here: the exception of another C++ runtime passes through.
 void* ebb_torch_alloc(size_t size, int device, void* stream) {
   void* memory = nullptr;
   if (serve(size, device, stream, &memory) != EBB_OK) capi::throw_in_process(ebb_last_error());

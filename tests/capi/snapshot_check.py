@@ -11,7 +11,7 @@ TOP = {"segments", "device_traces", "allocator_settings"}
 SEGMENT = {"device", "address", "total_size", "allocated_size", "active_size", "requested_size",
            "stream", "segment_type", "segment_pool_id", "is_expandable", "frames", "blocks"}
 BLOCK = {"address", "size", "requested_size", "state", "frames"}
-ENTRY = {"action", "size", "stream", "time_us", "frames"}
+ENTRY = {"action", "size", "stream", "time_us"}
 
 
 class PlainValues(pickle.Unpickler):

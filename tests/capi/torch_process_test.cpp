@@ -2,6 +2,7 @@
 // What depends on the process: its C++ runtime, its environment, its forks. Each test is a process
 // of its own, torch_probe.
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <regex>
 
@@ -45,11 +46,14 @@ TEST(TorchProcess, OutOfMemoryIsAnExceptionOfTheProcesssOwnRuntime) {
 }
 
 #ifdef EBB_TORCH_PROBE_STATIC
-TEST(TorchProcess, AProgramThatSharesNoRuntimeCatchesItToo) {
+TEST(TorchProcess, AProgramThatCouldNotCatchItDiesWithTheMessage) {
   const Finished done = probe({"alloc", "536870912", "0"}, {}, EBB_TORCH_PROBE_STATIC);
-  EXPECT_EQ(done.status, 0) << done.error;
-  EXPECT_TRUE(matches(done.output, "runtime_error[^\\n]*: CUDA out of memory\\.[^\\n]*\\n"))
-      << done.output;
+  EXPECT_EQ(done.status, -SIGABRT);
+  EXPECT_TRUE(
+      matches(done.error, "ebb: [^\\n]*CUDA out of memory\\.[^\\n]*no C\\+\\+ runtime[^\\n]*\\n"))
+      << done.error;
+  EXPECT_EQ(probe({"alloc", "512", "0", "free", "0"}, {}, EBB_TORCH_PROBE_STATIC).output,
+            "memory\nfreed\n");
 }
 #endif
 
