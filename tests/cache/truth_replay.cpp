@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 
+#include "cache/snapshot_pickle.h"
 #include "cache/stats_keys.h"
+#include "support/temporary_directory.h"
 
 namespace ebb::cache::truth {
 namespace {
@@ -214,6 +217,17 @@ void Replay::expect_same_message() {
   };
   EXPECT_EQ(head(ours), head(log_.message));
   EXPECT_EQ(tail(ours), tail(log_.message));
+}
+
+void Replay::expect_same_pickle(const std::string& path) {
+  const support::TemporaryDirectory directory;
+  const std::string ours = directory / "ours.pickle";
+  Snapshot snapshot;
+  add_device(snapshot, *core_);
+  ASSERT_TRUE(dump_snapshot(snapshot, ours));
+  const std::string command =
+      std::string(EBB_PYTHON) + " " + EBB_TRUTH_TOOL + " same '" + ours + "' '" + path + "'";
+  EXPECT_EQ(std::system(command.c_str()), 0) << command;
 }
 
 }  // namespace ebb::cache::truth
