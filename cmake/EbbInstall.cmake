@@ -4,6 +4,9 @@ include(CMakePackageConfigHelpers)
 
 set(config_folder "${CMAKE_INSTALL_LIBDIR}/cmake/ebb")
 install(TARGETS ebb EXPORT ebb-targets FILE_SET HEADERS)
+if(TARGET ebb-program)
+  install(TARGETS ebb-program)
+endif()
 install(EXPORT ebb-targets NAMESPACE ebb:: DESTINATION "${config_folder}")
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/ebb-config.cmake.in"
                               "${PROJECT_BINARY_DIR}/cmake/ebb-config.cmake"
