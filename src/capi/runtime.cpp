@@ -34,6 +34,13 @@ base::Status store_checked(const ebb_cleanup_report& whole, ebb_cleanup_report* 
   return {};
 }
 
+/// With the library, before there is a second thread of ours: a fork that fell into the first use
+/// would leave the child with a half-made runtime to wait for, for ever.
+[[gnu::constructor]] void make_runtime() {
+  static_cast<void>(runtime());
+  static_cast<void>(rss_now());
+}
+
 std::uint32_t known(const keep::MemoryMoment& moment) {
   return (moment.live ? EBB_KNOWS_LIVE : 0U) | (moment.retained ? EBB_KNOWS_RETAINED : 0U);
 }

@@ -16,7 +16,7 @@
 
 namespace ebb::capi {
 
-/// What this process shares: made on first use, never destroyed, whole again in a forked child.
+/// What this process shares: made with the library, never destroyed, whole again in a forked child.
 struct Runtime {
   Runtime();
 

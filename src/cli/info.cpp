@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "base/bytes.h"
 #include "base/text.h"
@@ -17,7 +18,7 @@ namespace {
 using base::bytes_text;
 
 struct Options {
-  std::string pid;
+  std::optional<std::string> pid;
   bool json = false;
 };
 
@@ -90,12 +91,12 @@ void print_gpus(const keep::Info& info, const term::Style& style) {
 
 int run(const Options& options) {
   int pid = 0;
-  if (!options.pid.empty()) {
-    const auto number = base::parse_unsigned(options.pid);
+  if (options.pid) {
+    const auto number = base::parse_unsigned(*options.pid);
     if (!number || *number == 0 || *number > 0x7FFFFFFF)
       return report(base::error(base::Code::bad_input,
                                 "--pid '%s': expected the number of a process",
-                                options.pid.c_str()));
+                                options.pid->c_str()));
     pid = static_cast<int>(*number);
   }
   const base::Result<keep::Info> info = pid == 0 ? keep::info_here() : keep::info_of(pid);

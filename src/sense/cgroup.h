@@ -45,7 +45,7 @@ struct CgroupEvents {
 
 /// Everything about the group that a process's memory is charged to.
 struct CgroupReading {
-  CgroupVersion version = CgroupVersion::none;  ///< none: all else is empty
+  CgroupVersion version = CgroupVersion::none;  ///< none: nobody accounts it
   bool hybrid = false;                          ///< memory is on v1, and v2 is mounted beside it
   bool ancestors_hidden = false;                ///< see CgroupPlace
   std::string group;                            ///< as /proc/PID/cgroup names it

@@ -140,8 +140,7 @@ Result<CgroupPlace> find_cgroup(pid_t pid, const Roots& roots) {
   if (!group_text) return group_text.error();
   if (!*group_text) {
     if (exists(folder)) return CgroupPlace{};
-    return base::error(Code::not_found, "no process with pid %d (no %s)", static_cast<int>(pid),
-                       folder.c_str());
+    return no_such_process(pid, roots);
   }
   const auto names = parse_group_names(**group_text, folder + "/cgroup");
   if (!names) return names.error();

@@ -12,6 +12,9 @@ using base::Result;
 
 namespace {
 
+/// v1 says none by the greatest long rounded down to the page size, which differs by machine.
+constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 62;
+
 bool contains(const std::vector<std::string_view>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
@@ -85,9 +88,7 @@ Result<std::vector<CgroupMount>> parse_cgroup_mounts(std::string_view text, std:
 }
 
 std::optional<std::uint64_t> limit_from(std::uint64_t bytes) {
-  // v1 writes the greatest long rounded down to the page size, which differs between machines.
-  constexpr std::uint64_t kNone = std::uint64_t{1} << 62;
-  if (bytes >= kNone) return std::nullopt;
+  if (bytes >= kNoLimit) return std::nullopt;
   return bytes;
 }
 

@@ -52,18 +52,19 @@ Result<double> ProcessCpuMeter::read() {
   const double now = base::seconds_between(0, clock_.now_ns());
   if (!text) {
     if (text.error().code != Code::not_found) return text.error();
-    return base::error(
-        Code::not_found,
-        start_ticks_ ? "process %d has ended (no %s)" : "no process with pid %d (no %s)",
-        static_cast<int>(pid_), file.c_str());
+    if (!start_ticks_) return no_such_process(pid_, roots_);
+    return base::error(Code::not_found, "process %d has ended (no %s)", static_cast<int>(pid_),
+                       file.c_str());
   }
   const auto stat = parse_stat(*text, file);
   if (!stat) return stat.error();
   const double busy = static_cast<double>(stat->cpu_ticks) / ticks_per_second();
-  if (!start_ticks_) {
+  const bool same = start_ticks_ == stat->start_ticks;
+  if (!start_ticks_ || (pid_ == kSelf && !same)) {
+    // Also where self is a forked child of who made the meter.
     start_ticks_ = stat->start_ticks;
     last_ = {static_cast<double>(stat->start_ticks) / ticks_per_second(), 0, 0};
-  } else if (*start_ticks_ != stat->start_ticks) {
+  } else if (!same) {
     return base::error(Code::not_found, "process %d has ended; its number is another's now",
                        static_cast<int>(pid_));
   }

@@ -12,6 +12,8 @@ using base::Result;
 namespace {
 
 constexpr std::size_t kShown = 60;
+/// So that two sizes can be added.
+constexpr std::uint64_t kMostKib = UINT64_MAX / 2 / 1024;
 
 int length(std::string_view text) {
   return static_cast<int>(text.size());
@@ -53,12 +55,10 @@ Result<std::vector<std::string_view>> lines_of(std::string_view text, std::strin
 
 Result<std::uint64_t> parse_kib(std::string_view value, std::string_view file,
                                 std::string_view field) {
-  // So that two of them can be added.
-  constexpr std::uint64_t kMost = UINT64_MAX / 2 / 1024;
   const std::vector<std::string_view> words = base::words(value);
   if (words.size() == 2 && words[1] == "kB") {
     const auto number = base::parse_unsigned(words[0]);
-    if (number && *number <= kMost) return *number * 1024;
+    if (number && *number <= kMostKib) return *number * 1024;
   }
   return garbled(file, field, "a number of kB", value);
 }

@@ -12,6 +12,10 @@ namespace ebb::sense {
 using base::Code;
 using base::Result;
 
+namespace {
+constexpr std::uint64_t kMostProcessors = 1 << 20;
+}
+
 const char* name_of(ThpMode mode) {
   switch (mode) {
     case ThpMode::always:
@@ -59,7 +63,6 @@ Result<MachineReading> parse_meminfo(std::string_view text, std::string_view fil
 }
 
 Result<std::uint64_t> parse_cpu_list(std::string_view text, std::string_view file) {
-  constexpr std::uint64_t kMost = 1 << 20;
   const auto lines = lines_of(text, file);
   if (!lines) return lines.error();
   std::uint64_t count = 0;
@@ -68,7 +71,7 @@ Result<std::uint64_t> parse_cpu_list(std::string_view text, std::string_view fil
     const auto first = base::parse_unsigned(range.substr(0, dash));
     const auto last =
         dash == std::string_view::npos ? first : base::parse_unsigned(range.substr(dash + 1));
-    if (!first || !last || *last < *first || *last > kMost) {
+    if (!first || !last || *last < *first || *last > kMostProcessors) {
       return garbled(file, "a range", "processors such as 0-3,8", range);
     }
     count += *last - *first + 1;

@@ -19,6 +19,10 @@ using base::Result;
 
 namespace {
 
+constexpr std::string_view kTotal = "total=";
+constexpr std::uint64_t kShortestWindow = 500'000;
+constexpr std::uint64_t kLongestWindow = 10'000'000;
+
 /// "some avg10=0.00 avg60=0.00 avg300=0.00 total=0", in this order.
 Result<Stall> parse_stall(std::string_view line, std::string_view file) {
   Stall stall;
@@ -27,7 +31,6 @@ Result<Stall> parse_stall(std::string_view line, std::string_view file) {
     std::string_view key;
     double* into;
   } averages[] = {{"avg10=", &stall.avg10}, {"avg60=", &stall.avg60}, {"avg300=", &stall.avg300}};
-  constexpr std::string_view kTotal = "total=";
   if (words.size() != 5 || words[4].substr(0, kTotal.size()) != kTotal) {
     return garbled(file, "a line", "three averages and a total", line);
   }
@@ -93,9 +96,7 @@ Result<PressureReading> read_pressure(const Roots& roots) {
 }
 
 Result<PressureTrigger> PressureTrigger::arm(const std::string& path, const Threshold& threshold) {
-  constexpr std::uint64_t kShortest = 500'000;
-  constexpr std::uint64_t kLongest = 10'000'000;
-  if (threshold.window_us < kShortest || threshold.window_us > kLongest ||
+  if (threshold.window_us < kShortestWindow || threshold.window_us > kLongestWindow ||
       threshold.stall_us == 0 || threshold.stall_us > threshold.window_us) {
     return base::error(Code::bad_input,
                        "pressure trigger: expected a window of 500000 to 10000000 us and a stall "

@@ -37,10 +37,7 @@ Error in_terms_of(pid_t pid, const Roots& roots, const Error& failure, bool know
                  failure.native};
   }
   if (failure.code != Code::not_found) return failure;
-  Error gone = known || failure.native == ESRCH
-                   ? ended(pid)
-                   : base::error(Code::not_found, "no process with pid %d (no %s)",
-                                 static_cast<int>(pid), roots.process(pid).c_str());
+  Error gone = known || failure.native == ESRCH ? ended(pid) : no_such_process(pid, roots);
   gone.native = failure.native;
   return gone;
 }
@@ -54,17 +51,14 @@ Result<std::string> read_process_file(const Roots& roots, pid_t pid, const char*
 
 constexpr const char* kSelfStatm = "/proc/self/statm";
 
-Result<std::uint64_t> resident_pages(int descriptor, std::string_view file) {
+Result<std::uint64_t> resident_pages(int statm) {
   char text[256];
   ssize_t got = 0;
   do {
-    got = ::pread(descriptor, text, sizeof text, 0);
+    got = ::pread(statm, text, sizeof text, 0);
   } while (got < 0 && errno == EINTR);
-  if (got < 0) {
-    return base::system_error(errno, "cannot read %.*s", static_cast<int>(file.size()),
-                              file.data());
-  }
-  return parse_statm(std::string_view(text, static_cast<std::size_t>(got)), file);
+  if (got < 0) return base::system_error(errno, "cannot read statm");
+  return parse_statm(std::string_view(text, static_cast<std::size_t>(got)), "statm");
 }
 
 ProcessReading reading_of(const StatusText& status, const StatText& stat) {
@@ -169,22 +163,16 @@ Result<RssMeter> RssMeter::for_process(pid_t pid, const Roots& roots) {
 }
 
 Result<std::uint64_t> RssMeter::read() const {
+  FileDescriptor own;
   if (pid_ == kSelf && ::getpid() != opener_) {
-    // After fork the descriptor still speaks of the parent.
-    const FileDescriptor own(::open(kSelfStatm, O_RDONLY | O_CLOEXEC));
+    // After fork the descriptor that was kept still speaks of the parent.
+    own = FileDescriptor(::open(kSelfStatm, O_RDONLY | O_CLOEXEC));
     if (!own.is_open()) return base::system_error(errno, "cannot open %s", kSelfStatm);
-    const auto pages = resident_pages(own.get(), kSelfStatm);
-    if (!pages) return pages;
-    return *pages * page_bytes_;
   }
-  const auto pages = resident_pages(statm_.get(), "statm");
-  if (!pages) {
-    if (pages.error().native == ESRCH) {
-      return base::error(Code::not_found, "process %d has ended", static_cast<int>(pid_));
-    }
-    return pages;
-  }
-  return *pages * page_bytes_;
+  const auto pages = resident_pages(own.is_open() ? own.get() : statm_.get());
+  if (pages) return *pages * page_bytes_;
+  if (pages.error().native != ESRCH) return pages.error();
+  return base::error(Code::not_found, "%s has ended", name_of(pid_).c_str());
 }
 
 }  // namespace ebb::sense

@@ -79,10 +79,7 @@ Result<StatusText> parse_status(std::string_view text, std::string_view file) {
 }
 
 Result<StatText> parse_stat(std::string_view text, std::string_view file) {
-  if (text.empty() || text.back() != '\n') {
-    const auto lines = lines_of(text, file);
-    if (!lines) return lines.error();
-  }
+  if (const auto lines = lines_of(text, file); !lines) return lines.error();
   // The name stands in parentheses and may hold anything, parentheses and newlines included.
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string_view::npos) {

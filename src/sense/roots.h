@@ -5,7 +5,12 @@
 
 #include <string>
 
+#include "base/error.h"
+
 namespace ebb::sense {
+
+/// Stands for the calling process wherever a pid is asked for.
+inline constexpr pid_t kSelf = 0;
 
 /// Where the kernel's files are. The defaults are this machine; a recorded tree is another.
 struct Roots {
@@ -16,19 +21,13 @@ struct Roots {
   std::string mounts = "";
 
   /// A whole tree below `directory`: its proc, its sys and its mount points.
-  static Roots under(const std::string& directory) {
-    return {directory + "/proc", directory + "/sys", directory};
-  }
+  static Roots under(const std::string& directory);
 
   /// The folder of a process below `proc`.
   std::string process(pid_t pid) const;
 };
 
-/// Stands for the calling process wherever a pid is asked for.
-inline constexpr pid_t kSelf = 0;
-
-inline std::string Roots::process(pid_t pid) const {
-  return proc + "/" + (pid == kSelf ? std::string("self") : std::to_string(pid));
-}
+/// The Error for a process that is not there.
+base::Error no_such_process(pid_t pid, const Roots& roots);
 
 }  // namespace ebb::sense

@@ -25,7 +25,8 @@ TEST(Capi, NamesTheAllocatorOnceAndForAll) {
   const std::set<std::string> all{"glibc", "jemalloc", "tcmalloc", "mimalloc", "musl", "unknown"};
   EXPECT_TRUE(all.contains(ebb_allocator()));
   EXPECT_EQ(ebb_allocator(), ebb_allocator()) << "the same text, not looked up again";
-  EXPECT_TRUE((std::set<std::string>{"glibc", "jemalloc", "unknown"}.contains(ebb_allocator_nvflare())));
+  EXPECT_TRUE(
+      (std::set<std::string>{"glibc", "jemalloc", "unknown"}.contains(ebb_allocator_nvflare())));
 }
 
 TEST(Capi, TrimAnswersOneZeroOrMinusOne) {
@@ -54,7 +55,8 @@ TEST(Capi, WritesOnlyWhatTheCallersStructHas) {
   memory.report.struct_size = offsetof(ebb_cleanup_report, rss_after_bytes);
   ASSERT_EQ(ebb_cleanup(0, &memory.report), EBB_OK);
   EXPECT_GT(memory.report.rss_before_bytes, 0U);
-  EXPECT_EQ(memory.report.rss_after_bytes, 0xABABABABABABABABU) << "an older caller has no such field";
+  EXPECT_EQ(memory.report.rss_after_bytes, 0xABABABABABABABABU)
+      << "an older caller has no such field";
   EXPECT_EQ(memory.report.struct_size, offsetof(ebb_cleanup_report, rss_after_bytes));
   memory.report.struct_size = 4096;
   ASSERT_EQ(ebb_cleanup(0, &memory.report), EBB_OK);
@@ -186,10 +188,10 @@ TEST(Capi, CallsVerbsWithJson) {
   ASSERT_EQ(ebb_call("env", R"({"role":"server"})", &result), EBB_OK);
   EXPECT_NE(std::string(result).find("MALLOC_ARENA_MAX"), std::string::npos);
   ebb_free(result);
-  for (const auto& [verb, arguments] : {std::pair{"nonsense", "{}"}, std::pair{"info", "[]"},
-                                        std::pair{"info", "{"}, std::pair{"info", R"({"pid":"x"})"},
-                                        std::pair{"env", R"({"role":"chef"})"},
-                                        std::pair{"cleanup", R"({"deep":1})"}}) {
+  for (const auto& [verb, arguments] :
+       {std::pair{"nonsense", "{}"}, std::pair{"info", "[]"}, std::pair{"info", "{"},
+        std::pair{"info", R"({"pid":"x"})"}, std::pair{"env", R"({"role":"chef"})"},
+        std::pair{"cleanup", R"({"deep":1})"}}) {
     EXPECT_EQ(ebb_call(verb, arguments, &result), EBB_BAD_INPUT) << verb << arguments;
   }
 }
@@ -203,7 +205,8 @@ TEST(Capi, NothingToWatchWithoutSystemd) {
 TEST(Capi, WorksInAForkedChildWhateverTheParentWasDoing) {
   std::atomic<bool> stop{false};
   std::thread busy([&] {
-    while (!stop) ebb_cleanup(0, nullptr);
+    while (!stop)
+      ebb_cleanup(0, nullptr);
   });
   for (int i = 0; i < 10; ++i) {
     const pid_t child = fork();
@@ -227,7 +230,8 @@ TEST(Capi, ManyThreadsMayCallAtOnce) {
       }
     });
   }
-  for (std::thread& thread : threads) thread.join();
+  for (std::thread& thread : threads)
+    thread.join();
 }
 
 TEST(CapiCpp, OwnsHooksAndKeepers) {
@@ -247,31 +251,6 @@ TEST(CapiCpp, OwnsHooksAndKeepers) {
   EXPECT_FALSE(ebb::RoundKeeper::every("client", 0).round_done());
   EXPECT_THROW(ebb::RoundKeeper("chef"), ebb::Error);
   EXPECT_GT(ebb::read_memory().limit_bytes, 0U);
-}
-
-TEST(CapiDisabled, DoesNothingAndSaysSo) {
-  const pid_t child = fork();
-  if (child == 0) {
-    // A fresh process image: settings are read once.
-    setenv("EBB_DISABLE", "1", 1);
-    execl("/proc/self/exe", "capi_test", "--gtest_filter=DISABLED_InADisabledProcess.*",
-          "--gtest_also_run_disabled_tests", nullptr);
-    _exit(127);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
-}
-
-// Run by CapiDisabled above, with EBB_DISABLE=1.
-TEST(DISABLED_InADisabledProcess, EveryActionIsANoOp) {
-  int calls = 0;
-  ASSERT_EQ(ebb_hook_add("gc", EBB_STAGE_COLLECTOR, count_calls, &calls, nullptr), EBB_OK);
-  ebb_cleanup_report report = empty_report();
-  EXPECT_EQ(ebb_cleanup(1, &report), EBB_OK);
-  EXPECT_EQ(report.disabled, 1);
-  EXPECT_EQ(calls, 0);
-  EXPECT_EQ(ebb_trim(), -1);
 }
 
 }  // namespace

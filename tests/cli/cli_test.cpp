@@ -38,8 +38,8 @@ TEST(EbbInfo, PrintsOneJsonObject) {
   ASSERT_EQ(shown.status, 0) << shown.error;
   const auto json = base::parse_json(shown.output);
   ASSERT_TRUE(json) << json.error().message;
-  for (const char* key : {"allocator", "rss_bytes", "live_bytes", "retained_bytes", "limit_bytes",
-                          "percent", "gpus"})
+  for (const char* key :
+       {"allocator", "rss_bytes", "live_bytes", "retained_bytes", "limit_bytes", "percent", "gpus"})
     EXPECT_NE(json->find(key), nullptr) << key;
 }
 
@@ -71,7 +71,8 @@ TEST_P(EbbInfoUnder, NamesTheAllocatorInsideAndByPid) {
 }
 
 INSTANTIATE_TEST_SUITE_P(RealAllocators, EbbInfoUnder,
-                         testing::Values(Preload{"", "glibc"}, Preload{"libjemalloc.so.2", "jemalloc"},
+                         testing::Values(Preload{"", "glibc"},
+                                         Preload{"libjemalloc.so.2", "jemalloc"},
                                          Preload{"libtcmalloc_minimal.so.4", "tcmalloc"},
                                          Preload{"libmimalloc.so.2.0", "mimalloc"}));
 
@@ -98,8 +99,9 @@ TEST(EbbEnv, PrintsExportLinesThatAShellTakes) {
 
 TEST(EbbEnv, ItsEnvironmentReallyLoadsTheAllocator) {
   for (const char* allocator : {"jemalloc", "tcmalloc", "mimalloc"}) {
-    const std::string script = std::string("eval \"$(") + EBB_PROGRAM + " env --role client --allocator " +
-                               allocator + ")\" && " + EBB_PROGRAM + " info --json";
+    const std::string script = std::string("eval \"$(") + EBB_PROGRAM +
+                               " env --role client --allocator " + allocator + ")\" && " +
+                               EBB_PROGRAM + " info --json";
     const Finished shown = run({"sh", "-c", script});
     const auto json = base::parse_json(shown.output);
     ASSERT_TRUE(json) << shown.error;
@@ -110,7 +112,8 @@ TEST(EbbEnv, ItsEnvironmentReallyLoadsTheAllocator) {
 TEST(EbbEnv, BadWordsGetOneLine) {
   expect_one_line(ebb({"env", "--role", "chef"}), 2, "unknown role 'chef'");
   expect_one_line(ebb({"env"}), 2, "--role is required");
-  expect_one_line(ebb({"env", "--role", "client", "--allocator", "tcmaloc"}), 2, "unknown allocator");
+  expect_one_line(ebb({"env", "--role", "client", "--allocator", "tcmaloc"}), 2,
+                  "unknown allocator");
   expect_one_line(ebb({"env", "--role", "client", "--shell", "csh"}), 2, "unknown shell");
 }
 

@@ -105,6 +105,15 @@ TEST(MemoryInfo, ObeysResourceLimits) {
   EXPECT_EQ(data.source, LimitSource::data_size);
   EXPECT_NEAR(data.percent, 50, 0.01);
 
+  free_tree.write("proc/100/limits", limits_text("unlimited", "lots"));
+  const auto garbled = memory_info(kRecorded, free_tree.roots());
+  ASSERT_FALSE(garbled);
+  EXPECT_EQ(garbled.error().code, Code::bad_input);
+  EXPECT_NE(
+      garbled.error().message.find("limits: Max address space: expected a number or unlimited"),
+      std::string::npos)
+      << garbled.error().message;
+
   free_tree.remove("proc/100/limits");
   EXPECT_EQ(info_of(free_tree.roots()).source, LimitSource::machine);
 }

@@ -5,8 +5,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include <cstring>
-
 #include "base/bytes.h"
 #include "recorded.h"
 #include "sense/process_text.h"
@@ -17,7 +15,6 @@ namespace {
 
 using base::Code;
 using base::kMiB;
-using testing::Test;
 
 constexpr pid_t kNoSuchPid = 0x3fffffff;
 constexpr uid_t kNobody = 65534;

@@ -4,30 +4,16 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <new>
+#include <string>
 #include <thread>
+#include <vector>
 
+#include "allocation_count.h"
 #include "base/bytes.h"
 #include "recorded.h"
 #include "sense/machine.h"
 #include "sense/process.h"
 #include "support/child_process.h"
-
-namespace {
-std::atomic<std::uint64_t> allocations{0};
-}
-
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
 
 namespace ebb::sense {
 namespace {
@@ -67,13 +53,13 @@ TEST(RssMeter, FollowsWhatTheProcessHolds) {
 TEST(RssMeter, AllocatesNothing) {
   const auto meter = RssMeter::for_self();
   ASSERT_TRUE(meter);
-  const std::uint64_t before = allocations;
+  const std::uint64_t before = allocation_count();
   std::uint64_t sum = 0;
   for (int i = 0; i < 100; ++i) {
     const auto rss = meter->read();
     if (rss) sum += *rss;
   }
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(allocation_count(), before);
   EXPECT_GT(sum, 100 * kMiB);
 }
 

@@ -49,7 +49,8 @@ void churn(unsigned seed, const std::atomic<bool>& stop, std::atomic<std::uint64
     }
     operations.fetch_add(1, std::memory_order_relaxed);
   }
-  for (const Block& block : blocks) std::free(block.bytes);
+  for (const Block& block : blocks)
+    std::free(block.bytes);
 }
 
 }  // namespace
@@ -78,7 +79,8 @@ int main(int count, char** words) {
     ++cleanups;
   }
   stop = true;
-  for (std::thread& thread : threads) thread.join();
+  for (std::thread& thread : threads)
+    thread.join();
   std::printf("%s: %d cleanups among %llu operations of %d threads, %s\n",
               heap::name_of(cleaner.allocator().kind()), cleanups,
               static_cast<unsigned long long>(operations.load()), kThreads,

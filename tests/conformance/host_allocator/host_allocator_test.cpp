@@ -22,7 +22,9 @@ std::string expected() {
   return name == nullptr ? "" : name;
 }
 
-std::uint64_t rss() { return *sense::read_rss_fast(); }
+std::uint64_t rss() {
+  return *sense::read_rss_fast();
+}
 
 std::vector<void*> touched_blocks(std::size_t count, std::size_t size) {
   std::vector<void*> blocks(count);
@@ -61,7 +63,8 @@ TEST(HostAllocatorConformance, LiveBytesFollowTheProgramOrAreNotTold) {
   EXPECT_LE(*freed.live, *before.live + 2 * kMiB);
   EXPECT_GE(*freed.retained, 40 * kMiB);
   EXPECT_LE(*freed.retained, rss()) << "what is not resident is not retained";
-  for (std::size_t i = 0; i < blocks.size(); i += 200) std::free(blocks[i]);
+  for (std::size_t i = 0; i < blocks.size(); i += 200)
+    std::free(blocks[i]);
 }
 
 TEST(HostAllocatorConformance, GiveBackIsSeenInRss) {
@@ -78,8 +81,11 @@ TEST(HostAllocatorConformance, GiveBackIsSeenInRss) {
     const bool started_as_advised = expected() != "mimalloc" ||
                                     std::getenv("MIMALLOC_DECOMMIT_DELAY") != nullptr ||
                                     std::getenv("MIMALLOC_PURGE_DELAY") != nullptr;
-    if (started_as_advised) EXPECT_LE(rss() + 90 * kMiB, full) << name_of(depth);
-    for (std::size_t i = 0; i < blocks.size(); i += 200) std::free(blocks[i]);
+    if (started_as_advised) {
+      EXPECT_LE(rss() + 90 * kMiB, full) << name_of(depth);
+    }
+    for (std::size_t i = 0; i < blocks.size(); i += 200)
+      std::free(blocks[i]);
   }
 }
 
@@ -92,7 +98,8 @@ TEST(HostAllocatorConformance, ASecondGiveBackHasNothingLeftToDo) {
 
 TEST(HostAllocatorConformance, BoundedGiveBackKeepsTheHeapIntact) {
   std::vector<void*> blocks = touched_blocks(1000, 30'000);
-  for (std::size_t i = 1; i < blocks.size(); i += 2) std::free(blocks[i]);
+  for (std::size_t i = 1; i < blocks.size(); i += 2)
+    std::free(blocks[i]);
   EXPECT_TRUE(host_allocator().give_back_some(4 * kMiB).attempted);
   for (std::size_t i = 0; i < blocks.size(); i += 2) {
     EXPECT_EQ(static_cast<unsigned char*>(blocks[i])[29'999], 1);
@@ -108,7 +115,8 @@ TEST(HostAllocatorConformance, PressureIsSwitchedOnAndOffOnce) {
   if (expected() == "jemalloc") {
     // Decay of zero: what is freed goes back without any further call.
     const std::uint64_t before = rss();
-    for (void* block : touched_blocks(2000, 30'000)) std::free(block);
+    for (void* block : touched_blocks(2000, 30'000))
+      std::free(block);
     EXPECT_LE(rss(), before + 20 * kMiB);
   }
   EXPECT_EQ(allocator.set_pressure(false).empty(), expected() == "glibc");
@@ -127,16 +135,20 @@ TEST(HostAllocatorConformance, DeepReachesTheTopsOfThreadArenas) {
   std::atomic<bool> may_end{false};
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&] {
-      for (void* block : touched_blocks(1200, 30'000)) std::free(block);
+      for (void* block : touched_blocks(1200, 30'000))
+        std::free(block);
       ++freed;
-      while (!may_end) std::this_thread::yield();
+      while (!may_end)
+        std::this_thread::yield();
     });
   }
-  while (freed < 8) std::this_thread::yield();
+  while (freed < 8)
+    std::this_thread::yield();
   const keep::CleanupReport report = cleaner.clean({});
   EXPECT_LE(report.after.rss, before + 24 * kMiB);
   may_end = true;
-  for (std::thread& thread : threads) thread.join();
+  for (std::thread& thread : threads)
+    thread.join();
 }
 
 }  // namespace

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cache/trace.h"
+
+#include <array>
+
+namespace ebb::cache {
+
+const char* name_of(Action action) {
+  static constexpr std::array<const char*, kActions> kNames = {
+      "alloc",        "free_requested", "free_completed", "segment_alloc",
+      "segment_free", "segment_map",    "segment_unmap",  "oom",
+      "snapshot",     "annotate"};
+  return kNames[static_cast<std::size_t>(action)];
+}
+
+void TraceBuffer::append(TraceEntry entry) {
+  if (entries_.size() < capacity_) {
+    entries_.push_back(std::move(entry));
+    return;
+  }
+  entries_[next_] = std::move(entry);
+  if (++next_ >= capacity_) next_ = 0;
+}
+
+void TraceBuffer::clear() {
+  entries_.clear();
+  next_ = 0;
+}
+
+std::vector<TraceEntry> TraceBuffer::entries() const {
+  std::vector<TraceEntry> ordered;
+  ordered.reserve(entries_.size());
+  const auto oldest = entries_.begin() + static_cast<std::ptrdiff_t>(next_);
+  ordered.insert(ordered.end(), oldest, entries_.end());
+  ordered.insert(ordered.end(), entries_.begin(), oldest);
+  return ordered;
+}
+
+}  // namespace ebb::cache
