@@ -42,6 +42,12 @@ class FakeAllocator final : public heap::HostAllocator {
     return reading;
   }
 
+  std::vector<bool> pressure_changes;
+  std::string set_pressure(bool on) override {
+    pressure_changes.push_back(on);
+    return on ? "pressure on" : "pressure off";
+  }
+
   heap::GiveBack give_back(heap::Depth depth) override {
     heap::GiveBack done;
     done.depth = depth;
