@@ -12,72 +12,59 @@ namespace {
 using base::kMiB;
 using sense::MemoryLevel;
 
-class MemoryGuardTest : public testing::Test {
+class GuardMemoryTest : public testing::Test {
  protected:
-  std::unique_ptr<MemoryGuard> guard() {
-    auto made =
-        MemoryGuard::create({85, 90}, cleaner_, [this]() -> base::Result<sense::MemoryInfo> {
-          sense::MemoryInfo info;
-          info.limit = 1000 * kMiB;
-          info.percent = info.fullest_percent = percent_;
-          return info;
-        });
-    EXPECT_TRUE(made);
-    return *std::move(made);
+  GuardCheck check(double percent) {
+    auto checked = guard_memory({85, 90}, cleaner_, [&]() -> base::Result<sense::MemoryInfo> {
+      sense::MemoryInfo info;
+      info.limit = 1000 * kMiB;
+      info.percent = info.fullest_percent = percent;
+      return info;
+    });
+    EXPECT_TRUE(checked);
+    return *std::move(checked);
   }
 
-  double percent_ = 50;
   support::FakeClock clock_;
   support::FakeAllocator heap_{clock_};
   base::ReclaimerRegistry none_;
   Cleaner cleaner_{heap_, none_, [this] { return heap_.rss(); }, clock_};
 };
 
-TEST_F(MemoryGuardTest, OnlyWarnsBelowCritical) {
-  const auto guard = this->guard();
-  EXPECT_EQ(guard->check()->level, MemoryLevel::normal);
-  percent_ = 86;
-  const auto warned = guard->check();
-  EXPECT_EQ(warned->level, MemoryLevel::warn);
-  EXPECT_FALSE(warned->cleanup);
+TEST_F(GuardMemoryTest, OnlyWarnsBelowCritical) {
+  EXPECT_EQ(check(50).level, MemoryLevel::normal);
+  const GuardCheck warned = check(86);
+  EXPECT_EQ(warned.level, MemoryLevel::warn);
+  EXPECT_FALSE(warned.cleanup);
   EXPECT_EQ(heap_.light_calls, 0);
 }
 
-TEST_F(MemoryGuardTest, CleansAtCriticalAndHoldsThePressureUntilAllIsWell) {
-  const auto guard = this->guard();
-  percent_ = 91;
+TEST_F(GuardMemoryTest, CleansAtCriticalAndHoldsThePressureUntilAllIsWell) {
   heap_.light_reaches = 40 * kMiB;
-  const auto critical = guard->check();
-  EXPECT_EQ(critical->level, MemoryLevel::critical);
-  ASSERT_TRUE(critical->cleanup);
-  EXPECT_EQ(critical->cleanup->returned, 40 * kMiB);
-  EXPECT_EQ(heap_.pressure_changes, std::vector<bool>{true});
-  percent_ = 87;
-  static_cast<void>(guard->check());
-  EXPECT_EQ(heap_.pressure_changes.size(), 1U) << "between the thresholds nothing changes";
-  percent_ = 50;
-  EXPECT_EQ(guard->check()->change, "pressure off");
-  EXPECT_EQ(heap_.pressure_changes, (std::vector<bool>{true, false}));
+  const GuardCheck critical = check(91);
+  EXPECT_EQ(critical.level, MemoryLevel::critical);
+  ASSERT_TRUE(critical.cleanup);
+  EXPECT_EQ(critical.cleanup->returned, 40 * kMiB);
+  EXPECT_EQ(critical.change, "pressure on");
+  EXPECT_EQ(check(91).change, "") << "already on";
+  EXPECT_EQ(check(87).change, "") << "between the thresholds nothing changes";
+  EXPECT_EQ(check(50).change, "pressure off");
+  EXPECT_EQ(check(50).change, "");
 }
 
-TEST_F(MemoryGuardTest, RefusesThresholdsThatAreNotInOrder) {
+TEST_F(GuardMemoryTest, RefusesThresholdsThatAreNotInOrder) {
   for (const sense::MemoryThresholds bad : {sense::MemoryThresholds{90, 85}, {0, 90}, {85, 101}}) {
-    const auto made = MemoryGuard::create(bad, cleaner_);
-    ASSERT_FALSE(made);
-    EXPECT_EQ(made.error().code, base::Code::bad_input);
+    const auto checked = guard_memory(bad, cleaner_);
+    ASSERT_FALSE(checked);
+    EXPECT_EQ(checked.error().code, base::Code::bad_input);
   }
 }
 
-TEST(MemoryGuardFailure, AReadingThatFailsIsPassedOn) {
-  support::FakeClock clock;
-  support::FakeAllocator heap(clock);
-  base::ReclaimerRegistry none;
-  Cleaner cleaner(
-      heap, none, [&] { return heap.rss(); }, clock);
-  auto guard = MemoryGuard::create({}, cleaner, []() -> base::Result<sense::MemoryInfo> {
+TEST_F(GuardMemoryTest, AReadingThatFailsIsPassedOn) {
+  const auto checked = guard_memory({}, cleaner_, []() -> base::Result<sense::MemoryInfo> {
     return base::error(base::Code::io, "no /proc here");
   });
-  EXPECT_EQ((*guard)->check().error().message, "no /proc here");
+  EXPECT_EQ(checked.error().message, "no /proc here");
 }
 
 TEST(Info, TellsThisProcessAndAnotherTheSameAllocator) {

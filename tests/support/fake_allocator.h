@@ -42,9 +42,8 @@ class FakeAllocator final : public heap::HostAllocator {
     return reading;
   }
 
-  std::vector<bool> pressure_changes;
   std::string set_pressure(bool on) override {
-    pressure_changes.push_back(on);
+    if (under_pressure_.exchange(on) == on) return {};
     return on ? "pressure on" : "pressure off";
   }
 
@@ -71,6 +70,7 @@ class FakeAllocator final : public heap::HostAllocator {
 
  private:
   FakeClock& clock_;
+  std::atomic<bool> under_pressure_{false};
 };
 
 }  // namespace ebb::support
