@@ -30,12 +30,29 @@ struct alignas(64) Block {
   bool mapped : 1;
   bool expandable : 1;
   bool shared : 1;  ///< other streams used it, or events of theirs are outstanding
+  /// Whether the neighbour is_free(), known without touching its cache line.
+  bool prev_free : 1;
+  bool next_free : 1;
 
-  Block() : lane(0), allocated(false), mapped(true), expandable(false), shared(false) {}
+  Block()
+      : lane(0),
+        allocated(false),
+        mapped(true),
+        expandable(false),
+        shared(false),
+        prev_free(false),
+        next_free(false) {}
 
   bool is_split() const { return prev != nullptr || next != nullptr; }
-  /// Neither in use nor waiting: may be merged, mapped and handed out.
+  /// Neither in use nor waiting: memory or address space that may be merged and handed out.
   bool is_available() const { return !allocated && !shared; }
+  bool is_free() const { return is_available() && mapped; }
+
+  /// Tells the neighbours that this block became free or stopped being it.
+  void tell_neighbours(bool is_free_now) {
+    if (prev != nullptr) prev->next_free = is_free_now;
+    if (next != nullptr) next->prev_free = is_free_now;
+  }
 };
 static_assert(sizeof(Block) == 64);
 
@@ -61,30 +78,23 @@ class BlockSlab {
   BlockSlab& operator=(const BlockSlab&) = delete;
   ~BlockSlab();
 
-  /// A block with default values and a new ordinal. Takes memory from the heap once in 630 blocks
-  /// at most, and never while released ones are left.
+  /// A block with default values. Takes memory from the kernel only when all blocks are in use.
   Block* create() {
-    if (unused_ == nullptr) [[unlikely]]
-      grow();
-    Block* block = unused_;
-    unused_ = block->next;
-    block->next = nullptr;
-    ++in_use_;
-    if (numbered_) [[unlikely]]
-      extra(block).ordinal = next_ordinal_++;
+    Block* block = take();
+    *block = Block();
+    return block;
+  }
+  /// A copy of another one.
+  Block* create_like(const Block& other) {
+    Block* block = take();
+    *block = other;
     return block;
   }
 
-  /// Only what create() hands out clean is reset here.
   void release(Block* block) {
     block->size = 0;
-    block->requested = 0;
-    block->prev = nullptr;
-    block->mapped = true;
-    block->expandable = false;
     block->next = unused_;
     unused_ = block;
-    --in_use_;
   }
 
   static BlockExtra& extra(Block* block) {
@@ -94,9 +104,6 @@ class BlockSlab {
 
   /// Number new blocks in order of their creation.
   void number_blocks() { numbered_ = true; }
-
-  std::size_t in_use() const { return in_use_; }
-  std::size_t capacity() const { return chunks_.size() * kPerChunk; }
 
   /// Calls `visit(block)` for every block in use.
   template <class Visit>
@@ -119,11 +126,25 @@ class BlockSlab {
   };
   static_assert(sizeof(Chunk) == kChunk);
 
+  Block* take() {
+    if (unused_ == nullptr) [[unlikely]]
+      grow();
+    Block* block = unused_;
+    unused_ = block->next;
+    if (numbered_) [[unlikely]]
+      extra(block).ordinal = next_ordinal_++;
+    return block;
+  }
   void grow();
 
+  struct Arena {
+    void* memory;
+    std::size_t bytes;
+  };
+
   std::vector<Chunk*> chunks_;
+  std::vector<Arena> arenas_;
   Block* unused_ = nullptr;
-  std::size_t in_use_ = 0;
   std::uint64_t next_ordinal_ = 0;
   bool numbered_ = false;
 };

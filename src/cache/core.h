@@ -43,7 +43,9 @@ class CompletionSource {
 class CaptureTopology {
  public:
   virtual ~CaptureTopology() = default;
-  /// Whether all uses of the block precede what `stream` captures next.
+  /// A block was freed that these streams used: remember where their captures stand.
+  virtual void mark_uses(Address address, StreamId own, const std::vector<StreamId>& others) = 0;
+  /// Whether everything remembered for the block precedes what `stream` captures next.
   virtual bool uses_precede(Address address, StreamId stream) = 0;
 };
 
@@ -79,9 +81,11 @@ class Core {
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
-  /// At least `bytes` for use on `stream`. 0 when there is no memory, with the reason in
-  /// `failure`; also for 0 bytes, which is no failure.
-  Address allocate(std::uint64_t bytes, StreamId stream, Failure* failure = nullptr);
+  /// At least `bytes` for use on `stream`. 0 when there is no memory: last_failure says why; also
+  /// for 0 bytes, which is no failure.
+  Address allocate(std::uint64_t bytes, StreamId stream);
+  /// Of the last request that returned 0.
+  const Failure& last_failure() const { return last_failure_; }
   /// Gives a block back. False when `address` was not handed out.
   bool free(Address address);
   /// Keeps a block, once freed, from being reused before what `stream` has queued until then is
@@ -149,7 +153,7 @@ class Core {
       if (block->prev == nullptr) visit(block, segments_[block->segment]);
     });
   }
-  /// The largest free block: of all, or of one stream in the pool that a size belongs to.
+  /// Bytes of the largest free block.
   std::uint64_t largest_free() const;
   /// Aborts on a broken invariant: neighbours, order, sums. For tests; slow.
   void check_invariants() const;
@@ -178,26 +182,39 @@ class Core {
 
   Core(device::Driver& driver, int device, const CoreOptions& options, device::DeviceInfo info);
 
-  // core.cpp: the hit path.
+  // hit.cpp
   Block* search(Pool& pool, Lane* lane, std::uint64_t rounded);
+  Block* find_cached(Pool& pool, Lane* lane, std::uint64_t rounded);
+  bool refuses(const Block* block, std::uint64_t rounded) const {
+    return rounded < max_split_ ? block->size >= max_split_
+                                : block->size >= rounded + non_split_rounding_;
+  }
   Block* split_front(Block* block, Lane& lane, std::uint64_t size);
-  Address hand_out(Block* block, std::uint64_t bytes, std::uint64_t rounded);
+  Address hand_out(Block* block, Lane& lane, std::uint64_t bytes, std::uint64_t rounded,
+                   bool split);
   void complete_free(Block* block);
-  bool absorb(Block* into, Block* neighbour);
+  void absorb_prev(Block* block);
+  void absorb_next(Block* block);
+  static bool should_split(const Pool& pool, const Block* block, std::uint64_t rounded) {
+    return block->size - rounded >= pool.least_remainder && rounded < pool.split_below;
+  }
   Lane& lane_of(const Block* block) const { return *lanes_[block->lane]; }
+
+  // core.cpp
   Lane& ensure_lane(Pool& pool, StreamId stream);
 
   // miss.cpp: when no cached block fits.
-  Block* miss(const Request& request, Failure* failure);
+  Block* miss(const Request& request);
   Attempt obtain(const Request& request, bool final, Block*& block, base::Error& error);
   Attempt obtain_plain(const Request& request, Block*& block, base::Error& error);
   Block* search_overflow_pools(const Request& request);
-  Block* fail(const Request& request, FailureKind kind, Failure& tried, Failure* failure);
+  void fail(const Request& request, FailureKind kind, Failure&& tried);
+  Address refuse_size(std::uint64_t bytes, StreamId stream);
   bool run_free_memory_callbacks();
   base::Result<Address> segment_from_driver(const Request& request);
 
   // expandable.cpp
-  Block* prefer_least_extension(Lane& lane, Block* block, bool expandable) const;
+  Block* find_expandable(Lane& lane, Block* block, std::uint64_t rounded);
   Attempt obtain_expandable(const Request& request, Block*& block, base::Error& error);
   base::Result<Block*> expandable_candidate(const Request& request);
   base::Status map_front(Block* block, std::uint64_t size);
@@ -272,6 +289,7 @@ class Core {
   std::vector<Block*> deferred_;        ///< freed in a capture
   std::size_t pending_ = 0;
 
+  Failure last_failure_;
   std::vector<std::function<bool()>> callbacks_;
   TraceBuffer history_;
   bool recording_ = false;

@@ -44,7 +44,11 @@ void Core::on_wait_possible(StreamId stream) {
 }
 
 void Core::release_shared(Block* block) {
+  stats_.on_wait(lane_of(block).pool->small, static_cast<std::int64_t>(block->size), 1);
   if (in_capture(lane_of(block).stream)) {
+    if (topology_ != nullptr && settings_.graph_capture_record_stream_reuse) {
+      topology_->mark_uses(block->address, lane_of(block).stream, uses_of(block).streams);
+    }
     deferred_.push_back(block);
     waiting_ = true;
     return;
@@ -82,6 +86,7 @@ void Core::insert_events(Block* block) {
 
 void Core::finish_wait(Block* block) {
   block->shared = false;
+  stats_.on_wait(lane_of(block).pool->small, static_cast<std::int64_t>(block->size), -1);
   complete_free(block);
   update_waiting();
 }

@@ -52,18 +52,20 @@ Block* piece_of(BlockSlab& slab, const Block* block, Address address, std::uint6
 
 }  // namespace
 
-Block* Core::prefer_least_extension(Lane& lane, Block* block, bool expandable) const {
-  if (!expandable) {
+Block* Core::find_expandable(Lane& lane, Block* block, std::uint64_t rounded) {
+  if (lane.pool->expandable) {
+    while (block->expandable) {
+      Block* following = lane.free.after(block);
+      if (following == nullptr || extended_size(following) >= extended_size(block)) break;
+      block = following;
+    }
+  } else {
     while (block != nullptr && block->expandable) {
       block = lane.free.after(block);
     }
-    return block;
   }
-  while (block->expandable) {
-    Block* following = lane.free.after(block);
-    if (following == nullptr || extended_size(following) >= extended_size(block)) break;
-    block = following;
-  }
+  if (block == nullptr || refuses(block, rounded)) return nullptr;
+  lane.free.erase(block);
   return block;
 }
 
@@ -154,15 +156,21 @@ base::Status Core::map_front(Block* block, std::uint64_t size) {
   if (bytes < block->size) {
     Block* rest = piece_of(slab_, block, start + bytes, block->size - bytes);
     rest->mapped = false;
+    rest->next_free = block->next_free;
+    block->next_free = false;
     link_after(block, rest);
     insert_unmapped(lane, rest);
     block->size = bytes;
   }
-  for (Block* neighbour : {block->prev, block->next}) {
-    if (neighbour == nullptr || !neighbour->is_available() || !neighbour->mapped) continue;
-    lane.free.erase(neighbour);
-    absorb(block, neighbour);
+  if (block->prev_free) {
+    lane.free.erase(block->prev);
+    absorb_prev(block);
   }
+  if (block->next_free) {
+    lane.free.erase(block->next);
+    absorb_next(block);
+  }
+  block->tell_neighbours(true);
   lane.free.insert(block);
   reserved_ += bytes;
   count_reserved(*lane.pool, static_cast<std::int64_t>(bytes));
@@ -189,24 +197,30 @@ void Core::unmap_inside(Block* block) {
     return;
   }
   lane.free.erase(block);
+  block->tell_neighbours(false);
   if (start > block->address) {
     Block* head = piece_of(slab_, block, block->address, start - block->address);
     link_before(block, head);
+    head->tell_neighbours(true);
     lane.free.insert(head);
   }
   const std::uint64_t tail_size = block->address + block->size - (start + bytes);
   if (tail_size > 0) {
     Block* tail = piece_of(slab_, block, start + bytes, tail_size);
     link_after(block, tail);
+    tail->tell_neighbours(true);
     lane.free.insert(tail);
   }
   block->address = start;
   block->size = bytes;
   block->mapped = false;
-  for (Block* neighbour : {block->prev, block->next}) {
-    if (neighbour == nullptr || neighbour->mapped) continue;
-    erase_unmapped(lane, neighbour);
-    absorb(block, neighbour);
+  if (block->prev != nullptr && !block->prev->mapped) {
+    erase_unmapped(lane, block->prev);
+    absorb_prev(block);
+  }
+  if (block->next != nullptr && !block->next->mapped) {
+    erase_unmapped(lane, block->next);
+    absorb_next(block);
   }
   insert_unmapped(lane, block);
   reserved_ -= bytes;

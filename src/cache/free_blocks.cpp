@@ -69,7 +69,7 @@ void FreeBlocks::erase_below(Block*& root, Block* block) {
 
 std::size_t FreeBlocks::previous_bin(std::size_t bin) const {
   while (bin-- > 0) {
-    const std::uint64_t here = bins_->words[bin / 64] << (63 - bin % 64);
+    const std::uint64_t here = bins_.words[bin / 64] << (63 - bin % 64);
     if (here != 0) return bin - static_cast<std::size_t>(std::countl_zero(here));
     bin = bin / 64 * 64;
   }
@@ -79,7 +79,7 @@ std::size_t FreeBlocks::previous_bin(std::size_t bin) const {
 Block* FreeBlocks::after(const Block* block) const {
   const std::size_t bin = bin_of(block->size);
   Block* found = nullptr;
-  for (Block* node = bins_->roots[bin]; node != nullptr;) {
+  for (Block* node = bins_.roots[bin]; node != nullptr;) {
     if (ordered(block, node)) {
       found = node;
       node = node->left;
@@ -104,7 +104,7 @@ Block* rightmost(Block* block) {
 Block* FreeBlocks::before(const Block* block) const {
   const std::size_t bin = bin_of(block->size);
   Block* found = nullptr;
-  for (Block* node = bins_->roots[bin]; node != nullptr;) {
+  for (Block* node = bins_.roots[bin]; node != nullptr;) {
     if (ordered(node, block)) {
       found = node;
       node = node->right;
@@ -114,13 +114,13 @@ Block* FreeBlocks::before(const Block* block) const {
   }
   if (found != nullptr) return found;
   const std::size_t lower = previous_bin(bin);
-  return lower == kNoBin ? nullptr : rightmost(bins_->roots[lower]);
+  return lower == kNoBin ? nullptr : rightmost(bins_.roots[lower]);
 }
 
 Block* FreeBlocks::last_below(std::uint64_t size) const {
   const std::size_t bin = bin_of(size);
   Block* found = nullptr;
-  for (Block* node = bins_->roots[bin]; node != nullptr;) {
+  for (Block* node = bins_.roots[bin]; node != nullptr;) {
     if (node->size < size) {
       found = node;
       node = node->right;
@@ -130,7 +130,7 @@ Block* FreeBlocks::last_below(std::uint64_t size) const {
   }
   if (found != nullptr) return found;
   const std::size_t lower = previous_bin(bin);
-  return lower == kNoBin ? nullptr : rightmost(bins_->roots[lower]);
+  return lower == kNoBin ? nullptr : rightmost(bins_.roots[lower]);
 }
 
 }  // namespace ebb::cache

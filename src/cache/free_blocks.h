@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <memory>
 
 #include "cache/block.h"
 #include "cache/segment.h"
@@ -22,20 +21,41 @@ namespace ebb::cache {
 class FreeBlocks {
  public:
   FreeBlocks(TieBreak tie_break, const SegmentTable& segments)
-      : tie_break_(tie_break), segments_(segments), bins_(std::make_unique<Bins>()) {}
+      : tie_break_(tie_break), segments_(segments) {}
 
-  bool empty() const { return bins_->summary == 0; }
+  /// Where a block hangs, so that it can be taken without looking for it again. Stale after any
+  /// change.
+  struct Place {
+    Block** link = nullptr;
+    std::size_t bin = 0;
 
-  /// The first block in order whose size is at least `size`; null when there is none.
-  Block* first_at_least(std::uint64_t size) const {
+    Block* block() const { return link == nullptr ? nullptr : *link; }
+  };
+
+  /// The first block in order whose size is at least `size`; no block when there is none.
+  Place find_at_least(std::uint64_t size) {
     const std::size_t bin = bin_of(size);
-    if (Block* found = lower_bound(bins_->roots[bin], size)) return found;
-    return leftmost(next_bin(bin + 1));
+    Block** found = nullptr;
+    for (Block** link = &bins_.roots[bin]; *link != nullptr;) {
+      const bool fits = (*link)->size >= size;
+      found = fits ? link : found;
+      link = fits ? &(*link)->left : &(*link)->right;
+    }
+    if (found != nullptr) return {found, bin};
+    const std::size_t next = next_bin(bin + 1);
+    return next == kNoBin ? Place{} : Place{leftmost_link(next), next};
+  }
+  Block* first_at_least(std::uint64_t size) { return find_at_least(size).block(); }
+
+  void take(const Place& place) {
+    const Block* block = *place.link;
+    *place.link = join(block->left, block->right);
+    if (bins_.roots[place.bin] == nullptr) unmark(place.bin);
   }
 
   void insert(Block* block) {
     const std::size_t bin = bin_of(block->size);
-    Block*& root = bins_->roots[bin];
+    Block*& root = bins_.roots[bin];
     if (root == nullptr) [[likely]] {
       block->left = block->right = nullptr;
       root = block;
@@ -48,7 +68,7 @@ class FreeBlocks {
   /// Requires: the block is in here.
   void erase(Block* block) {
     const std::size_t bin = bin_of(block->size);
-    Block*& root = bins_->roots[bin];
+    Block*& root = bins_.roots[bin];
     if (root == block) [[likely]] {
       root = join(block->left, block->right);
       if (root == nullptr) unmark(bin);
@@ -67,67 +87,58 @@ class FreeBlocks {
  private:
   static constexpr int kSubBits = 6;
   static constexpr std::size_t kSubBins = std::size_t{1} << kSubBits;
-  static constexpr std::size_t kBins = 64 * 46;  // up to 2^60 bytes
+  static constexpr std::size_t kBins = kSubBins * (52 - kSubBits);  // up to 2^60 bytes
+  static constexpr std::size_t kWords = kBins / 64;
   static constexpr std::size_t kNoBin = kBins;
 
   struct Bins {
-    std::uint64_t summary = 0;
-    std::array<std::uint64_t, kBins / 64> words{};
+    std::array<std::uint64_t, (kWords + 63) / 64> summary{};  ///< words that are not 0
+    std::array<std::uint64_t, kWords> words{};                ///< bins that are not empty
     std::array<Block*, kBins> roots{};
   };
 
-  /// Exact up to 64 KiB, then 64 bins to an octave.
+  /// Exact for small sizes, then kSubBins to an octave.
   static std::size_t bin_of(std::uint64_t size) {
     const std::uint64_t unit = size / 512;
-    if (unit < kSubBins) return static_cast<std::size_t>(unit);
-    const int shift = 63 - std::countl_zero(unit) - kSubBits;
+    const int shift = 63 - kSubBits - std::countl_zero(unit | kSubBins);
     return static_cast<std::size_t>(static_cast<std::uint64_t>(shift) * kSubBins + (unit >> shift));
   }
 
+  static std::uint64_t bit(std::size_t index) { return std::uint64_t{1} << (index % 64); }
   void mark(std::size_t bin) {
-    bins_->words[bin / 64] |= std::uint64_t{1} << (bin % 64);
-    bins_->summary |= std::uint64_t{1} << (bin / 64);
+    bins_.words[bin / 64] |= bit(bin);
+    bins_.summary[bin / 64 / 64] |= bit(bin / 64);
   }
   void unmark(std::size_t bin) {
-    std::uint64_t& word = bins_->words[bin / 64];
-    word &= ~(std::uint64_t{1} << (bin % 64));
-    if (word == 0) bins_->summary &= ~(std::uint64_t{1} << (bin / 64));
+    bins_.words[bin / 64] &= ~bit(bin);
+    if (bins_.words[bin / 64] == 0) bins_.summary[bin / 64 / 64] &= ~bit(bin / 64);
   }
 
   /// The first bin from `bin` on that holds a block, or kNoBin.
   std::size_t next_bin(std::size_t bin) const {
     if (bin >= kBins) return kNoBin;
-    const std::uint64_t here = bins_->words[bin / 64] >> (bin % 64);
+    const std::uint64_t here = bins_.words[bin / 64] >> (bin % 64);
     if (here != 0) return bin + static_cast<std::size_t>(std::countr_zero(here));
-    const std::size_t word = bin / 64 + 1;
-    const std::uint64_t later = word < 64 ? bins_->summary >> word : 0;
-    if (later == 0) return kNoBin;
-    const std::size_t found = word + static_cast<std::size_t>(std::countr_zero(later));
-    return found * 64 + static_cast<std::size_t>(std::countr_zero(bins_->words[found]));
+    for (std::size_t word = bin / 64 + 1; word < kWords; word = word / 64 * 64 + 64) {
+      const std::uint64_t later = bins_.summary[word / 64] >> (word % 64);
+      if (later == 0) continue;
+      const std::size_t found = word + static_cast<std::size_t>(std::countr_zero(later));
+      return found * 64 + static_cast<std::size_t>(std::countr_zero(bins_.words[found]));
+    }
+    return kNoBin;
   }
   /// The last bin before `bin` that holds a block, or kNoBin.
   std::size_t previous_bin(std::size_t bin) const;
 
-  Block* leftmost(std::size_t bin) const {
-    if (bin == kNoBin) return nullptr;
-    Block* block = bins_->roots[bin];
-    while (block->left != nullptr) {
-      block = block->left;
+  Block** leftmost_link(std::size_t bin) {
+    Block** link = &bins_.roots[bin];
+    while ((*link)->left != nullptr) {
+      link = &(*link)->left;
     }
-    return block;
+    return link;
   }
-
-  static Block* lower_bound(Block* node, std::uint64_t size) {
-    Block* found = nullptr;
-    while (node != nullptr) {
-      if (node->size >= size) {
-        found = node;
-        node = node->left;
-      } else {
-        node = node->right;
-      }
-    }
-    return found;
+  Block* leftmost(std::size_t bin) const {
+    return bin == kNoBin ? nullptr : *const_cast<FreeBlocks*>(this)->leftmost_link(bin);
   }
 
   /// Whether `a` comes before `b`.
@@ -154,7 +165,7 @@ class FreeBlocks {
 
   TieBreak tie_break_;
   const SegmentTable& segments_;
-  std::unique_ptr<Bins> bins_;
+  Bins bins_;
 };
 
 }  // namespace ebb::cache

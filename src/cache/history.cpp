@@ -73,7 +73,7 @@ void Core::note_snapshot() {
 }
 
 void Core::count_reserved(const Pool& pool, std::int64_t by) {
-  stats_[Metric::reserved_bytes].change(pool.small, by);
+  stats_.reserved_bytes.change(pool.small, by);
   if (pool.owner != nullptr) private_reserved_[pool.owner->id].change(pool.small, by);
 }
 

@@ -5,7 +5,7 @@
 
 namespace ebb::cache {
 
-Block* Core::miss(const Request& request, Failure* failure) {
+Block* Core::miss(const Request& request) {
   Failure tried;
   base::Error error;
   Block* block = nullptr;
@@ -50,14 +50,17 @@ Block* Core::miss(const Request& request, Failure* failure) {
     case Attempt::ok:
       return block;
     case Attempt::out_of_memory:
-      return fail(request, FailureKind::out_of_memory, tried, failure);
+      fail(request, FailureKind::out_of_memory, std::move(tried));
+      break;
     case Attempt::rejected:
-      return fail(request, FailureKind::rejected, tried, failure);
+      fail(request, FailureKind::rejected, std::move(tried));
+      break;
     case Attempt::failed:
+      tried.driver = std::move(error);
+      fail(request, FailureKind::driver_error, std::move(tried));
       break;
   }
-  tried.driver = std::move(error);
-  return fail(request, FailureKind::driver_error, tried, failure);
+  return nullptr;
 }
 
 Core::Attempt Core::obtain(const Request& request, bool final, Block*& block, base::Error& error) {
@@ -122,7 +125,7 @@ Core::Attempt Core::obtain_plain(const Request& request, Block*& block, base::Er
 
   const bool small = request.pool->small;
   reserved_ += request.segment;
-  stats_[Metric::segment].increase(small, 1);
+  stats_.segment.increase(small, 1);
   count_reserved(*request.pool, static_cast<std::int64_t>(request.segment));
   if (request.segment >= max_split_) stats_.oversize_segments.increase(1);
   ++stats_.num_device_alloc;
@@ -159,7 +162,17 @@ bool Core::run_free_memory_callbacks() {
   return freed;
 }
 
-Block* Core::fail(const Request& request, FailureKind kind, Failure& tried, Failure* failure) {
+Address Core::refuse_size(std::uint64_t bytes, StreamId stream) {
+  last_failure_ = {};
+  if (bytes == 0) return 0;
+  last_failure_.kind = FailureKind::too_large;
+  last_failure_.device = device_;
+  last_failure_.stream = stream;
+  last_failure_.requested = bytes;
+  return 0;
+}
+
+void Core::fail(const Request& request, FailureKind kind, Failure&& tried) {
   std::uint64_t device_free = 0;
   std::uint64_t device_total = info_.total_memory;
   if (kind == FailureKind::out_of_memory) {
@@ -172,7 +185,6 @@ Block* Core::fail(const Request& request, FailureKind kind, Failure& tried, Fail
     }
     ++stats_.num_ooms;
   }
-  if (failure == nullptr) return nullptr;
   tried.kind = kind;
   tried.device = device_;
   tried.stream = request.stream;
@@ -191,7 +203,7 @@ Block* Core::fail(const Request& request, FailureKind kind, Failure& tried, Fail
   tried.reserved = reserved_;
   tried.inactive_split = bytes(Metric::inactive_split_bytes);
   slab_.for_each([&](const Block* block) {
-    if (!block->is_available() || !block->mapped) return;
+    if (!block->is_free()) return;
     const Lane& lane = lane_of(block);
     tried.largest_free = std::max(tried.largest_free, block->size);
     if (lane.pool->owner != nullptr) tried.private_free += block->size;
@@ -199,8 +211,7 @@ Block* Core::fail(const Request& request, FailureKind kind, Failure& tried, Fail
       tried.largest_free_usable = std::max(tried.largest_free_usable, block->size);
     }
   });
-  *failure = std::move(tried);
-  return nullptr;
+  last_failure_ = std::move(tried);
 }
 
 }  // namespace ebb::cache

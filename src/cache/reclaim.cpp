@@ -83,7 +83,7 @@ void Core::release_segment(Block* block) {
   }
   ++stats_.num_device_free;
   reserved_ -= block->size;
-  stats_[Metric::segment].decrease(small, 1);
+  stats_.segment.decrease(small, 1);
   count_reserved(*lane.pool, -static_cast<std::int64_t>(block->size));
   if (block->size >= max_split_) stats_.oversize_segments.decrease(1);
   if (owner != nullptr) --owner->segments;

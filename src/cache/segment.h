@@ -40,6 +40,7 @@ class SegmentTable {
   }
   void remove(std::uint32_t index) { unused_.push_back(index); }
 
+  std::size_t size() const { return segments_.size(); }
   Segment& operator[](std::uint32_t index) { return segments_[index]; }
   const Segment& operator[](std::uint32_t index) const { return segments_[index]; }
 

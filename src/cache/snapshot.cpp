@@ -68,6 +68,8 @@ std::vector<SnapshotSegment> segments_of(const Core& core) {
 }
 
 void add_device(Snapshot& snapshot, Core& core) {
+  snapshot.profile = core.profile();
+  snapshot.settings = core.settings();
   auto segments = segments_of(core);
   std::move(segments.begin(), segments.end(), std::back_inserter(snapshot.segments));
   snapshot.device_traces.push_back(core.history());

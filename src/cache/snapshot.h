@@ -36,12 +36,21 @@ struct SnapshotSegment {
   std::vector<SnapshotBlock> blocks;  ///< by address, without gaps
 };
 
+/// A named range of the program, entered or left.
+struct Annotation {
+  std::string name;
+  bool start = true;
+  int device = 0;
+  std::int64_t time_us = 0;
+};
+
 /// torch.cuda.memory._snapshot() as data.
 struct Snapshot {
   VersionProfile profile;
   Settings settings;
   std::vector<SnapshotSegment> segments;               ///< by device, then address
   std::vector<std::vector<TraceEntry>> device_traces;  ///< one per device, oldest first
+  std::vector<Annotation> annotations;                 ///< the caller's; the allocator has none
 };
 
 /// The segments of one device, by address.

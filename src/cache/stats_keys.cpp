@@ -14,10 +14,10 @@ void add(StatsTable& table, const std::string& prefix, const Stat& stat) {
   table.emplace_back(prefix + ".freed", stat.freed);
 }
 
-void add(StatsTable& table, const std::string& prefix, const PooledCounter& counter) {
-  add(table, prefix + ".all", counter.all());
-  add(table, prefix + ".small_pool", counter.half(true));
-  add(table, prefix + ".large_pool", counter.half(false));
+void add(StatsTable& table, const std::string& prefix, const PooledStat& stat) {
+  add(table, prefix + ".all", stat.all);
+  add(table, prefix + ".small_pool", stat.small);
+  add(table, prefix + ".large_pool", stat.large);
 }
 
 }  // namespace
@@ -27,14 +27,15 @@ const char* name_of(Metric metric) {
       "allocation",      "segment",        "active",       "inactive_split",
       "allocated_bytes", "reserved_bytes", "active_bytes", "inactive_split_bytes",
       "requested_bytes"};
-  return kNames[index_of(metric)];
+  return kNames[static_cast<std::size_t>(metric)];
 }
 
 StatsTable memory_stats(const Stats& stats, const std::map<PoolId, PooledCounter>& private_reserved,
                         const VersionProfile& profile) {
   StatsTable table;
   for (std::size_t i = 0; i < kMetrics; ++i) {
-    add(table, name_of(static_cast<Metric>(i)), stats.pooled[i]);
+    const auto metric = static_cast<Metric>(i);
+    add(table, name_of(metric), stats[metric]);
   }
   add(table, "oversize_allocations", stats.oversize_allocations.stat());
   add(table, "oversize_segments", stats.oversize_segments.stat());
@@ -52,7 +53,7 @@ StatsTable memory_stats(const Stats& stats, const std::map<PoolId, PooledCounter
       add(table,
           "reserved_bytes_by_private_pools." + std::to_string(id.first) + "_" +
               std::to_string(id.second),
-          counter);
+          counter.stat());
     }
   }
   std::sort(table.begin(), table.end());

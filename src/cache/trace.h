@@ -51,7 +51,7 @@ struct HistoryOptions {
   bool enabled = true;
   std::size_t max_entries = static_cast<std::size_t>(-1);  ///< at least 1 is kept
   bool clear = false;                                      ///< forget what was recorded before
-  std::vector<Action> skipped;                             ///< not recorded
+  std::vector<Action> skipped = {};                        ///< not recorded
 };
 
 /// The last entries, oldest first. Growing it later keeps what is there; shrinking it below what it

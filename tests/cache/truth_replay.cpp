@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 
+#include "cache/snapshot_pickle.h"
 #include "cache/stats_keys.h"
+#include "support/temporary_directory.h"
 
 namespace ebb::cache::truth {
 namespace {
@@ -74,6 +77,7 @@ void Replay::run() {
     perform(op);
     EXPECT_EQ(completed_, op.completed.size()) << "frees completed";
     expect_same_counters(op);
+    if (i % 64 == 0) core_->check_invariants();
     if (::testing::Test::HasFailure()) {
       ADD_FAILURE() << "first difference at operation " << i;
       return;
@@ -86,7 +90,7 @@ void Replay::perform(const Operation& op) {
   using Kind = Operation::Kind;
   switch (op.kind) {
     case Kind::allocate:
-      EXPECT_EQ(core_->allocate(op.bytes, op.stream, &failure_), op.address) << op.bytes;
+      EXPECT_EQ(core_->allocate(op.bytes, op.stream), op.address) << op.bytes;
       break;
     case Kind::free:
       for (const StreamId stream : op.streams) {
@@ -202,7 +206,7 @@ void Replay::expect_same_events() {
 void Replay::expect_same_message() {
   if (log_.message.empty()) return;
   const std::string ours =
-      message_of(failure_, core_->profile(), core_->settings().expandable_segments);
+      message_of(core_->last_failure(), core_->profile(), core_->settings().expandable_segments);
   // Between these two stand the device's free bytes and other processes, which no trace holds.
   const std::string head_end = " of which ";
   const std::string tail_start = " allowed; ";
@@ -213,6 +217,17 @@ void Replay::expect_same_message() {
   };
   EXPECT_EQ(head(ours), head(log_.message));
   EXPECT_EQ(tail(ours), tail(log_.message));
+}
+
+void Replay::expect_same_pickle(const std::string& path) {
+  const support::TemporaryDirectory directory;
+  const std::string ours = directory / "ours.pickle";
+  Snapshot snapshot;
+  add_device(snapshot, *core_);
+  ASSERT_TRUE(dump_snapshot(snapshot, ours));
+  const std::string command =
+      std::string(EBB_PYTHON) + " " + EBB_TRUTH_TOOL + " same '" + ours + "' '" + path + "'";
+  EXPECT_EQ(std::system(command.c_str()), 0) << command;
 }
 
 }  // namespace ebb::cache::truth

@@ -24,6 +24,8 @@ class Replay final : public CompletionSource {
   void expect_same_segments();
   void expect_same_events();
   void expect_same_message();
+  /// The pickled snapshot, read by Python, is the one in the recorded file.
+  void expect_same_pickle(const std::string& path);
 
   Core& core() { return *core_; }
 
@@ -40,7 +42,6 @@ class Replay final : public CompletionSource {
   std::size_t completed_ = 0;
   std::vector<PoolId> scopes_;
   std::vector<std::int64_t> expected_;
-  Failure failure_;
 };
 
 }  // namespace ebb::cache::truth

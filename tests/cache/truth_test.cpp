@@ -39,6 +39,7 @@ TEST_P(OperationLog, EveryAddressCounterTraceEntryAndBlockIsAsRecorded) {
   replay.expect_same_stats();
   replay.expect_same_trace();
   replay.expect_same_segments();
+  replay.expect_same_pickle(GetParam());
 }
 
 class RecordedRun : public ::testing::TestWithParam<std::string> {};
@@ -53,6 +54,7 @@ TEST_P(RecordedRun, SegmentEventsAndFinalStatisticsAreAsRecorded) {
   replay.expect_same_trace();
   replay.expect_same_segments();
   replay.expect_same_message();
+  replay.expect_same_pickle(GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Torch, OperationLog, ::testing::ValuesIn(files_in("vectors")), test_name);

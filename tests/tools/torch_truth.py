@@ -4,8 +4,11 @@
 
   torch_truth.py vector OPS.json.gz      an operation log with every counter after every operation
   torch_truth.py run RUN.json.gz         a recorded run; its trace is read from RUN.pickle.gz
+  torch_truth.py same OURS.pickle FILE   whether a snapshot is the recorded one of either kind of
+                                         file, but for times, ranges and free device
+                                         memory
 
-Lines on stdout, words between blanks (`conf` and `message` run to the end of the line):
+The first two write lines to stdout, words between blanks (`conf` and `message` run to the end of the line):
   total N | fraction F | conf TEXT | keys NAME...      the device, its limit, names of the counters
   address N                                            the next address that the driver gives out
   a BYTES STREAM ADDRESS|-1                            allocate; -1 is out of memory
@@ -167,11 +170,19 @@ def explicit_releases(trace, count):
     return {i for _, i in sorted(bursts, reverse=True)[:count]}
 
 
+def load_pickle(data):
+    return PlainUnpickler(io.BytesIO(data)).load()
+
+
+def run_snapshot(path):
+    with gzip.open(path.replace(".json.gz", ".pickle.gz")) as file:
+        return load_pickle(file.read())
+
+
 def run(path):
     with gzip.open(path) as file:
         record = json.load(file)
-    with gzip.open(path.replace(".json.gz", ".pickle.gz")) as file:
-        snapshot = PlainUnpickler(io.BytesIO(file.read())).load()
+    snapshot = run_snapshot(path)
     trace = snapshot["device_traces"][0]
     stats = record["memory_stats"]
     put_head(record["conf"], record["device_total"], record["cap_bytes"], trace)
@@ -207,7 +218,48 @@ def run(path):
     put_end(stats, snapshot)
 
 
+def comparable(snapshot):
+    """Without what differs from run to run; PyTorch's order of releases among pools is no order."""
+    snapshot["external_annotations"] = []
+    for trace in snapshot["device_traces"]:
+        start = 0
+        for i, entry in enumerate(trace + [{"action": ""}]):
+            entry.pop("time_us", None)
+            entry.pop("device_free", None)
+            if entry["action"] not in RELEASES:
+                trace[start:i] = sorted(trace[start:i], key=lambda e: e["addr"])
+                start = i + 1
+    return snapshot
+
+
+def first_difference(ours, theirs, where="snapshot"):
+    if type(ours) is not type(theirs) and not {type(ours), type(theirs)} <= {list, tuple}:
+        return f"{where}: {type(ours).__name__} instead of {type(theirs).__name__}"
+    if isinstance(ours, dict):
+        if list(ours) != list(theirs):
+            return f"{where}: keys {list(ours)} instead of {list(theirs)}"
+        pairs = [(key, ours[key], theirs[key]) for key in ours]
+    elif isinstance(ours, (list, tuple)):
+        if len(ours) != len(theirs):
+            return f"{where}: {len(ours)} items instead of {len(theirs)}"
+        pairs = [(i, a, b) for i, (a, b) in enumerate(zip(ours, theirs))]
+    else:
+        return None if ours == theirs else f"{where}: {ours!r} instead of {theirs!r}"
+    return next(filter(None, (first_difference(a, b, f"{where}[{k!r}]") for k, a, b in pairs)),
+                None)
+
+
+def same(ours_path, path):
+    with open(ours_path, "rb") as file:
+        ours = load_pickle(file.read())
+    with gzip.open(path) as file:
+        record = json.load(file)
+    theirs = record["snap"] if "snap" in record else run_snapshot(path)
+    sys.exit(first_difference(comparable(ours), comparable(theirs)))
+
+
 if __name__ == "__main__":
-    if len(sys.argv) != 3 or sys.argv[1] not in ("vector", "run"):
-        sys.exit("usage: torch_truth.py vector|run FILE.json.gz")
-    {"vector": vector, "run": run}[sys.argv[1]](sys.argv[2])
+    commands = {"vector": vector, "run": run, "same": same}
+    if len(sys.argv) < 3 or sys.argv[1] not in commands:
+        sys.exit(__doc__)
+    commands[sys.argv[1]](*sys.argv[2:])
