@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "capi/runtime.h"
-#include "keep/rss_marker.h"
+#include "keep/guard.h"
 #include "sense/memory_info.h"
 
 namespace {
@@ -116,25 +116,14 @@ int ebb_cleanup(int cuda_empty_cache, ebb_cleanup_report* report) {
 int ebb_guard(double warn_percent, double critical_percent, int* level,
               ebb_cleanup_report* report) {
   return guarded([&] {
-    // One guard for the process, since pressure is the process's; thresholds may vary by call.
-    static base::Mutex mutex;
-    static std::unique_ptr<keep::MemoryGuard> guard;
-    static sense::MemoryThresholds current;
-    base::Lock lock(mutex);
-    const sense::MemoryThresholds wanted{warn_percent, critical_percent};
-    if (guard == nullptr || wanted.warn != current.warn || wanted.critical != current.critical) {
-      auto made = keep::MemoryGuard::create(wanted, runtime().cleaner);
-      if (!made) return fail(made.error());
-      guard = *std::move(made);
-      current = wanted;
-    }
     if (runtime().disabled()) {
       const base::Status stored = capi::store_nothing(true, report);
       if (!stored) return fail(stored.error());
       return level == nullptr ? static_cast<int>(EBB_OK)
                               : ebb_memory_level(warn_percent, critical_percent, level);
     }
-    const base::Result<keep::GuardCheck> check = guard->check();
+    const base::Result<keep::GuardCheck> check =
+        keep::guard_memory({warn_percent, critical_percent}, runtime().cleaner);
     if (!check) return fail(check.error());
     if (level != nullptr) *level = static_cast<int>(check->level);
     const base::Status stored =

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
+#include <functional>
 #include <string>
 
 #include "base/reclaimer.h"
 #include "base/result.h"
 #include "ebb/ebb.h"
 #include "keep/cleanup.h"
-#include "keep/guard.h"
-#include "keep/pressure_watch.h"
 #include "keep/settings.h"
 
 // capi: the stable C ABI. The one place with a process-wide instance. May include what is below it.

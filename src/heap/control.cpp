@@ -23,7 +23,6 @@ void* dynamic_address(const Detection& detection, const std::string& symbol) {
 
 void* static_address(const Detection& detection, const std::string& symbol) {
   base::Result<ElfFile> file = ElfFile::open(detection.object);
-  if (!file) file = ElfFile::open("/proc/self/exe");
   if (!file) return nullptr;
   const auto value = file->defined(symbol);
   if (!value) return nullptr;

@@ -4,37 +4,47 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include <set>
+#include <algorithm>
 
 #include "base/file.h"
 
 namespace ebb::heap {
 namespace {
 
-/// dladdr names the program as it was started, which may no longer lead anywhere.
-std::string file_of_object(const Dl_info& info) {
-  const auto here = reinterpret_cast<std::uint64_t>(info.dli_fbase);
-  struct Search {
-    std::uint64_t base;
-    bool is_program = false;
-    bool first = true;
-  } search{here};
+constexpr const char* kProgram = "/proc/self/exe";
+
+/// The loaded objects by their file, the program first. The linker names the program as it was
+/// started, which may no longer lead anywhere: it gets a name that always does.
+struct LoadedObject {
+  std::string file;
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+};
+
+std::vector<LoadedObject> loaded_objects() {
+  std::vector<LoadedObject> objects;
   dl_iterate_phdr(
-      [](dl_phdr_info* object, std::size_t, void* context) {
-        auto* wanted = static_cast<Search*>(context);
-        if (!wanted->first) return 1;
-        wanted->first = false;
-        for (int i = 0; i < object->dlpi_phnum; ++i) {
-          const auto& segment = object->dlpi_phdr[i];
+      [](dl_phdr_info* info, std::size_t, void* context) {
+        auto* all = static_cast<std::vector<LoadedObject>*>(context);
+        LoadedObject object{all->empty() ? kProgram : info->dlpi_name, ~std::uint64_t{0}, 0};
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const auto& segment = info->dlpi_phdr[i];
           if (segment.p_type != PT_LOAD) continue;
-          const std::uint64_t start = object->dlpi_addr + segment.p_vaddr;
-          if (wanted->base >= start && wanted->base < start + segment.p_memsz)
-            wanted->is_program = true;
+          const std::uint64_t start = info->dlpi_addr + segment.p_vaddr;
+          object.start = std::min(object.start, start);
+          object.end = std::max(object.end, start + segment.p_memsz);
         }
+        all->push_back(std::move(object));
         return 0;
       },
-      &search);
-  return search.is_program ? "/proc/self/exe" : std::string(info.dli_fname);
+      &objects);
+  return objects;
+}
+
+std::string file_at(std::uint64_t address) {
+  for (const LoadedObject& object : loaded_objects())
+    if (address >= object.start && address < object.end) return object.file;
+  return {};
 }
 
 Detection look() {
@@ -45,7 +55,7 @@ Detection look() {
     detection.note = "the dynamic linker does not say where malloc is (static program?)";
     return detection;
   }
-  detection.object = file_of_object(info);
+  detection.object = file_at(reinterpret_cast<std::uint64_t>(entry));
   detection.load_address = reinterpret_cast<std::uint64_t>(info.dli_fbase);
   base::Result<ElfFile> file = ElfFile::open(detection.object);
   if (!file) {
@@ -53,7 +63,6 @@ Detection look() {
     return detection;
   }
   detection.identity = identify_main(*file);
-  if (detection.object == "/proc/self/exe") detection.object = info.dli_fname;
   return detection;
 }
 
@@ -66,22 +75,13 @@ const Detection& detect_here() {
 }
 
 std::vector<PrivateCopy> private_copies_here() {
-  std::set<std::string> objects;
-  dl_iterate_phdr(
-      [](dl_phdr_info* object, std::size_t, void* context) {
-        const std::string name = object->dlpi_name;
-        static_cast<std::set<std::string>*>(context)->insert(name.empty() ? "/proc/self/exe"
-                                                                          : name);
-        return 0;
-      },
-      &objects);
   std::vector<PrivateCopy> copies;
-  for (const std::string& object : objects) {
-    if (object == detect_here().object) continue;
-    base::Result<ElfFile> file = ElfFile::open(object);
+  for (const LoadedObject& object : loaded_objects()) {
+    if (object.file == detect_here().object) continue;
+    base::Result<ElfFile> file = ElfFile::open(object.file);
     if (!file) continue;  // the vdso has no file
     const Identity identity = identify_private_copy(*file);
-    if (identity.kind != AllocatorKind::unknown) copies.push_back({identity, object});
+    if (identity.kind != AllocatorKind::unknown) copies.push_back({identity, object.file});
   }
   return copies;
 }

@@ -12,7 +12,7 @@ namespace ebb::heap {
 /// The allocator that really serves malloc in a process, and where it was found.
 struct Detection {
   Identity identity;
-  std::string object;              ///< the file that malloc comes from; empty where unknown
+  std::string object;  ///< the file that malloc comes from, /proc/self/exe for the program
   std::uint64_t load_address = 0;  ///< where that object lies; 0 where unknown (another process)
   std::string note;                ///< why nothing better is known; usually empty
 

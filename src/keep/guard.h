@@ -3,15 +3,15 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 
-#include "base/mutex.h"
 #include "base/result.h"
 #include "keep/cleanup.h"
 #include "sense/memory_info.h"
 
 namespace ebb::keep {
 
-/// What a check found and did.
+/// What a check of the thresholds found and did.
 struct GuardCheck {
   sense::MemoryLevel level = sense::MemoryLevel::normal;
   sense::MemoryInfo info;
@@ -19,28 +19,14 @@ struct GuardCheck {
   std::string change;                    ///< e.g. "decay set to 0 until the pressure ends"
 };
 
-/// Watches the thresholds: at critical it cleans up at once and tells the allocator to give back
-/// whatever is freed until the level is below warn again. Thread-safe. The cleaner outlives it.
-class MemoryGuard {
- public:
-  using InfoSource = std::function<base::Result<sense::MemoryInfo>()>;
+using InfoSource = std::function<base::Result<sense::MemoryInfo>()>;
 
-  /// Code::bad_input for thresholds that are not in order.
-  static base::Result<std::unique_ptr<MemoryGuard>> create(
-      const sense::MemoryThresholds& thresholds, Cleaner& cleaner,
-      InfoSource source = [] { return sense::memory_info(); });
-
-  /// Reads and acts; fails only where memory cannot be read.
-  base::Result<GuardCheck> check() EBB_EXCLUDES(mutex_);
-
- private:
-  MemoryGuard(const sense::MemoryThresholds& thresholds, Cleaner& cleaner, InfoSource source);
-
-  const sense::MemoryThresholds thresholds_;
-  Cleaner& cleaner_;
-  const InfoSource source_;
-  base::Mutex mutex_;
-  bool under_pressure_ EBB_GUARDED_BY(mutex_) = false;
-};
+/// Reads how full memory is and acts: at critical it cleans up at once and has the allocator give
+/// back whatever is freed, until a later check finds the level normal again. Thread-safe.
+/// Code::bad_input for thresholds that are not in order; else it fails only where memory cannot be
+/// read.
+base::Result<GuardCheck> guard_memory(
+    const sense::MemoryThresholds& thresholds, Cleaner& cleaner,
+    const InfoSource& source = [] { return sense::memory_info(); });
 
 }  // namespace ebb::keep

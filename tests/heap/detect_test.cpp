@@ -38,6 +38,9 @@ TEST_P(DetectsTheRealAllocator, InsideAndFromOutside) {
   EXPECT_EQ(*said->find("allocator")->as_string(), c.allocator) << said->text();
   EXPECT_EQ(said->find("controllable")->as_bool(), c.controllable) << said->text();
 
+  for (const base::Json& copy : *said->find("copies")->as_array())
+    EXPECT_NE(*copy.find("object")->as_string(), *said->find("object")->as_string());
+
   const auto outside = detect_in(child.pid());
   ASSERT_TRUE(outside) << outside.error().message;
   EXPECT_STREQ(name_of(outside->kind()), c.allocator) << outside->object;

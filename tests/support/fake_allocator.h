@@ -42,6 +42,11 @@ class FakeAllocator final : public heap::HostAllocator {
     return reading;
   }
 
+  std::string set_pressure(bool on) override {
+    if (under_pressure_.exchange(on) == on) return {};
+    return on ? "pressure on" : "pressure off";
+  }
+
   heap::GiveBack give_back(heap::Depth depth) override {
     heap::GiveBack done;
     done.depth = depth;
@@ -65,6 +70,7 @@ class FakeAllocator final : public heap::HostAllocator {
 
  private:
   FakeClock& clock_;
+  std::atomic<bool> under_pressure_{false};
 };
 
 }  // namespace ebb::support
