@@ -4,9 +4,21 @@ target_compile_options(ebb_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow
                        $<$<COMPILE_LANGUAGE:CXX>:-Wconversion;-Wsign-conversion>
                        $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>
                        $<$<BOOL:${EBB_WARNINGS_AS_ERRORS}>:-Werror> -fstack-protector-strong)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # False alarms in std::string: https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105651
+  target_compile_options(ebb_options INTERFACE -Wno-restrict)
+endif()
+# Some systems define _FORTIFY_SOURCE themselves; a second definition would be a warning.
+target_compile_options(ebb_options
+                       INTERFACE $<$<CONFIG:Release>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2>)
+target_link_options(ebb_options INTERFACE LINKER:-z,relro,-z,now)
 target_compile_definitions(ebb_options INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>
                            EBB_VERSION="${PROJECT_VERSION}")
 if(EBB_SANITIZE)
   add_compile_options(-fsanitize=${EBB_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${EBB_SANITIZE})
+endif()
+if(EBB_BUILD_FUZZERS)
+  # A fuzzer finds its way by the coverage of what it calls, not only of itself.
+  add_compile_options(-fsanitize=fuzzer-no-link)
 endif()

@@ -10,9 +10,10 @@ namespace ebb::base {
 Result<DynamicLibrary> DynamicLibrary::open_with(const std::string& name, int flags) {
   void* handle = dlopen(name.c_str(), flags);
   if (handle == nullptr) {
+    // The linker's own words begin with the name.
     const char* why = dlerror();
-    return error(Code::unavailable, "cannot load %s: %s", name.c_str(),
-                 why != nullptr ? why : "not loaded in this process");
+    return error(Code::unavailable, "cannot load %s",
+                 why != nullptr ? why : (name + ": not loaded in this process").c_str());
   }
   return DynamicLibrary(handle);
 }

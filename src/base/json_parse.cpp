@@ -229,7 +229,8 @@ class Parser {
     const char* last = text_.data() + at_;
     if (whole && negative) {
       std::int64_t value = 0;
-      if (std::from_chars(first, last, value).ec == std::errc{}) return Json(value);
+      // Minus nothing has its sign as a double only.
+      if (std::from_chars(first, last, value).ec == std::errc{} && value != 0) return Json(value);
     } else if (whole) {
       std::uint64_t value = 0;
       if (std::from_chars(first, last, value).ec == std::errc{}) return Json(value);

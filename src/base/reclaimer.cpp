@@ -25,7 +25,7 @@ bool ReclaimerRegistry::remove(Id id) {
   if (found == entries_.end()) return false;
   entries_.erase(found);
   const std::thread::id self = std::this_thread::get_id();
-  const auto called_elsewhere = [&] {
+  const auto called_elsewhere = [&]() EBB_REQUIRES(mutex_) {
     return std::any_of(running_.begin(), running_.end(),
                        [&](const Running& r) { return r.id == id && r.thread != self; });
   };

@@ -53,6 +53,14 @@ class ReclaimerRegistry {
   /// False when there is no such id.
   bool remove(Id id);
 
+  // For pthread_atfork: in the child no call is under way and no lock held.
+  void before_fork() EBB_ACQUIRE(mutex_) { mutex_.lock(); }
+  void after_fork_in_parent() EBB_RELEASE(mutex_) { mutex_.unlock(); }
+  void after_fork_in_child() EBB_RELEASE(mutex_) {
+    running_.clear();
+    mutex_.unlock();
+  }
+
   /// Names, for reports; ordered as they run.
   std::vector<std::string> names() const;
 

@@ -10,9 +10,9 @@ namespace ebb::base {
 namespace {
 
 TEST(Json, WritesWhatItReads) {
-  for (const char* text :
-       {"null", "true", "false", "0", "-1", "18446744073709551615", "-9223372036854775808", "0.5",
-        "[]", "{}", R"([1,[2,[3]],{"a":null}])", R"({"b":1,"a":[true,"x\ny"]})", R"("é\u0001")"}) {
+  for (const char* text : {"null", "true", "false", "0", "-0", "-1", "18446744073709551615",
+                           "-9223372036854775808", "0.5", "[]", "{}", R"([1,[2,[3]],{"a":null}])",
+                           R"({"b":1,"a":[true,"x\ny"]})", R"("é\u0001")"}) {
     const auto value = parse_json(text);
     ASSERT_TRUE(value) << text;
     EXPECT_EQ(value->text(), text);

@@ -1,0 +1,47 @@
+# Every way in. The work itself is done by CMake's presets and by scripts/.
+.DEFAULT_GOAL := help
+# Two goals may share a build directory; the builds themselves use all cores.
+.NOTPARALLEL:
+.PHONY: help build run test bench test-long lint format clean
+
+# Without the tests, a build needs fewer packages.
+configure := cmake --preset release -DEBB_BUILD_TESTS=OFF
+
+help: ## Show these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## Build the program build/release/bin/ebb and the library build/release/lib/libebb.so
+	@scripts/setup build
+	@$(configure)
+	@cmake --build --preset release --target src/all
+
+run: ## See it work: a fragmented heap on four allocators, and what a cleanup gives back
+	@scripts/setup run
+	@$(configure)
+	@cmake --build --preset release --target ebb-demo-heap src/all
+	@build/release/bin/ebb-demo-heap
+
+test: ## Run every test: plain, under sanitizers, bare, a minute of fuzzing (about 10 minutes)
+	@scripts/setup test
+	@scripts/test
+
+bench: ## Measure, and print the tables
+	@scripts/setup run
+	@$(configure)
+	@cmake --build --preset release --target bench/all src/all
+	@scripts/bench
+
+test-long: ## Run every test and those that take hours: long fuzzing, soaks, full matrices
+	@scripts/setup test
+	@scripts/test --long
+
+lint: ## Check layout, static analysis, spelling and scripts
+	@scripts/setup lint
+	@scripts/lint
+
+format: ## Lay out the code as .clang-format says
+	@scripts/setup lint
+	@scripts/format
+
+clean: ## Remove everything that was built
+	@rm -rf build

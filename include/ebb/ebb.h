@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef EBB_EBB_H
+#define EBB_EBB_H
+
+/*
+ * Ebb's stable C interface: know which malloc this process runs on, read it, give memory back.
+ *
+ * - Functions return EBB_OK or another ebb_code; ebb_last_error() then says in one line what was
+ *   wrong, for the calling thread.
+ * - A struct starts with struct_size, which the caller sets to sizeof: fields may be added at the
+ *   end, and a library only writes those that the caller's struct has.
+ * - Everything may be called from any thread, nothing from a signal handler, and nothing throws but
+ *   ebb_torch_alloc.
+ * - EBB_DISABLE=1 in the environment turns every action into "nothing was done".
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define EBB_API __attribute__((visibility("default")))
+#else
+#define EBB_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ebb_code {
+  EBB_OK = 0,
+  EBB_BAD_INPUT = 1,     /* an argument or variable that cannot be used */
+  EBB_NOT_FOUND = 2,     /* a process or name that is not there */
+  EBB_NOT_PERMITTED = 3, /* there, but not ours */
+  EBB_UNAVAILABLE = 4,   /* this machine or build cannot do it */
+  EBB_OUT_OF_MEMORY = 5,
+  EBB_IO = 6,
+  EBB_INTERNAL = 7 /* a bug in Ebb */
+} ebb_code;
+
+/** The library's version, e.g. "0.1.0". */
+EBB_API const char* ebb_version(void);
+
+/** Why the calling thread's last failed call failed; "" before the first. Valid until its next. */
+EBB_API const char* ebb_last_error(void);
+
+/* ---- the allocator ---------------------------------------------------------------------- */
+
+/** The allocator that serves malloc: "glibc", "jemalloc", "tcmalloc", "mimalloc", "musl" or
+    "unknown". Looked up once. */
+EBB_API const char* ebb_allocator(void);
+
+/** The same in NVFlare's words, which are "glibc", "jemalloc" and "unknown". */
+EBB_API const char* ebb_allocator_nvflare(void);
+
+/** The allocator's own give-back, without hooks: 1 something went back, 0 nothing did, -1 this
+    allocator has no such call. On glibc it is malloc_trim(0) and its answer. */
+EBB_API int ebb_trim(void);
+
+/* ---- readings ---------------------------------------------------------------------------- */
+
+/** Bits of `known` below: which figures this allocator could tell. */
+#define EBB_KNOWS_LIVE 1u
+#define EBB_KNOWS_RETAINED 2u
+#define EBB_KNOWS_MAPPED 4u
+
+typedef struct ebb_memory_info {
+  uint32_t struct_size;
+  uint32_t known;
+  uint64_t rss_bytes;
+  uint64_t hwm_bytes; /* highest rss so far; 0 where the kernel does not tell */
+  uint64_t live_bytes;
+  uint64_t retained_bytes;
+  uint64_t mapped_bytes;
+  uint64_t limit_bytes; /* the tightest of cgroup limits, resource limits and physical memory */
+  double percent;       /* of the limit that cannot be reclaimed */
+} ebb_memory_info;
+
+/** Resident bytes now: a few microseconds, no allocation; 0 if the kernel does not answer. */
+EBB_API uint64_t ebb_rss(void);
+
+/** Everything above, read now; its cost grows with the heap. */
+EBB_API int ebb_read_memory(ebb_memory_info* info);
+
+#define EBB_LEVEL_NORMAL 0
+#define EBB_LEVEL_WARN 1
+#define EBB_LEVEL_CRITICAL 2
+
+/** How full memory is, in percent of the limit; reads only. 0 < warn <= critical <= 100. */
+EBB_API int ebb_memory_level(double warn_percent, double critical_percent, int* level);
+
+/* ---- cleanup ----------------------------------------------------------------------------- */
+
+typedef struct ebb_cleanup_report {
+  uint32_t struct_size;
+  uint32_t known_before; /* EBB_KNOWS_… */
+  uint32_t known_after;
+  int32_t deep;      /* 1 where the deep give-back ran as well */
+  int32_t coalesced; /* 1 where another thread's cleanup was under way: this is its report */
+  int32_t disabled;  /* 1 where EBB_DISABLE kept it from doing anything */
+  uint64_t rss_before_bytes;
+  uint64_t rss_after_bytes;
+  uint64_t live_before_bytes;
+  uint64_t live_after_bytes;
+  uint64_t retained_before_bytes;
+  uint64_t retained_after_bytes;
+  uint64_t returned_bytes; /* measured: rss before minus rss after, 0 where it grew */
+  double seconds;
+} ebb_cleanup_report;
+
+/** Runs the hooks (those of device caches only if asked), then the allocator's give-back, deep
+    where light left enough behind. `report` may be null. */
+EBB_API int ebb_cleanup(int cuda_empty_cache, ebb_cleanup_report* report);
+
+/** Watches the thresholds by hand: at critical it cleans up and makes the allocator give back at
+    once until the level is normal again. `level` and `report` may be null; the report is all
+    zero where nothing was cleaned. */
+EBB_API int ebb_guard(double warn_percent, double critical_percent, int* level,
+                      ebb_cleanup_report* report);
+
+/** Stages of hooks, in the order in which they run. */
+#define EBB_STAGE_COLLECTOR 0    /* a language's garbage collector */
+#define EBB_STAGE_CACHE 1        /* a framework's host cache */
+#define EBB_STAGE_DEVICE_CACHE 2 /* a framework's device cache: only when a cleanup asks */
+
+/** Lets go of memory; 0 for success. `count` may be set to what it let go of. */
+typedef int (*ebb_hook)(void* context, uint64_t* count);
+
+/** Has every cleanup call `hook`. `id` receives what ebb_hook_remove takes. */
+EBB_API int ebb_hook_add(const char* name, int stage, ebb_hook hook, void* context, uint64_t* id);
+
+/** When this returns no call of the hook is under way (but for one that removes itself). */
+EBB_API int ebb_hook_remove(uint64_t id);
+
+/* ---- rounds ------------------------------------------------------------------------------ */
+
+#define EBB_ROUNDS_DEFAULT 0 /* what the environment says, else what suits the role */
+#define EBB_ROUNDS_EVERY 1   /* after every N-th round; 0 is off */
+#define EBB_ROUNDS_AUTO 2    /* by measured benefit and cost, at most 1 % of the job's time */
+
+typedef struct ebb_keeper_options {
+  uint32_t struct_size;
+  const char* role;         /* "server", "client", "trainer", "aggregator", "simulator" */
+  int32_t rounds;           /* EBB_ROUNDS_… */
+  int32_t every;            /* for EBB_ROUNDS_EVERY: 0 or more */
+  int32_t cuda_empty_cache; /* 0, 1, or -1 for what suits the role */
+} ebb_keeper_options;
+
+typedef struct ebb_keeper ebb_keeper;
+
+EBB_API int ebb_keeper_create(const ebb_keeper_options* options, ebb_keeper** keeper);
+/** Null is allowed. */
+EBB_API void ebb_keeper_destroy(ebb_keeper* keeper);
+
+/** Call after each round. `cleaned` (may be null) is 1 where it cleaned up and `report` is set. */
+EBB_API int ebb_keeper_round_done(ebb_keeper* keeper, int* cleaned, ebb_cleanup_report* report);
+
+/** The same with the round's number, from 0: once per round however often it is announced. */
+EBB_API int ebb_keeper_numbered_round_done(ebb_keeper* keeper, uint64_t round, int* cleaned,
+                                           ebb_cleanup_report* report);
+
+/** Writes NVFlare's RSS marker, e.g. "[RSS] CA s=site-1 r=3 recv: 143.2 MB", for the RSS of now.
+    `source`: "CA" (trainer), "CJ" (client job, with `task`) or "SV" (server). Returns EBB_BAD_INPUT
+    where `size` is too small. */
+EBB_API int ebb_rss_marker(const char* source, const char* site, const char* task, uint64_t round,
+                           const char* tag, char* text, size_t size);
+
+/** 1 where EBB_MEMORY_PROFILE or NVFLARE_CLIENT_MEMORY_PROFILE asks for RSS markers. */
+EBB_API int ebb_memory_profile(void);
+
+/** Cleans up whenever systemd asks for memory through $MEMORY_PRESSURE_WATCH; `watching` (may be
+    null) is 0 where that is not set. Started once, lasts for the life of the process. */
+EBB_API int ebb_watch_pressure(int* watching);
+
+/* ---- inside PyTorch ---------------------------------------------------------------------- */
+
+/*
+ * PyTorch's caching allocator, by PyTorch's own rules, as its CUDAPluggableAllocator:
+ *
+ *   a = torch.cuda.memory.CUDAPluggableAllocator("libebb.so", "ebb_torch_alloc", "ebb_torch_free")
+ *   for setter, function in (("set_init_fn", "ebb_torch_init"), …):   # as below
+ *       getattr(a.allocator(), setter)(ctypes.cast(getattr(lib, function), ctypes.c_void_p).value)
+ *   torch.cuda.memory.change_current_allocator(a)
+ *
+ * PyTorch's own memory_stats, memory_summary and snapshots raise under a pluggable allocator; the
+ * functions further down answer in their place. Everything works without PyTorch too.
+ *
+ * Settings come from PYTORCH_CUDA_ALLOC_CONF and PYTORCH_ALLOC_CONF as PyTorch reads them. The
+ * rules are those of $EBB_TORCH_VERSION ("2.11"), else of the newest release that Ebb knows. Memory
+ * comes from the CUDA driver, or from what $EBB_TORCH_DRIVER names: "cuda:LIBRARY", "mmap" (host
+ * memory), "mmap:BYTES". All of it is read when a device is first used. A forked child of a process
+ * that used a device gets EBB_UNAVAILABLE. EBB_DISABLE does not apply: who installs an allocator
+ * needs one.
+ */
+
+/** `size` bytes for use on `stream`; null for 0 bytes alone. Any failure is thrown as
+    std::runtime_error, which PyTorch raises as RuntimeError: PyTorch's out-of-memory message and
+    what Ebb knows beyond it. A null would become a tensor without memory. Thrown by the process's
+    libstdc++.so.6; without one it aborts. */
+EBB_API void* ebb_torch_alloc(size_t size, int device, void* stream);
+
+/** The same with a code, for callers that do not catch C++ exceptions. */
+EBB_API int ebb_torch_try_alloc(size_t size, int device, void* stream, void** memory);
+
+/** Gives back what either handed out; anything else is a line in the log. `size` and `stream` are
+    not looked at. Null is allowed. */
+EBB_API void ebb_torch_free(void* memory, size_t size, int device, void* stream);
+
+/** set_init_fn: opens the driver, so that what is wrong is in the log from the start. */
+EBB_API void ebb_torch_init(int device_count);
+/** set_reset_fn: torch.cuda.empty_cache(). */
+EBB_API void ebb_torch_reset(void);
+/** set_memory_fraction_fn: torch.cuda.set_per_process_memory_fraction(). */
+EBB_API void ebb_torch_memory_fraction(double fraction, int device);
+/** set_record_stream_fn: keeps freed memory from reuse until `stream` is done with it. */
+EBB_API void ebb_torch_record_stream(void* memory, void* stream);
+/** set_base_alloc_fn: the segment that the memory lies in. `size` may be null. Memory that is not
+    Ebb's is its own base, and `size` stays as it is. */
+EBB_API void* ebb_torch_base_alloc(void* memory, size_t* size);
+
+/** For torch.cuda.MemPool, where PyTorch's own allocator goes on caching and only its segments come
+    from here, straight from the driver. Null, which PyTorch takes as out of memory, where that has
+    none; `size` and `device` of the free are those of the allocation. */
+EBB_API void* ebb_torch_segment_alloc(size_t size, int device, void* stream);
+EBB_API void ebb_torch_segment_free(void* memory, size_t size, int device, void* stream);
+
+/** torch.cuda.memory_stats(device): a JSON object with its keys, to be freed with ebb_free. */
+EBB_API int ebb_torch_stats(int device, char** json);
+/** torch.cuda.memory_summary(device), to be freed with ebb_free. */
+EBB_API int ebb_torch_summary(int device, char** text);
+/** torch.cuda.reset_peak_memory_stats(device). */
+EBB_API int ebb_torch_reset_peak_stats(int device);
+/** torch.cuda.memory._dump_snapshot(path): a pickle that PyTorch's memory_viz reads. */
+EBB_API int ebb_torch_snapshot(const char* path);
+/** torch.cuda.memory._record_memory_history() for all devices, without stacks: the last
+    `max_entries` events, 0 for all. 0 for `enabled` ends it. */
+EBB_API int ebb_torch_record_history(int enabled, uint64_t max_entries);
+/** Waits for all streams and gives unused memory of all devices back; ebb_cleanup with
+    cuda_empty_cache does it too. */
+EBB_API int ebb_torch_empty_cache(void);
+
+/* ---- everything else, as JSON ------------------------------------------------------------ */
+
+/** Runs a verb on a JSON object ("{}" or null for none): "info", "cleanup", "env". `result`
+    receives a JSON object to be freed with ebb_free. */
+EBB_API int ebb_call(const char* verb, const char* arguments, char** result);
+EBB_API void ebb_free(char* text);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <cstring>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "capi/runtime.h"
+#include "keep/info.h"
+#include "keep/job_environment.h"
+
+namespace {
+
+using namespace ebb;
+using base::Code;
+using base::Json;
+
+/// A member of the arguments as text, or a default; Code::bad_input where it is something else.
+base::Result<std::string> text_argument(const Json& arguments, const char* key,
+                                        const char* otherwise) {
+  const Json* value = arguments.find(key);
+  if (value == nullptr || value->is_null()) return std::string(otherwise);
+  if (value->as_string() == nullptr) return base::error(Code::bad_input, "%s: expected text", key);
+  return *value->as_string();
+}
+
+base::Result<Json> call_info(const Json& arguments) {
+  const Json* pid = arguments.find("pid");
+  if (pid != nullptr && !pid->as_int())
+    return base::error(Code::bad_input, "pid: expected a number");
+  const auto info =
+      pid == nullptr ? keep::info_here() : keep::info_of(static_cast<int>(*pid->as_int()));
+  if (!info) return info.error();
+  return keep::to_json(*info);
+}
+
+base::Result<Json> call_cleanup(const Json& arguments) {
+  keep::CleanupRequest request;
+  for (const auto& [key, flag] :
+       {std::pair{"cuda_empty_cache", &request.cuda_empty_cache},
+        std::pair{"hooks", &request.hooks}, std::pair{"deep", &request.deep}}) {
+    const Json* value = arguments.find(key);
+    if (value == nullptr) continue;
+    if (!value->as_bool()) return base::error(Code::bad_input, "%s: expected true or false", key);
+    *flag = *value->as_bool();
+  }
+  if (capi::runtime().disabled()) return Json::object({{"disabled", true}});
+  return keep::to_json(capi::runtime().cleaner.clean(request));
+}
+
+base::Result<Json> call_env(const Json& arguments) {
+  const auto role_name = text_argument(arguments, "role", "client");
+  const auto allocator_name = text_argument(arguments, "allocator", "glibc");
+  if (!role_name) return role_name.error();
+  if (!allocator_name) return allocator_name.error();
+  const base::Result<keep::Role> role = keep::role_from(*role_name);
+  if (!role) return role.error();
+  const auto variables = keep::job_environment_for(*role, *allocator_name);
+  if (!variables) return variables.error();
+  Json list = Json::array();
+  for (const keep::EnvironmentVariable& variable : *variables)
+    list.push(keep::to_json(variable));
+  return Json::object({{"role", *role_name}, {"allocator", *allocator_name}, {"variables", list}});
+}
+
+struct Verb {
+  const char* name;
+  base::Result<Json> (*run)(const Json& arguments);
+};
+
+constexpr Verb kVerbs[] = {{"info", call_info}, {"cleanup", call_cleanup}, {"env", call_env}};
+
+}  // namespace
+
+int ebb_call(const char* verb, const char* arguments, char** result) {
+  return capi::guarded([&] {
+    if (verb == nullptr || result == nullptr)
+      return capi::fail(base::error(Code::bad_input, "verb and result must not be null"));
+    const base::Result<Json> parsed =
+        base::parse_json(arguments == nullptr || *arguments == '\0' ? "{}" : arguments);
+    if (!parsed) return capi::fail(parsed.error());
+    if (!parsed->is_object())
+      return capi::fail(base::error(Code::bad_input, "arguments: expected a JSON object"));
+    for (const Verb& known : kVerbs) {
+      if (std::strcmp(known.name, verb) != 0) continue;
+      const base::Result<Json> answer = known.run(*parsed);
+      if (!answer) return capi::fail(answer.error());
+      return capi::store_text(answer->text(), result);
+    }
+    return capi::fail(
+        base::error(Code::bad_input, "unknown verb '%s': expected info, cleanup or env", verb));
+  });
+}
+
+void ebb_free(char* text) {
+  std::free(text);
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+
+#include "capi/runtime.h"
+#include "keep/guard.h"
+#include "sense/memory_info.h"
+
+namespace {
+
+using namespace ebb;
+using capi::fail;
+using capi::guarded;
+using capi::runtime;
+
+/// A hook of the C interface.
+class CHook final : public base::Reclaimer {
+ public:
+  CHook(ebb_hook hook, void* context) : hook_(hook), context_(context) {}
+
+  base::Reclaimed reclaim() override {
+    base::Reclaimed reclaimed;
+    reclaimed.ok = hook_(context_, &reclaimed.count) == 0;
+    reclaimed.detail = reclaimed.ok ? std::to_string(reclaimed.count) : "the hook failed";
+    return reclaimed;
+  }
+
+ private:
+  ebb_hook hook_;
+  void* context_;
+};
+
+base::Error null_argument(const char* name) {
+  return base::error(base::Code::bad_input, "%s is null", name);
+}
+
+}  // namespace
+
+const char* ebb_allocator(void) {
+  return heap::name_of(heap::detect_here().kind());
+}
+
+const char* ebb_allocator_nvflare(void) {
+  return heap::nvflare_name_of(heap::detect_here().kind());
+}
+
+int ebb_trim(void) {
+  int answer = -1;
+  guarded([&] {
+    if (runtime().disabled()) return EBB_OK;
+    answer = runtime().cleaner.trim().value_or(-1);
+    return EBB_OK;
+  });
+  return answer;
+}
+
+uint64_t ebb_rss(void) {
+  uint64_t rss = 0;
+  guarded([&] {
+    rss = runtime().cleaner.rss();
+    return EBB_OK;
+  });
+  return rss;
+}
+
+int ebb_read_memory(ebb_memory_info* info) {
+  return guarded([&] {
+    if (info == nullptr) return fail(null_argument("info"));
+    const std::uint32_t size = info->struct_size;
+    if (size < 2 * sizeof(std::uint32_t)) {
+      return fail(base::error(
+          base::Code::bad_input,
+          "ebb_memory_info.struct_size is %u: set it to sizeof(ebb_memory_info)", size));
+    }
+    const base::Result<sense::MemoryInfo> memory = sense::memory_info();
+    if (!memory) return fail(memory.error());
+    const heap::HeapReading reading = heap::host_allocator().read();
+    ebb_memory_info whole{};
+    whole.known = (reading.live ? EBB_KNOWS_LIVE : 0U) |
+                  (reading.retained ? EBB_KNOWS_RETAINED : 0U) |
+                  (reading.mapped ? EBB_KNOWS_MAPPED : 0U);
+    whole.rss_bytes = memory->process.rss;
+    whole.hwm_bytes = memory->process.hwm.value_or(0);
+    whole.live_bytes = reading.live.value_or(0);
+    whole.retained_bytes = reading.retained.value_or(0);
+    whole.mapped_bytes = reading.mapped.value_or(0);
+    whole.limit_bytes = memory->limit;
+    whole.percent = memory->percent;
+    std::memcpy(info, &whole, std::min<std::size_t>(size, sizeof whole));
+    info->struct_size = size;
+    return static_cast<int>(EBB_OK);
+  });
+}
+
+int ebb_memory_level(double warn_percent, double critical_percent, int* level) {
+  return guarded([&] {
+    if (level == nullptr) return fail(null_argument("level"));
+    const auto check = sense::check_memory_critical({warn_percent, critical_percent});
+    if (!check) return fail(check.error());
+    *level = static_cast<int>(check->level);
+    return static_cast<int>(EBB_OK);
+  });
+}
+
+int ebb_cleanup(int cuda_empty_cache, ebb_cleanup_report* report) {
+  return guarded([&] {
+    const base::Status stored =
+        runtime().disabled()
+            ? capi::store_nothing(true, report)
+            : capi::store(runtime().cleaner.clean({.cuda_empty_cache = cuda_empty_cache != 0}),
+                          report);
+    return stored ? static_cast<int>(EBB_OK) : fail(stored.error());
+  });
+}
+
+int ebb_guard(double warn_percent, double critical_percent, int* level,
+              ebb_cleanup_report* report) {
+  return guarded([&] {
+    if (runtime().disabled()) {
+      const base::Status stored = capi::store_nothing(true, report);
+      if (!stored) return fail(stored.error());
+      return level == nullptr ? static_cast<int>(EBB_OK)
+                              : ebb_memory_level(warn_percent, critical_percent, level);
+    }
+    const base::Result<keep::GuardCheck> check =
+        keep::guard_memory({warn_percent, critical_percent}, runtime().cleaner);
+    if (!check) return fail(check.error());
+    if (level != nullptr) *level = static_cast<int>(check->level);
+    const base::Status stored =
+        check->cleanup ? capi::store(*check->cleanup, report) : capi::store_nothing(false, report);
+    return stored ? static_cast<int>(EBB_OK) : fail(stored.error());
+  });
+}
+
+int ebb_hook_add(const char* name, int stage, ebb_hook hook, void* context, uint64_t* id) {
+  return guarded([&] {
+    if (name == nullptr) return fail(null_argument("name"));
+    if (hook == nullptr) return fail(null_argument("hook"));
+    if (stage < EBB_STAGE_COLLECTOR || stage > EBB_STAGE_DEVICE_CACHE)
+      return fail(base::error(base::Code::bad_input, "stage %d: expected EBB_STAGE_…", stage));
+    const auto added = runtime().reclaimers.add(name, static_cast<base::Stage>(stage),
+                                                std::make_shared<CHook>(hook, context));
+    if (id != nullptr) *id = added;
+    return static_cast<int>(EBB_OK);
+  });
+}
+
+int ebb_hook_remove(uint64_t id) {
+  return guarded([&] {
+    if (runtime().reclaimers.remove(id)) return static_cast<int>(EBB_OK);
+    return fail(base::error(base::Code::not_found, "no hook with id %llu",
+                            static_cast<unsigned long long>(id)));
+  });
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
+#include "base/log.h"
+#include "capi/runtime.h"
+#include "keep/pressure_watch.h"
+#include "keep/round_keeper.h"
+#include "keep/rss_marker.h"
+
+using namespace ebb;
+using capi::fail;
+using capi::guarded;
+using capi::runtime;
+
+struct ebb_keeper {
+  std::unique_ptr<keep::RoundKeeper> keeper;
+};
+
+namespace {
+
+base::Result<keep::RoundSchedule> schedule_from(const ebb_keeper_options& options,
+                                                keep::Role role) {
+  const base::Result<keep::Settings>& settings = runtime().settings;
+  if (!settings) return settings.error();
+  keep::RoundSchedule schedule = keep::schedule_for(role, *settings);
+  if (options.rounds == EBB_ROUNDS_EVERY) {
+    schedule.automatic = false;
+    schedule.every = options.every;
+  } else if (options.rounds == EBB_ROUNDS_AUTO) {
+    schedule.automatic = true;
+  } else if (options.rounds != EBB_ROUNDS_DEFAULT) {
+    return base::error(base::Code::bad_input, "rounds %d: expected EBB_ROUNDS_…", options.rounds);
+  }
+  if (options.cuda_empty_cache >= 0) schedule.cuda_empty_cache = options.cuda_empty_cache != 0;
+  return schedule;
+}
+
+int report_round(const std::optional<keep::CleanupReport>& report, int* cleaned,
+                 ebb_cleanup_report* into) {
+  if (cleaned != nullptr) *cleaned = report ? 1 : 0;
+  const base::Status stored =
+      report ? capi::store(*report, into) : capi::store_nothing(runtime().disabled(), into);
+  return stored ? static_cast<int>(EBB_OK) : fail(stored.error());
+}
+
+}  // namespace
+
+int ebb_keeper_create(const ebb_keeper_options* options, ebb_keeper** keeper) {
+  return guarded([&] {
+    if (options == nullptr || keeper == nullptr || options->role == nullptr)
+      return fail(
+          base::error(base::Code::bad_input, "options, its role and keeper must not be null"));
+    if (options->struct_size < sizeof *options) {
+      return fail(
+          base::error(base::Code::bad_input,
+                      "ebb_keeper_options.struct_size is %u: set it to sizeof(ebb_keeper_options)",
+                      options->struct_size));
+    }
+    const base::Result<keep::Role> role = keep::role_from(options->role);
+    if (!role) return fail(role.error());
+    const base::Result<keep::RoundSchedule> schedule = schedule_from(*options, *role);
+    if (!schedule) return fail(schedule.error());
+    auto made = keep::RoundKeeper::create(*role, *schedule, runtime().cleaner);
+    if (!made) return fail(made.error());
+    *keeper = new ebb_keeper{*std::move(made)};
+    return static_cast<int>(EBB_OK);
+  });
+}
+
+void ebb_keeper_destroy(ebb_keeper* keeper) {
+  delete keeper;
+}
+
+int ebb_keeper_round_done(ebb_keeper* keeper, int* cleaned, ebb_cleanup_report* report) {
+  return guarded([&] {
+    if (keeper == nullptr) return fail(base::error(base::Code::bad_input, "keeper is null"));
+    if (runtime().disabled()) return report_round(std::nullopt, cleaned, report);
+    return report_round(keeper->keeper->round_done(), cleaned, report);
+  });
+}
+
+int ebb_keeper_numbered_round_done(ebb_keeper* keeper, uint64_t round, int* cleaned,
+                                   ebb_cleanup_report* report) {
+  return guarded([&] {
+    if (keeper == nullptr) return fail(base::error(base::Code::bad_input, "keeper is null"));
+    if (runtime().disabled()) return report_round(std::nullopt, cleaned, report);
+    return report_round(keeper->keeper->round_done(round), cleaned, report);
+  });
+}
+
+int ebb_rss_marker(const char* source, const char* site, const char* task, uint64_t round,
+                   const char* tag, char* text, size_t size) {
+  return guarded([&] {
+    if (source == nullptr || site == nullptr || tag == nullptr || text == nullptr)
+      return fail(
+          base::error(base::Code::bad_input, "source, site, tag and text must not be null"));
+    keep::MarkerSource from{};
+    if (std::strcmp(source, "CA") == 0) {
+      from = keep::MarkerSource::client_api;
+    } else if (std::strcmp(source, "CJ") == 0) {
+      from = keep::MarkerSource::client_job;
+    } else if (std::strcmp(source, "SV") == 0) {
+      from = keep::MarkerSource::server;
+    } else {
+      return fail(base::error(base::Code::bad_input, "source '%s': expected CA, CJ or SV", source));
+    }
+    const std::string line = keep::rss_marker(from, site, round, tag, runtime().cleaner.rss(),
+                                              task == nullptr ? "" : task);
+    if (line.size() + 1 > size)
+      return fail(base::error(base::Code::bad_input, "the marker needs %zu bytes, got %zu",
+                              line.size() + 1, size));
+    std::memcpy(text, line.c_str(), line.size() + 1);
+    return static_cast<int>(EBB_OK);
+  });
+}
+
+int ebb_memory_profile(void) {
+  int wanted = 0;
+  guarded([&] {
+    wanted = runtime().settings && runtime().settings->memory_profile ? 1 : 0;
+    return EBB_OK;
+  });
+  return wanted;
+}
+
+int ebb_watch_pressure(int* watching) {
+  return guarded([&] {
+    static base::Mutex mutex;
+    static keep::PressureWatch* watch = nullptr;  // for the life of the process
+    base::Lock lock(mutex);
+    if (watch == nullptr && !runtime().disabled()) {
+      auto started = keep::PressureWatch::start(keep::process_environment, [] {
+        const keep::CleanupReport report = runtime().cleaner.clean({.cuda_empty_cache = true});
+        base::log(base::LogLevel::info, "the system asked for memory: %s",
+                  keep::summary_of(report).c_str());
+      });
+      if (!started) return fail(started.error());
+      watch = started->release();
+    }
+    if (watching != nullptr) *watching = watch != nullptr ? 1 : 0;
+    return static_cast<int>(EBB_OK);
+  });
+}

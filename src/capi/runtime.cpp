@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capi/runtime.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "sense/process.h"
+
+namespace ebb::capi {
+namespace {
+
+std::uint64_t rss_now() {
+  static const base::Result<sense::RssMeter>* meter =
+      new base::Result<sense::RssMeter>(sense::RssMeter::for_self());
+  return *meter ? (*meter)->read().value_or(0) : 0;
+}
+
+/// The calling thread's last error. A plain buffer: no destructor to run while a thread ends.
+thread_local char last_error[2048] = "";
+
+base::Status store_checked(const ebb_cleanup_report& whole, ebb_cleanup_report* into) {
+  if (into == nullptr) return {};
+  const std::uint32_t size = into->struct_size;
+  if (size < 2 * sizeof(std::uint32_t)) {
+    return base::error(base::Code::bad_input,
+                       "ebb_cleanup_report.struct_size is %u: set it to sizeof(ebb_cleanup_report)",
+                       size);
+  }
+  std::memcpy(into, &whole, std::min<std::size_t>(size, sizeof whole));
+  into->struct_size = size;
+  return {};
+}
+
+/// With the library, before there is a second thread of ours: a fork that fell into the first use
+/// would leave the child with a half-made runtime to wait for, for ever.
+[[gnu::constructor]] void make_runtime() {
+  static_cast<void>(runtime());
+  static_cast<void>(rss_now());
+}
+
+std::uint32_t known(const keep::MemoryMoment& moment) {
+  return (moment.live ? EBB_KNOWS_LIVE : 0U) | (moment.retained ? EBB_KNOWS_RETAINED : 0U);
+}
+
+}  // namespace
+
+Runtime::Runtime()
+    : settings(keep::settings_from(keep::process_environment)),
+      cleaner(heap::host_allocator(), reclaimers, rss_now) {}
+
+Runtime& runtime() {
+  static Runtime* the_runtime = [] {
+    auto* made = new Runtime();
+    pthread_atfork(
+        [] {
+          runtime().cleaner.before_fork();
+          runtime().reclaimers.before_fork();
+        },
+        [] {
+          runtime().reclaimers.after_fork_in_parent();
+          runtime().cleaner.after_fork_in_parent();
+        },
+        [] {
+          runtime().reclaimers.after_fork_in_child();
+          runtime().cleaner.after_fork_in_child();
+        });
+    return made;
+  }();
+  return *the_runtime;
+}
+
+int fail(const base::Error& error) {
+  std::strncpy(last_error, error.message.c_str(), sizeof last_error - 1);
+  switch (error.code) {
+    case base::Code::bad_input:
+      return EBB_BAD_INPUT;
+    case base::Code::not_found:
+      return EBB_NOT_FOUND;
+    case base::Code::not_permitted:
+      return EBB_NOT_PERMITTED;
+    case base::Code::unavailable:
+      return EBB_UNAVAILABLE;
+    case base::Code::out_of_memory:
+      return EBB_OUT_OF_MEMORY;
+    case base::Code::io:
+      return EBB_IO;
+    case base::Code::internal:
+      return EBB_INTERNAL;
+  }
+  return EBB_INTERNAL;
+}
+
+int store_text(const std::string& text, char** into) {
+  if (into == nullptr)
+    return fail(base::error(base::Code::bad_input, "the place for the text must not be null"));
+  *into = ::strdup(text.c_str());
+  if (*into == nullptr) return fail(base::error(base::Code::out_of_memory, "out of memory"));
+  return EBB_OK;
+}
+
+int guarded(const std::function<int()>& body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    std::strncpy(last_error, "out of memory", sizeof last_error - 1);
+    return EBB_OUT_OF_MEMORY;
+  } catch (const std::exception& failure) {
+    std::strncpy(last_error, failure.what(), sizeof last_error - 1);
+    return EBB_INTERNAL;
+  } catch (...) {
+    std::strncpy(last_error, "an unknown exception", sizeof last_error - 1);
+    return EBB_INTERNAL;
+  }
+}
+
+base::Status store(const keep::CleanupReport& report, ebb_cleanup_report* into) {
+  ebb_cleanup_report whole{};
+  whole.known_before = known(report.before);
+  whole.known_after = known(report.after);
+  whole.deep = report.depth == heap::Depth::deep ? 1 : 0;
+  whole.coalesced = report.coalesced ? 1 : 0;
+  whole.rss_before_bytes = report.before.rss;
+  whole.rss_after_bytes = report.after.rss;
+  whole.live_before_bytes = report.before.live.value_or(0);
+  whole.live_after_bytes = report.after.live.value_or(0);
+  whole.retained_before_bytes = report.before.retained.value_or(0);
+  whole.retained_after_bytes = report.after.retained.value_or(0);
+  whole.returned_bytes = report.returned;
+  whole.seconds = report.seconds;
+  return store_checked(whole, into);
+}
+
+base::Status store_nothing(bool disabled, ebb_cleanup_report* into) {
+  ebb_cleanup_report whole{};
+  whole.disabled = disabled ? 1 : 0;
+  return store_checked(whole, into);
+}
+
+}  // namespace ebb::capi
+
+const char* ebb_last_error(void) {
+  return ebb::capi::last_error;
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/reclaimer.h"
+#include "base/result.h"
+#include "ebb/ebb.h"
+#include "keep/cleanup.h"
+#include "keep/settings.h"
+
+// capi: the stable C ABI. The one place with a process-wide instance. May include what is below it.
+
+namespace ebb::capi {
+
+/// What this process shares: made with the library, never destroyed, whole again in a forked child.
+struct Runtime {
+  Runtime();
+
+  base::Result<keep::Settings> settings;
+  base::ReclaimerRegistry reclaimers;
+  keep::Cleaner cleaner;
+
+  /// Switched off by EBB_DISABLE.
+  bool disabled() const { return settings && settings->disabled; }
+};
+
+Runtime& runtime();
+
+/// Remembers why the calling thread's call failed, and gives the code to return.
+int fail(const base::Error& error);
+
+/// Gives the caller a copy of `text` to be freed with ebb_free; the code to return.
+int store_text(const std::string& text, char** into);
+
+/// Runs `body`, which returns an ebb_code, and turns whatever it throws into EBB_INTERNAL or
+/// EBB_OUT_OF_MEMORY.
+int guarded(const std::function<int()>& body) noexcept;
+
+/// Writes as much of a report as the caller's struct has room for. Null is allowed.
+/// Code::bad_input where struct_size is not set.
+base::Status store(const keep::CleanupReport& report, ebb_cleanup_report* into);
+
+/// The report of a cleanup that did not happen.
+base::Status store_nothing(bool disabled, ebb_cleanup_report* into);
+
+}  // namespace ebb::capi

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capi/torch_devices.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/bytes.h"
+#include "capi/runtime.h"
+#include "capi/torch_environment.h"
+
+namespace ebb::capi {
+namespace {
+
+using base::Code;
+
+const char* environment(const char* name) {
+  return std::getenv(name);
+}
+
+base::Error after_fork() {
+  return base::error(Code::unavailable,
+                     "device memory was in use before this process was forked and cannot be used "
+                     "in the child: start it afresh (in Python: the 'spawn' start method)");
+}
+
+/// What ebb_cleanup calls where it is to empty device caches.
+class TorchCache final : public base::Reclaimer {
+ public:
+  base::Reclaimed reclaim() override {
+    base::Reclaimed done;
+    const std::uint64_t before = reserved();
+    const base::Status emptied = torch_devices().empty_caches();
+    const std::uint64_t after = reserved();
+    done.ok = emptied.has_value();
+    done.count = before > after ? before - after : 0;
+    done.detail = emptied ? base::bytes_text(done.count) + " of device memory given back"
+                          : emptied.error().message;
+    return done;
+  }
+
+ private:
+  static std::uint64_t reserved() {
+    std::uint64_t sum = 0;
+    torch_devices().for_each([&](const cache::Allocator& device) { sum += device.reserved(); });
+    return sum;
+  }
+};
+
+/// With the library, for the reason that the runtime is made then.
+[[gnu::constructor]] void make_torch_devices() {
+  static_cast<void>(torch_devices());
+}
+
+}  // namespace
+
+base::Status TorchDevices::open() {
+  if (driver_ != nullptr) return {};
+  const auto profile = torch_profile(environment);
+  if (!profile) return profile.error();
+  const auto settings = torch_settings(*profile, environment);
+  if (!settings) return settings.error();
+  auto driver = torch_driver(environment);
+  if (!driver) return driver.error();
+  options_.profile = *profile;
+  options_.settings = *settings;
+  options_.counters = &counters_;
+  driver_ = std::move(*driver);
+  runtime().reclaimers.add("ebb torch cache", base::Stage::device_cache,
+                           std::make_shared<TorchCache>());
+  return {};
+}
+
+base::Result<device::Driver*> TorchDevices::driver() {
+  if (forked()) return after_fork();
+  const base::Lock lock(mutex_);
+  if (const base::Status opened = open(); !opened) return opened.error();
+  return driver_.get();
+}
+
+base::Result<cache::Allocator*> TorchDevices::at(int device) {
+  if (cache::Allocator* made = ready(device)) return made;
+  if (forked()) return after_fork();
+  const base::Lock lock(mutex_);
+  if (cache::Allocator* made = ready(device)) return made;
+  if (const base::Status opened = open(); !opened) return opened.error();
+  const int count = std::min(driver_->device_count(), kMost);
+  if (device < 0 || device >= count) {
+    return base::error(Code::bad_input, "device %d: expected 0 to %d, the devices of this process",
+                       device, count - 1);
+  }
+  auto made = cache::Allocator::create(*driver_, device, options_);
+  if (!made) return made.error();
+  if (history_) (*made)->record_history(*history_);
+  cache::Allocator* allocator = made->release();  // for the life of the process
+  allocators_[static_cast<std::size_t>(device)].store(allocator, std::memory_order_release);
+  return allocator;
+}
+
+base::Status TorchDevices::empty_caches() const {
+  base::Status first;
+  for_each([&](cache::Allocator& device) {
+    const base::Status emptied = device.empty_cache();
+    if (first && !emptied) first = emptied;
+  });
+  return first;
+}
+
+void TorchDevices::record_history(const cache::HistoryOptions& options) {
+  const base::Lock lock(mutex_);
+  history_ = options;
+  for_each([&](cache::Allocator& device) { device.record_history(options); });
+}
+
+base::Result<cache::Snapshot> TorchDevices::snapshot() {
+  if (forked()) return after_fork();
+  const base::Lock lock(mutex_);
+  if (const base::Status opened = open(); !opened) return opened.error();
+  cache::Snapshot snapshot;
+  snapshot.profile = options_.profile;
+  snapshot.settings = options_.settings;
+  for_each([&](cache::Allocator& device) {
+    snapshot.device_traces.resize(static_cast<std::size_t>(device.device()));
+    device.add_to(snapshot);
+  });
+  return snapshot;
+}
+
+void TorchDevices::after_fork_in_child() {
+  if (driver_ != nullptr) {
+    forked_.store(true, std::memory_order_relaxed);
+    for (auto& allocator : allocators_) {
+      allocator.store(nullptr, std::memory_order_relaxed);
+    }
+  }
+  mutex_.unlock();
+}
+
+TorchDevices& torch_devices() {
+  static TorchDevices* the_devices = [] {
+    auto* made = new TorchDevices();
+    pthread_atfork([] { torch_devices().before_fork(); },
+                   [] { torch_devices().after_fork_in_parent(); },
+                   [] { torch_devices().after_fork_in_child(); });
+    return made;
+  }();
+  return *the_devices;
+}
+
+}  // namespace ebb::capi

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/text.h"
+#include "cli/verb.h"
+
+namespace ebb::cli {
+
+int report(const base::Error& error) {
+  std::fprintf(stderr, "ebb: %s\n", error.message.c_str());
+  switch (error.code) {
+    case base::Code::bad_input:
+    case base::Code::not_found:
+      return kBadInput;
+    case base::Code::not_permitted:
+    case base::Code::unavailable:
+      return kNotAvailable;
+    case base::Code::out_of_memory:
+    case base::Code::io:
+    case base::Code::internal:
+      return kFailed;
+  }
+  return kFailed;
+}
+
+namespace {
+
+/// The first word that is no option, where it is no verb: most likely a typing error.
+std::string unknown_verb(const CLI::App& program, int count, char** words) {
+  std::vector<std::string_view> verbs;
+  std::vector<std::string> names;
+  for (const CLI::App* verb : program.get_subcommands({}))
+    names.push_back(verb->get_name());
+  verbs.assign(names.begin(), names.end());
+  if (count < 2 || words[1][0] == '-') return {};
+  const std::string_view word = words[1];
+  if (std::find(verbs.begin(), verbs.end(), word) != verbs.end()) return {};
+  std::string line = "unknown verb '" + std::string(word) + "'";
+  if (const auto guess = base::nearest(word, verbs))
+    line += ": did you mean " + std::string(*guess) + "?";
+  return line + " (ebb --help lists the verbs)";
+}
+
+int run(int count, char** words) {
+  CLI::App program{
+      "Keeps the memory of long machine-learning jobs flat, and says why where it is not."};
+  program.set_version_flag("--version", std::string("ebb ") + EBB_VERSION);
+  program.require_subcommand(0, 1);
+  program.footer(
+      "Examples:\n  ebb info\n  ebb info --pid 4242 --json\n  eval \"$(ebb env --role server)\"");
+  Action action;
+  add_info(program, action);
+  add_env(program, action);
+  if (const std::string line = unknown_verb(program, count, words); !line.empty())
+    return report(base::Error{base::Code::bad_input, line, 0});
+  try {
+    program.parse(count, words);
+  } catch (const CLI::Success& asked) {
+    return program.exit(asked);  // --help, --version
+  } catch (const CLI::ParseError& wrong) {
+    return report(
+        base::Error{base::Code::bad_input, std::string(wrong.what()) + " (see ebb --help)", 0});
+  }
+  if (!action) {
+    std::fputs(program.help().c_str(), stdout);
+    return kDone;
+  }
+  return action();
+}
+
+}  // namespace
+}  // namespace ebb::cli
+
+int main(int count, char** words) {
+  try {
+    return ebb::cli::run(count, words);
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "ebb: internal error: %s\n", failure.what());
+    return ebb::cli::kFailed;
+  }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/error.h"
+
+namespace CLI {
+class App;
+}
+
+// cli: the program ebb. One file per verb, each with an add_… function. May include everything.
+
+namespace ebb::cli {
+
+/// Exit statuses, the same for every verb.
+inline constexpr int kDone = 0;
+inline constexpr int kFailed = 1;
+inline constexpr int kBadInput = 2;
+inline constexpr int kNotAvailable = 3;
+
+/// What main runs once the command line is understood; set by the verb that was named.
+using Action = std::function<int()>;
+
+/// Prints one line on stderr and gives the exit status that goes with the error.
+int report(const base::Error& error);
+
+void add_info(CLI::App& program, Action& action);
+void add_env(CLI::App& program, Action& action);
+
+}  // namespace ebb::cli

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ebb::heap {
+
+/// glibc's functions that a sweep needs, out of the libc that serves malloc.
+struct SweepFunctions {
+  void* (*malloc)(std::size_t) = nullptr;
+  void (*free)(void*) = nullptr;
+  int (*mallopt)(int, int) = nullptr;
+};
+
+struct SweepResult {
+  unsigned threads = 0;  ///< helpers that took part; 0 where none could be started
+  std::vector<std::string> notes;
+};
+
+/// Makes every arena of glibc look at its own top and give it back, which malloc_trim does for
+/// the main arena alone: short-lived threads, held together so that each gets another arena,
+/// free a block large enough to make glibc trim. Public interface only.
+///
+/// Lasting effects: glibc's thresholds stop adjusting themselves, and an arena limit that was not
+/// yet fixed becomes the larger of `arenas` and 8. Requires: arenas >= 2 (with the main arena
+/// alone malloc_trim does it all, and fixing the limit then would bind the job to one arena).
+SweepResult sweep_arenas(unsigned arenas, const SweepFunctions& functions);
+
+}  // namespace ebb::heap

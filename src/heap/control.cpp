@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heap/control.h"
+
+#include <dlfcn.h>
+
+namespace ebb::heap {
+namespace {
+
+void* dynamic_address(const Detection& detection, const std::string& symbol) {
+  const auto in_object = [&](void* address) {
+    Dl_info info{};
+    return address != nullptr && dladdr(address, &info) != 0 &&
+           reinterpret_cast<std::uint64_t>(info.dli_fbase) == detection.load_address;
+  };
+  if (void* address = dlsym(RTLD_DEFAULT, symbol.c_str()); in_object(address)) return address;
+  // Somebody's shim may stand in front of it in the global scope: ask the object itself.
+  void* handle = dlopen(detection.object.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == nullptr) return nullptr;
+  void* address = dlsym(handle, symbol.c_str());
+  dlclose(handle);
+  return in_object(address) ? address : nullptr;
+}
+
+void* static_address(const Detection& detection, const std::string& symbol) {
+  base::Result<ElfFile> file = ElfFile::open(detection.object);
+  if (!file) return nullptr;
+  const auto value = file->defined(symbol);
+  if (!value) return nullptr;
+  const std::uint64_t bias = file->is_relocatable() ? detection.load_address : 0;
+  return reinterpret_cast<void*>(bias + *value);
+}
+
+}  // namespace
+
+void* control_address(const Detection& detection, const std::string& symbol) {
+  if (detection.load_address == 0) return nullptr;
+  if (void* address = dynamic_address(detection, symbol)) return address;
+  // Only where the static table identified the allocator: a big library's table is slow to read.
+  if (detection.identity.evidence != Evidence::static_symbol) return nullptr;
+  return static_address(detection, symbol);
+}
+
+}  // namespace ebb::heap

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heap/detect.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+
+namespace ebb::heap {
+namespace {
+
+constexpr const char* kProgram = "/proc/self/exe";
+
+/// The loaded objects by their file, the program first. The linker names the program as it was
+/// started, which may no longer lead anywhere: it gets a name that always does.
+struct LoadedObject {
+  std::string file;
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+};
+
+std::vector<LoadedObject> loaded_objects() {
+  std::vector<LoadedObject> objects;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* context) {
+        auto* all = static_cast<std::vector<LoadedObject>*>(context);
+        LoadedObject object{all->empty() ? kProgram : info->dlpi_name, ~std::uint64_t{0}, 0};
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const auto& segment = info->dlpi_phdr[i];
+          if (segment.p_type != PT_LOAD) continue;
+          const std::uint64_t start = info->dlpi_addr + segment.p_vaddr;
+          object.start = std::min(object.start, start);
+          object.end = std::max(object.end, start + segment.p_memsz);
+        }
+        all->push_back(std::move(object));
+        return 0;
+      },
+      &objects);
+  return objects;
+}
+
+std::string file_at(std::uint64_t address) {
+  for (const LoadedObject& object : loaded_objects())
+    if (address >= object.start && address < object.end) return object.file;
+  return {};
+}
+
+Detection look() {
+  Detection detection;
+  void* entry = dlsym(RTLD_DEFAULT, "malloc");
+  Dl_info info{};
+  if (entry == nullptr || dladdr(entry, &info) == 0 || info.dli_fname == nullptr) {
+    detection.note = "the dynamic linker does not say where malloc is (static program?)";
+    return detection;
+  }
+  detection.object = file_at(reinterpret_cast<std::uint64_t>(entry));
+  detection.load_address = reinterpret_cast<std::uint64_t>(info.dli_fbase);
+  base::Result<ElfFile> file = ElfFile::open(detection.object);
+  if (!file) {
+    detection.note = file.error().message;
+    return detection;
+  }
+  detection.identity = identify_main(*file);
+  return detection;
+}
+
+}  // namespace
+
+const Detection& detect_here() {
+  // Never destroyed: cleanups may run while the process takes itself apart.
+  static const Detection* detection = new Detection(look());
+  return *detection;
+}
+
+std::vector<PrivateCopy> private_copies_here() {
+  std::vector<PrivateCopy> copies;
+  for (const LoadedObject& object : loaded_objects()) {
+    if (object.file == detect_here().object) continue;
+    base::Result<ElfFile> file = ElfFile::open(object.file);
+    if (!file) continue;  // the vdso has no file
+    const Identity identity = identify_private_copy(*file);
+    if (identity.kind != AllocatorKind::unknown) copies.push_back({identity, object.file});
+  }
+  return copies;
+}
+
+}  // namespace ebb::heap

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <deque>
+#include <set>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "heap/detect.h"
+#include "heap/mappings.h"
+
+namespace ebb::heap {
+namespace {
+
+using base::Code;
+
+std::string_view base_name(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+/// A file that the process has mapped executable, and how to open it from here.
+struct LoadedObject {
+  std::string path;       // as the process sees it
+  std::string reachable;  // as we do
+  std::string soname;
+  std::vector<std::string> needed;
+};
+
+class ProcessObjects {
+ public:
+  ProcessObjects(std::string directory, const std::vector<Mapping>& mappings)
+      : directory_(std::move(directory)) {
+    std::set<std::string> seen;
+    for (const Mapping& mapping : mappings) {
+      if (!mapping.executable || mapping.name.empty() || mapping.name[0] != '/') continue;
+      if (!seen.insert(mapping.name).second) continue;
+      LoadedObject object;
+      object.path = mapping.name;
+      object.reachable = reachable_path(mapping);
+      if (base::Result<ElfFile> file = ElfFile::open(object.reachable)) {
+        object.soname = file->soname();
+        object.needed = file->needed();
+      }
+      objects_.push_back(std::move(object));
+    }
+  }
+
+  /// The object that the dynamic linker found for a name in DT_NEEDED or LD_PRELOAD.
+  const LoadedObject* find(std::string_view name) const {
+    for (const LoadedObject& object : objects_)
+      if (object.path == name) return &object;
+    const std::string_view wanted = base_name(name);
+    for (const LoadedObject& object : objects_)
+      if (object.soname == wanted || base_name(object.path) == wanted) return &object;
+    // A link such as libjemalloc.so -> libjemalloc.so.2: the same file under another name.
+    struct stat linked {};
+    if (name.find('/') == std::string_view::npos) return nullptr;
+    if (::stat((directory_ + "/root" + std::string(name)).c_str(), &linked) != 0) return nullptr;
+    for (const LoadedObject& object : objects_) {
+      struct stat candidate {};
+      if (::stat(object.reachable.c_str(), &candidate) == 0 && candidate.st_ino == linked.st_ino &&
+          candidate.st_dev == linked.st_dev)
+        return &object;
+    }
+    return nullptr;
+  }
+
+ private:
+  /// map_files survives deletion and other mount namespaces but may be refused; the path through
+  /// the process's root is the next best.
+  std::string reachable_path(const Mapping& mapping) const {
+    const std::string exact = base::format_text("%s/map_files/%llx-%llx", directory_.c_str(),
+                                                static_cast<unsigned long long>(mapping.start),
+                                                static_cast<unsigned long long>(mapping.end));
+    if (::access(exact.c_str(), R_OK) == 0) return exact;
+    return directory_ + "/root" + mapping.name;
+  }
+
+  std::string directory_;
+  std::vector<LoadedObject> objects_;
+};
+
+std::vector<std::string> preloaded(const std::string& directory) {
+  std::vector<std::string> names;
+  const auto add_list = [&](std::string_view list) {
+    std::string separated(list);
+    std::replace(separated.begin(), separated.end(), ':', ' ');
+    for (const std::string_view name : base::words(separated))
+      names.emplace_back(name);
+  };
+  if (const auto environment = base::read_file(directory + "/environ")) {
+    for (const std::string_view entry : base::split(*environment, '\0'))
+      if (entry.starts_with("LD_PRELOAD=")) add_list(entry.substr(11));
+  }
+  if (const auto system_wide = base::read_file(directory + "/root/etc/ld.so.preload"))
+    add_list(*system_wide);
+  return names;
+}
+
+std::string target_of(const std::string& link) {
+  std::array<char, PATH_MAX> buffer{};
+  const ssize_t length = ::readlink(link.c_str(), buffer.data(), buffer.size());
+  return length <= 0 ? std::string() : std::string(buffer.data(), static_cast<std::size_t>(length));
+}
+
+/// The first object in the linker's search order that defines malloc wins: the program itself,
+/// what was preloaded, then what they need, breadth first.
+base::Result<Detection> first_with_malloc(const std::string& directory, ElfFile& program,
+                                          const ProcessObjects& objects) {
+  std::deque<std::string> order;
+  std::set<std::string> queued;
+  const auto enqueue = [&](const std::string& name) {
+    if (queued.insert(name).second) order.push_back(name);
+  };
+  for (const std::string& name : preloaded(directory))
+    enqueue(name);
+  for (const std::string& name : program.needed())
+    enqueue(name);
+  const bool on_musl = program.interpreter().find("ld-musl-") != std::string::npos;
+  while (!order.empty()) {
+    const LoadedObject* object = objects.find(order.front());
+    order.pop_front();
+    if (object == nullptr) continue;
+    base::Result<ElfFile> file = ElfFile::open(object->reachable);
+    if (!file) continue;
+    if (file->defined_dynamically("malloc")) {
+      Detection detection{identify_main(*file), object->path, 0, ""};
+      // musl's libc and its dynamic linker are one file, whose own name says nothing.
+      if (on_musl && detection.kind() == AllocatorKind::unknown)
+        detection.identity = {AllocatorKind::musl, Evidence::dynamic_symbol, "malloc", "", ""};
+      if (object->soname == "libc.so.6" && detection.kind() == AllocatorKind::unknown)
+        detection.identity = {AllocatorKind::glibc, Evidence::dynamic_symbol, "malloc", "", ""};
+      return detection;
+    }
+    for (const std::string& name : object->needed)
+      enqueue(name);
+  }
+  return Detection{{}, "", 0, "no loaded object defines malloc"};
+}
+
+}  // namespace
+
+base::Result<Detection> detect_in(int pid, const std::string& proc) {
+  const std::string directory = base::format_text("%s/%d", proc.c_str(), pid);
+  if (::access(directory.c_str(), F_OK) != 0)
+    return base::error(Code::not_found, "no process with pid %d", pid);
+  const base::Result<std::vector<Mapping>> mappings = read_mappings(directory + "/maps");
+  if (!mappings && mappings.error().code == Code::not_permitted)
+    return base::error(Code::not_permitted,
+                       "pid %d belongs to somebody else: its maps cannot be read", pid);
+  if (!mappings) return mappings.error();
+  if (mappings->empty())
+    return base::error(Code::not_found, "pid %d has no memory: it ended or is a kernel thread",
+                       pid);
+
+  base::Result<ElfFile> program = ElfFile::open(directory + "/exe");
+  if (!program && program.error().code == Code::bad_input)
+    return Detection{{}, target_of(directory + "/exe"), 0, program.error().message};
+  if (!program) return program.error();
+  const bool is_static = program->interpreter().empty() && program->needed().empty();
+  if (is_static || program->defined_dynamically("malloc"))
+    return Detection{identify_main(*program), target_of(directory + "/exe"), 0,
+                     is_static ? "static program" : ""};
+  return first_with_malloc(directory, *program, ProcessObjects(directory, *mappings));
+}
+
+}  // namespace ebb::heap

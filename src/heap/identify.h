@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "heap/allocator_kind.h"
+#include "heap/elf.h"
+
+namespace ebb::heap {
+
+/// How sure an identification is, strongest first.
+enum class Evidence : std::uint8_t {
+  dynamic_symbol,  ///< its control symbol is in the dynamic table: callable
+  static_symbol,   ///< only in the static table: callable until somebody strips the file
+  string,          ///< stripped; told by strings it carries: known, not callable
+  none,
+};
+
+const char* name_of(Evidence evidence);
+
+/// Which allocator the code in one ELF file is.
+struct Identity {
+  AllocatorKind kind = AllocatorKind::unknown;
+  Evidence evidence = Evidence::none;
+  std::string
+      control_symbol;  ///< what gave it away, with its prefix: "mi_collect", "_rjem_mallctlbymib"
+  std::string prefix;  ///< before the allocator's usual names: "", "je_", "_rjem_"
+  std::string remark;  ///< e.g. which sanitizer replaced malloc; usually empty
+};
+
+/// Identifies the allocator that serves malloc out of `file`, which defines `malloc` itself.
+Identity identify_main(ElfFile& file);
+
+/// Identifies an allocator that `file` carries for its own use (pyarrow's jemalloc, Rust's); the
+/// kind is unknown where it carries none.
+Identity identify_private_copy(ElfFile& file);
+
+}  // namespace ebb::heap

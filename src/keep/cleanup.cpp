@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "keep/cleanup.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/text.h"
+
+namespace ebb::keep {
+namespace {
+
+/// Before the first cleanup: the middle of what trimming a fragmented GiB takes (50 to 135 ms).
+constexpr double kFirstGuess = 0.090 / static_cast<double>(base::kGiB);
+/// Cleanups that return less than this say little about the cost per byte.
+constexpr std::uint64_t kSmallestLesson = 16 * base::kMiB;
+
+void add_once(std::vector<std::string>& notes, const std::string& note) {
+  if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+}
+
+std::int64_t difference(std::uint64_t before, std::uint64_t after) {
+  return static_cast<std::int64_t>(before) - static_cast<std::int64_t>(after);
+}
+
+base::Json to_json(const MemoryMoment& moment) {
+  return base::Json::object({{"rss_bytes", moment.rss},
+                             {"live_bytes", moment.live},
+                             {"retained_bytes", moment.retained}});
+}
+
+}  // namespace
+
+base::Json to_json(const CleanupReport& report) {
+  base::Json steps = base::Json::array();
+  for (const CleanupStep& step : report.steps) {
+    steps.push(base::Json::object({{"name", step.name},
+                                   {"ok", step.ok},
+                                   {"returned_bytes", step.returned},
+                                   {"seconds", step.seconds},
+                                   {"detail", step.detail}}));
+  }
+  base::Json notes = base::Json::array();
+  for (const std::string& note : report.notes)
+    notes.push(note);
+  return base::Json::object({{"allocator", heap::name_of(report.allocator)},
+                             {"before", to_json(report.before)},
+                             {"after", to_json(report.after)},
+                             {"returned_bytes", report.returned},
+                             {"seconds", report.seconds},
+                             {"depth", heap::name_of(report.depth)},
+                             {"steps", steps},
+                             {"notes", notes},
+                             {"coalesced", report.coalesced}});
+}
+
+std::string summary_of(const CleanupReport& report) {
+  return base::format_text("returned %s in %.0f ms: rss %s -> %s (%s, %s)",
+                           base::bytes_text(report.returned).c_str(), report.seconds * 1e3,
+                           base::bytes_text(report.before.rss).c_str(),
+                           base::bytes_text(report.after.rss).c_str(),
+                           heap::name_of(report.allocator), heap::name_of(report.depth));
+}
+
+Cleaner::Cleaner(heap::HostAllocator& allocator, base::ReclaimerRegistry& reclaimers, RssSource rss,
+                 const base::Clock& clock)
+    : allocator_(allocator),
+      reclaimers_(reclaimers),
+      rss_(std::move(rss)),
+      clock_(clock),
+      seconds_per_byte_(kFirstGuess) {}
+
+CleanupReport Cleaner::clean(const CleanupRequest& request) {
+  {
+    base::Lock lock(mutex_);
+    if (running_ && runner_ == std::this_thread::get_id()) {
+      CleanupReport nested;
+      nested.allocator = allocator_.kind();
+      nested.notes.emplace_back("called from inside a cleanup: nothing was done");
+      return nested;
+    }
+    if (running_) {
+      const std::uint64_t awaited = generation_;
+      while (running_ && generation_ == awaited)
+        finished_.wait(mutex_);
+      CleanupReport shared = latest_;
+      shared.coalesced = true;
+      return shared;
+    }
+    running_ = true;
+    runner_ = std::this_thread::get_id();
+  }
+  CleanupReport report = run(request);
+  base::Lock lock(mutex_);
+  if (report.returned >= kSmallestLesson) {
+    const double seen = report.seconds / static_cast<double>(report.returned);
+    seconds_per_byte_ = (seconds_per_byte_ + seen) / 2;
+  }
+  if (report.depth == heap::Depth::deep) beyond_reach_ = report.after.retained.value_or(0);
+  latest_ = report;
+  ++generation_;
+  running_ = false;
+  runner_ = {};
+  finished_.notify_all();
+  return report;
+}
+
+CleanupReport Cleaner::run(const CleanupRequest& request) {
+  CleanupReport report;
+  report.allocator = allocator_.kind();
+  const std::int64_t start = clock_.now_ns();
+  report.before = moment();
+  if (request.hooks) {
+    std::uint64_t rss = report.before.rss;
+    reclaimers_.run(
+        request.cuda_empty_cache, [&](const base::ReclaimerRegistry::Entry& entry,
+                                      const base::Reclaimed& reclaimed, double seconds) {
+          const std::uint64_t now = rss_();
+          report.steps.push_back(
+              {entry.name, reclaimed.ok, difference(rss, now), seconds, reclaimed.detail});
+          rss = now;
+        });
+  }
+  give_back(heap::Depth::light, report);
+  report.after = moment();
+  if (request.deep || deep_is_worth_it(report.after)) {
+    give_back(heap::Depth::deep, report);
+    report.after = moment();
+  }
+  report.returned = report.before.rss - std::min(report.before.rss, report.after.rss);
+  report.seconds = base::seconds_between(start, clock_.now_ns());
+  return report;
+}
+
+void Cleaner::give_back(heap::Depth depth, CleanupReport& report) {
+  const std::uint64_t before = rss_();
+  const std::int64_t start = clock_.now_ns();
+  const heap::GiveBack done = allocator_.give_back(depth);
+  const double seconds = base::seconds_between(start, clock_.now_ns());
+  for (const std::string& note : done.notes)
+    add_once(report.notes, note);
+  if (!done.attempted) return;
+  std::string calls;
+  for (const std::string& step : done.steps)
+    calls += (calls.empty() ? "" : ", ") + step;
+  report.depth = depth;
+  report.steps.push_back(
+      {std::string(heap::name_of(allocator_.kind())) + " " + heap::name_of(depth), true,
+       difference(before, rss_()), seconds, calls});
+}
+
+bool Cleaner::deep_is_worth_it(const MemoryMoment& left) const {
+  if (!left.retained) return false;
+  base::Lock lock(mutex_);
+  const std::uint64_t reachable = *left.retained - std::min(*left.retained, beyond_reach_);
+  return reachable > kWorthGoingDeepBytes &&
+         static_cast<double>(reachable) > kWorthGoingDeepShare * static_cast<double>(left.rss);
+}
+
+std::optional<int> Cleaner::trim() {
+  const std::uint64_t before = rss_();
+  const heap::GiveBack done = allocator_.give_back(heap::Depth::light);
+  if (!done.attempted) return std::nullopt;
+  if (done.native_result) return *done.native_result != 0 ? 1 : 0;
+  return rss_() < before ? 1 : 0;
+}
+
+double Cleaner::estimate_seconds(std::uint64_t bytes) const {
+  base::Lock lock(mutex_);
+  return seconds_per_byte_ * static_cast<double>(bytes);
+}
+
+void Cleaner::after_fork_in_child() {
+  // The thread that was cleaning does not exist here.
+  running_ = false;
+  runner_ = {};
+  mutex_.unlock();
+}
+
+MemoryMoment Cleaner::moment() {
+  const heap::HeapReading reading = allocator_.read();
+  return {rss_(), reading.live, reading.retained};
+}
+
+}  // namespace ebb::keep

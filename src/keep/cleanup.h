@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/mutex.h"
+#include "base/reclaimer.h"
+#include "heap/host_allocator.h"
+
+// keep: what to do with memory and when. Cleanup, round schedules by role, thresholds, the
+// environment a job should start with. May include base, sense and heap.
+
+namespace ebb::keep {
+
+/// What one cleanup shall do.
+struct CleanupRequest {
+  bool cuda_empty_cache = false;  ///< also run reclaimers of device caches
+  bool hooks = true;              ///< run the registered reclaimers at all
+  /// Go deep even where light was enough; otherwise deep happens when light left enough behind.
+  bool deep = false;
+};
+
+/// One thing that a cleanup did, with what it gave back by itself.
+struct CleanupStep {
+  std::string name;
+  bool ok = true;
+  std::int64_t returned = 0;  ///< RSS before this step minus RSS after it
+  double seconds = 0;
+  std::string detail;
+};
+
+/// RSS and what the allocator said, at one moment.
+struct MemoryMoment {
+  std::uint64_t rss = 0;
+  std::optional<std::uint64_t> live;
+  std::optional<std::uint64_t> retained;
+};
+
+/// The proof: what was there before, what is there after, what was done and what it cost.
+struct CleanupReport {
+  heap::AllocatorKind allocator = heap::AllocatorKind::unknown;
+  MemoryMoment before;
+  MemoryMoment after;
+  std::uint64_t returned = 0;  ///< RSS that went back to the system; 0 when it grew meanwhile
+  double seconds = 0;
+  heap::Depth depth = heap::Depth::light;
+  std::vector<CleanupStep> steps;
+  std::vector<std::string> notes;  ///< lasting side effects and limits, each once
+  bool coalesced = false;          ///< another thread's cleanup was under way; this is its report
+};
+
+/// The report as JSON; the keys are documented in docs/cleanup.md.
+base::Json to_json(const CleanupReport& report);
+
+/// One line for a log: "returned 564.0 MiB in 27 ms: rss 570.1 MiB -> 6.1 MiB (glibc, light)".
+std::string summary_of(const CleanupReport& report);
+
+/// Light leaves enough behind for a deep give-back when both are exceeded.
+inline constexpr std::uint64_t kWorthGoingDeepBytes = 32ULL << 20;
+inline constexpr double kWorthGoingDeepShare = 0.05;
+
+/// Runs cleanups, one at a time. Thread-safe; never throws; not for signal handlers.
+/// The allocator, registry and clock outlive it.
+class Cleaner {
+ public:
+  using RssSource = std::function<std::uint64_t()>;
+
+  Cleaner(heap::HostAllocator& allocator, base::ReclaimerRegistry& reclaimers, RssSource rss,
+          const base::Clock& clock = base::system_clock());
+
+  /// Runs the reclaimers, then the allocator's give-back. A call while another thread cleans waits
+  /// and gets the same report, marked coalesced; a call from inside a reclaimer returns at once
+  /// with a note.
+  CleanupReport clean(const CleanupRequest& request) EBB_EXCLUDES(mutex_);
+
+  /// The allocator's call alone, in NVFlare's words: 1 something was given back, 0 nothing was,
+  /// nothing where this allocator has no such call. On glibc it is malloc_trim's own answer.
+  std::optional<int> trim() EBB_EXCLUDES(mutex_);
+
+  /// Seconds a cleanup that returns `bytes` will take, from what earlier ones took.
+  double estimate_seconds(std::uint64_t bytes) const EBB_EXCLUDES(mutex_);
+
+  /// RSS right now, from the same source as the reports.
+  std::uint64_t rss() const { return rss_(); }
+
+  heap::HostAllocator& allocator() { return allocator_; }
+
+  // For pthread_atfork: the child starts with no cleanup under way and no lock held.
+  void before_fork() EBB_ACQUIRE(mutex_) { mutex_.lock(); }
+  void after_fork_in_parent() EBB_RELEASE(mutex_) { mutex_.unlock(); }
+  void after_fork_in_child() EBB_RELEASE(mutex_);
+
+ private:
+  CleanupReport run(const CleanupRequest& request);
+  void give_back(heap::Depth depth, CleanupReport& report);
+  bool deep_is_worth_it(const MemoryMoment& left) const EBB_EXCLUDES(mutex_);
+  MemoryMoment moment();
+
+  heap::HostAllocator& allocator_;
+  base::ReclaimerRegistry& reclaimers_;
+  const RssSource rss_;
+  const base::Clock& clock_;
+
+  mutable base::Mutex mutex_;
+  base::Condition finished_;
+  bool running_ EBB_GUARDED_BY(mutex_) = false;
+  std::thread::id runner_ EBB_GUARDED_BY(mutex_);
+  std::uint64_t generation_ EBB_GUARDED_BY(mutex_) = 0;
+  CleanupReport latest_ EBB_GUARDED_BY(mutex_);
+  double seconds_per_byte_ EBB_GUARDED_BY(mutex_);
+  /// What the last deep give-back could not reach: going deep again for that would be in vain.
+  std::uint64_t beyond_reach_ EBB_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace ebb::keep

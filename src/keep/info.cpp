@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "keep/info.h"
+
+namespace ebb::keep {
+namespace {
+
+void add_gpus(Info& info, int pid) {
+  const base::Result<sense::GpuMeter> meter = sense::GpuMeter::open();
+  if (!meter) {
+    info.gpu_trouble = meter.error().message;
+    return;
+  }
+  base::Result<std::vector<sense::GpuReading>> gpus = meter->read(pid);
+  if (gpus) {
+    info.gpus = *std::move(gpus);
+  } else {
+    info.gpu_trouble = gpus.error().message;
+  }
+}
+
+base::Json to_json(const sense::GpuReading& gpu) {
+  return base::Json::object({{"index", std::uint64_t{gpu.index}},
+                             {"name", gpu.name},
+                             {"uuid", gpu.uuid},
+                             {"total_bytes", gpu.total},
+                             {"used_bytes", gpu.used},
+                             {"free_bytes", gpu.free},
+                             {"process_bytes", gpu.process},
+                             {"utilization_percent", gpu.utilization}});
+}
+
+base::Json texts(const std::vector<std::string>& lines) {
+  base::Json array = base::Json::array();
+  for (const std::string& line : lines)
+    array.push(line);
+  return array;
+}
+
+base::Json memory_json(const sense::MemoryInfo& memory) {
+  base::Json json;
+  const sense::ProcessReading& process = memory.process;
+  json.set("rss_bytes", process.rss)
+      .set("hwm_bytes", process.hwm)
+      .set("anon_bytes", process.anon)
+      .set("file_bytes", process.file)
+      .set("shmem_bytes", process.shmem)
+      .set("swap_bytes", process.swap)
+      .set("threads", process.threads)
+      .set("limit_bytes", memory.limit)
+      .set("limit_source", sense::name_of(memory.source))
+      .set("percent", memory.percent)
+      .set("fullest_percent", memory.fullest_percent)
+      .set("working_set_percent", memory.working_set_percent)
+      .set("usage_percent", memory.usage_percent);
+  if (memory.pressure) json.set("pressure_some_avg10", memory.pressure->some.avg10);
+  return json;
+}
+
+}  // namespace
+
+base::Result<Info> info_here() {
+  Info info;
+  info.detection = heap::detect_here();
+  heap::HostAllocator& allocator = heap::host_allocator();
+  info.allocator_version = allocator.version();
+  info.controllable = allocator.controllable();
+  // One moment for both readings; looking for copies allocates, so it comes afterwards.
+  base::Result<sense::MemoryInfo> memory = sense::memory_info();
+  if (!memory) return memory.error();
+  info.memory = *std::move(memory);
+  info.heap = allocator.read();
+  info.private_copies = heap::private_copies_here();
+  add_gpus(info, sense::kSelf);
+  return info;
+}
+
+base::Result<Info> info_of(int pid) {
+  Info info;
+  base::Result<heap::Detection> detection = heap::detect_in(pid);
+  if (!detection) return detection.error();
+  info.detection = *std::move(detection);
+  base::Result<sense::MemoryInfo> memory = sense::memory_info(pid);
+  if (!memory) return memory.error();
+  info.memory = *std::move(memory);
+  info.heap.cannot_tell.emplace_back(
+      "live, retained, mapped: only the process itself can ask its allocator");
+  add_gpus(info, pid);
+  return info;
+}
+
+base::Json to_json(const Info& info) {
+  base::Json json;
+  json.set("pid", std::int64_t{info.memory.process.pid})
+      .set("allocator", heap::name_of(info.detection.kind()))
+      .set("allocator_version", info.allocator_version)
+      .set("allocator_object", info.detection.object)
+      .set("allocator_evidence", heap::name_of(info.detection.identity.evidence))
+      .set("allocator_note", info.detection.identity.remark.empty()
+                                 ? info.detection.note
+                                 : info.detection.identity.remark)
+      .set("controllable", info.controllable);
+  const base::Json memory = memory_json(info.memory);
+  for (const base::Json::Member& member : *memory.as_object())
+    json.set(member.first, member.second);
+  json.set("live_bytes", info.heap.live)
+      .set("retained_bytes", info.heap.retained)
+      .set("mapped_bytes", info.heap.mapped)
+      .set("releasable_bytes", info.heap.releasable);
+  base::Json details = base::Json::object();
+  for (const heap::Detail& detail : info.heap.details)
+    details.set(detail.name, detail.value);
+  base::Json copies = base::Json::array();
+  for (const heap::PrivateCopy& copy : info.private_copies) {
+    copies.push(base::Json::object(
+        {{"allocator", heap::name_of(copy.identity.kind)}, {"object", copy.object}}));
+  }
+  base::Json gpus = base::Json::array();
+  for (const sense::GpuReading& gpu : info.gpus)
+    gpus.push(to_json(gpu));
+  json.set("details", details)
+      .set("cannot_tell", texts(info.heap.cannot_tell))
+      .set("private_copies", copies)
+      .set("gpus", gpus)
+      .set("gpu_trouble", info.gpu_trouble);
+  return json;
+}
+
+}  // namespace ebb::keep

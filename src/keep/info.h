@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "heap/host_allocator.h"
+#include "sense/gpu.h"
+#include "sense/memory_info.h"
+
+namespace ebb::keep {
+
+/// Everything that can be said about one process's memory now.
+struct Info {
+  heap::Detection detection;
+  std::string allocator_version;  ///< empty where unknown, always so from outside
+  bool controllable = false;      ///< a cleanup in that process could act
+  heap::HeapReading heap;         ///< from outside: nothing but the reasons
+  std::vector<heap::PrivateCopy> private_copies;
+  sense::MemoryInfo memory;
+  std::vector<sense::GpuReading> gpus;
+  std::string gpu_trouble;  ///< why there are no GPUs; empty where there are some
+};
+
+/// This process.
+base::Result<Info> info_here();
+
+/// Another process, without touching it; live and retained bytes are its allocator's secret.
+/// Code::not_found and Code::not_permitted as in sense and heap.
+base::Result<Info> info_of(int pid);
+
+/// As JSON; the keys are documented in docs/info.md.
+base::Json to_json(const Info& info);
+
+}  // namespace ebb::keep

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sense/process.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "sense/machine.h"
+#include "sense/process_text.h"
+
+namespace ebb::sense {
+
+using base::Code;
+using base::Error;
+using base::FileDescriptor;
+using base::Result;
+using base::Status;
+
+namespace {
+
+std::string name_of(pid_t pid) {
+  return pid == kSelf ? std::string("this process") : "process " + std::to_string(pid);
+}
+
+Error ended(pid_t pid) {
+  return base::error(Code::not_found, "%s ended while it was read", name_of(pid).c_str());
+}
+
+/// A file's failure in terms of the process. `known`: the process was there a moment ago.
+Error in_terms_of(pid_t pid, const Roots& roots, const Error& failure, bool known) {
+  if (failure.code == Code::not_permitted) {
+    return Error{Code::not_permitted, name_of(pid) + " is not ours to read: " + failure.message,
+                 failure.native};
+  }
+  if (failure.code != Code::not_found) return failure;
+  Error gone = known || failure.native == ESRCH ? ended(pid) : no_such_process(pid, roots);
+  gone.native = failure.native;
+  return gone;
+}
+
+Result<std::string> read_process_file(const Roots& roots, pid_t pid, const char* file, bool known) {
+  Result<std::string> text = base::read_file(roots.process(pid) + "/" + file, 1 << 20);
+  if (!text) return in_terms_of(pid, roots, text.error(), known);
+  if (text->empty()) return ended(pid);
+  return text;
+}
+
+constexpr const char* kSelfStatm = "/proc/self/statm";
+
+Result<std::uint64_t> resident_pages(int statm) {
+  char text[256];
+  ssize_t got = 0;
+  do {
+    got = ::pread(statm, text, sizeof text, 0);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) return base::system_error(errno, "cannot read statm");
+  return parse_statm(std::string_view(text, static_cast<std::size_t>(got)), "statm");
+}
+
+ProcessReading reading_of(const StatusText& status, const StatText& stat) {
+  ProcessReading reading;
+  reading.pid = status.pid;
+  reading.rss = status.rss.value_or(0);
+  reading.virtual_size = status.virtual_size.value_or(0);
+  reading.threads = status.threads;
+  reading.minor_faults = stat.minor_faults;
+  reading.major_faults = stat.major_faults;
+  reading.hwm = status.hwm;
+  reading.anon = status.anon;
+  reading.file = status.file;
+  reading.shmem = status.shmem;
+  reading.data = status.data;
+  reading.swap = status.swap;
+  reading.locked = status.locked;
+  return reading;
+}
+
+}  // namespace
+
+Result<std::uint64_t> read_rss_fast(pid_t pid, const Roots& roots) {
+  const auto text = read_process_file(roots, pid, "statm", false);
+  if (!text) return text.error();
+  const auto pages = parse_statm(*text, roots.process(pid) + "/statm");
+  if (!pages) return pages.error();
+  return *pages * page_size();
+}
+
+Result<ProcessReading> read_process(pid_t pid, const Roots& roots) {
+  const auto status_text = read_process_file(roots, pid, "status", false);
+  if (!status_text) return status_text.error();
+  const auto status = parse_status(*status_text, roots.process(pid) + "/status");
+  if (!status) return status.error();
+  if (status->state == 'Z' || status->state == 'X') {
+    return base::error(Code::not_found, "%s has ended and waits for its parent",
+                       name_of(pid).c_str());
+  }
+  const auto stat_text = read_process_file(roots, pid, "stat", true);
+  if (!stat_text) return stat_text.error();
+  const auto stat = parse_stat(*stat_text, roots.process(pid) + "/stat");
+  if (!stat) return stat.error();
+  return reading_of(*status, *stat);
+}
+
+Result<ProcessReading> read_process_exact(pid_t pid, const Roots& roots) {
+  Result<ProcessReading> reading = read_process(pid, roots);
+  if (!reading) return reading;
+  if (reading->virtual_size == 0) {
+    // A kernel thread: its smaps_rollup answers as if the process had ended.
+    reading->pss = reading->uss = reading->anon_huge = 0;
+    return reading;
+  }
+  const std::string file = roots.process(pid) + "/smaps_rollup";
+  const auto text = read_process_file(roots, pid, "smaps_rollup", true);
+  if (!text) {
+    const bool there = ::access((roots.process(pid) + "/stat").c_str(), F_OK) == 0;
+    if (there && text.error().native == ENOENT) {
+      return base::error(Code::unavailable, "this kernel has no %s: pss and uss cannot be read",
+                         file.c_str());
+    }
+    return text.error();
+  }
+  const auto rollup = parse_smaps_rollup(*text, file);
+  if (!rollup) return rollup.error();
+  // Counted page by page, where status adds counters that lag by some pages per processor.
+  reading->rss = rollup->rss;
+  reading->pss = rollup->pss;
+  reading->uss = rollup->uss;
+  reading->anon_huge = rollup->anon_huge;
+  return reading;
+}
+
+Status reset_hwm(pid_t pid, const Roots& roots) {
+  const std::string path = roots.process(pid) + "/clear_refs";
+  const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!file.is_open() || ::write(file.get(), "5", 1) != 1) {
+    return base::system_error(errno, "cannot reset the peak of %s: %s", name_of(pid).c_str(),
+                              path.c_str());
+  }
+  return {};
+}
+
+RssMeter::RssMeter(FileDescriptor statm, pid_t pid)
+    : statm_(std::move(statm)), pid_(pid), opener_(::getpid()), page_bytes_(page_size()) {}
+
+Result<RssMeter> RssMeter::for_self() {
+  FileDescriptor statm(::open(kSelfStatm, O_RDONLY | O_CLOEXEC));
+  if (!statm.is_open()) return base::system_error(errno, "cannot open %s", kSelfStatm);
+  return RssMeter(std::move(statm), kSelf);
+}
+
+Result<RssMeter> RssMeter::for_process(pid_t pid, const Roots& roots) {
+  const std::string path = roots.process(pid) + "/statm";
+  FileDescriptor statm(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!statm.is_open()) {
+    return in_terms_of(pid, roots, base::system_error(errno, "cannot open %s", path.c_str()),
+                       false);
+  }
+  return RssMeter(std::move(statm), pid);
+}
+
+Result<std::uint64_t> RssMeter::read() const {
+  FileDescriptor own;
+  if (pid_ == kSelf && ::getpid() != opener_) {
+    // After fork the descriptor that was kept still speaks of the parent.
+    own = FileDescriptor(::open(kSelfStatm, O_RDONLY | O_CLOEXEC));
+    if (!own.is_open()) return base::system_error(errno, "cannot open %s", kSelfStatm);
+  }
+  const auto pages = resident_pages(own.is_open() ? own.get() : statm_.get());
+  if (pages) return *pages * page_bytes_;
+  if (pages.error().native != ESRCH) return pages.error();
+  return base::error(Code::not_found, "%s has ended", name_of(pid_).c_str());
+}
+
+}  // namespace ebb::sense

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "ebb/ebb.h"
+#include "ebb/ebb.hpp"
+
+namespace {
+
+ebb_cleanup_report empty_report() {
+  ebb_cleanup_report report{};
+  report.struct_size = sizeof report;
+  return report;
+}
+
+TEST(Capi, NamesTheAllocatorOnceAndForAll) {
+  const std::set<std::string> all{"glibc", "jemalloc", "tcmalloc", "mimalloc", "musl", "unknown"};
+  EXPECT_TRUE(all.contains(ebb_allocator()));
+  EXPECT_EQ(ebb_allocator(), ebb_allocator()) << "the same text, not looked up again";
+  EXPECT_TRUE(
+      (std::set<std::string>{"glibc", "jemalloc", "unknown"}.contains(ebb_allocator_nvflare())));
+}
+
+TEST(Capi, TrimAnswersOneZeroOrMinusOne) {
+  const int answer = ebb_trim();
+  EXPECT_TRUE(answer == 1 || answer == 0 || answer == -1) << answer;
+  EXPECT_EQ(answer == -1, std::string(ebb_allocator()) == "unknown");
+}
+
+TEST(Capi, CleanupReportsWhatItMeasured) {
+  ebb_cleanup_report report = empty_report();
+  ASSERT_EQ(ebb_cleanup(0, &report), EBB_OK);
+  EXPECT_EQ(report.struct_size, sizeof report);
+  EXPECT_GT(report.rss_before_bytes, 0U);
+  EXPECT_GT(report.rss_after_bytes, 0U);
+  EXPECT_GE(report.seconds, 0.0);
+  EXPECT_EQ(report.disabled, 0);
+  EXPECT_EQ(ebb_cleanup(1, nullptr), EBB_OK) << "a report is not demanded";
+}
+
+TEST(Capi, WritesOnlyWhatTheCallersStructHas) {
+  struct {
+    ebb_cleanup_report report;
+    unsigned char behind[64];
+  } memory;
+  std::memset(&memory, 0xAB, sizeof memory);
+  memory.report.struct_size = offsetof(ebb_cleanup_report, rss_after_bytes);
+  ASSERT_EQ(ebb_cleanup(0, &memory.report), EBB_OK);
+  EXPECT_GT(memory.report.rss_before_bytes, 0U);
+  EXPECT_EQ(memory.report.rss_after_bytes, 0xABABABABABABABABU)
+      << "an older caller has no such field";
+  EXPECT_EQ(memory.report.struct_size, offsetof(ebb_cleanup_report, rss_after_bytes));
+  memory.report.struct_size = 4096;
+  ASSERT_EQ(ebb_cleanup(0, &memory.report), EBB_OK);
+  EXPECT_EQ(memory.behind[0], 0xAB) << "a newer caller's extra fields are left alone";
+}
+
+TEST(Capi, AForgottenStructSizeIsAnErrorThatSaysSo) {
+  ebb_cleanup_report report{};
+  EXPECT_EQ(ebb_cleanup(0, &report), EBB_BAD_INPUT);
+  EXPECT_NE(std::string(ebb_last_error()).find("struct_size"), std::string::npos);
+  ebb_memory_info info{};
+  EXPECT_EQ(ebb_read_memory(&info), EBB_BAD_INPUT);
+  EXPECT_EQ(ebb_read_memory(nullptr), EBB_BAD_INPUT);
+}
+
+TEST(Capi, LastErrorBelongsToTheThread) {
+  ASSERT_EQ(ebb_hook_remove(987654321), EBB_NOT_FOUND);
+  EXPECT_STREQ(ebb_last_error(), "no hook with id 987654321");
+  std::thread([] { EXPECT_STREQ(ebb_last_error(), ""); }).join();
+}
+
+TEST(Capi, ReadsMemoryAndLevel) {
+  ebb_memory_info info{};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(ebb_read_memory(&info), EBB_OK) << ebb_last_error();
+  EXPECT_GT(info.rss_bytes, 0U);
+  EXPECT_GT(info.limit_bytes, info.rss_bytes);
+  EXPECT_GT(ebb_rss(), 0U);
+  int level = -1;
+  ASSERT_EQ(ebb_memory_level(85, 90, &level), EBB_OK);
+  EXPECT_TRUE(level >= EBB_LEVEL_NORMAL && level <= EBB_LEVEL_CRITICAL);
+  EXPECT_EQ(ebb_memory_level(90, 85, &level), EBB_BAD_INPUT);
+  EXPECT_EQ(ebb_memory_level(0, 85, &level), EBB_BAD_INPUT);
+}
+
+TEST(Capi, GuardCleansWhenMemoryIsCritical) {
+  int level = -1;
+  ebb_cleanup_report report = empty_report();
+  ASSERT_EQ(ebb_guard(1e-9, 1e-9, &level, &report), EBB_OK) << ebb_last_error();
+  EXPECT_EQ(level, EBB_LEVEL_CRITICAL);
+  EXPECT_GT(report.rss_before_bytes, 0U);
+  ASSERT_EQ(ebb_guard(99.99, 100, &level, &report), EBB_OK);
+  EXPECT_EQ(level, EBB_LEVEL_NORMAL);
+  EXPECT_EQ(report.rss_before_bytes, 0U) << "nothing was cleaned";
+  EXPECT_EQ(ebb_guard(50, 40, &level, &report), EBB_BAD_INPUT);
+}
+
+int count_calls(void* context, std::uint64_t* count) {
+  ++*static_cast<int*>(context);
+  *count = 7;
+  return 0;
+}
+
+TEST(Capi, HooksRunAndGo) {
+  int collected = 0;
+  int emptied = 0;
+  std::uint64_t collector = 0;
+  std::uint64_t cache = 0;
+  ASSERT_EQ(ebb_hook_add("gc", EBB_STAGE_COLLECTOR, count_calls, &collected, &collector), EBB_OK);
+  ASSERT_EQ(ebb_hook_add("cuda", EBB_STAGE_DEVICE_CACHE, count_calls, &emptied, &cache), EBB_OK);
+  ebb_cleanup(0, nullptr);
+  ebb_cleanup(1, nullptr);
+  EXPECT_EQ(collected, 2);
+  EXPECT_EQ(emptied, 1);
+  EXPECT_EQ(ebb_hook_remove(collector), EBB_OK);
+  EXPECT_EQ(ebb_hook_remove(cache), EBB_OK);
+  ebb_cleanup(1, nullptr);
+  EXPECT_EQ(collected, 2);
+  EXPECT_EQ(ebb_hook_add(nullptr, 0, count_calls, nullptr, nullptr), EBB_BAD_INPUT);
+  EXPECT_EQ(ebb_hook_add("x", 9, count_calls, nullptr, nullptr), EBB_BAD_INPUT);
+  EXPECT_EQ(ebb_hook_add("x", 0, nullptr, nullptr, nullptr), EBB_BAD_INPUT);
+}
+
+TEST(Capi, KeeperFiresOnItsRounds) {
+  ebb_keeper_options options{};
+  options.struct_size = sizeof options;
+  options.role = "server";
+  options.rounds = EBB_ROUNDS_EVERY;
+  options.every = 2;
+  ebb_keeper* keeper = nullptr;
+  ASSERT_EQ(ebb_keeper_create(&options, &keeper), EBB_OK) << ebb_last_error();
+  int fired = 0;
+  for (int i = 0; i < 4; ++i) {
+    int cleaned = -1;
+    ebb_cleanup_report report = empty_report();
+    ASSERT_EQ(ebb_keeper_round_done(keeper, &cleaned, &report), EBB_OK);
+    fired += cleaned;
+    EXPECT_EQ(report.rss_before_bytes > 0, cleaned == 1);
+  }
+  EXPECT_EQ(fired, 2);
+  ebb_keeper_destroy(keeper);
+  ebb_keeper_destroy(nullptr);
+}
+
+TEST(Capi, KeeperRefusesWhatNvflareRefuses) {
+  ebb_keeper* keeper = nullptr;
+  ebb_keeper_options options{};
+  options.struct_size = sizeof options;
+  options.role = "server";
+  options.rounds = EBB_ROUNDS_EVERY;
+  options.every = -1;
+  EXPECT_EQ(ebb_keeper_create(&options, &keeper), EBB_BAD_INPUT);
+  EXPECT_NE(std::string(ebb_last_error()).find("-1"), std::string::npos);
+  options.every = 1;
+  options.role = "chef";
+  EXPECT_EQ(ebb_keeper_create(&options, &keeper), EBB_BAD_INPUT);
+  options.role = nullptr;
+  EXPECT_EQ(ebb_keeper_create(&options, &keeper), EBB_BAD_INPUT);
+  EXPECT_EQ(ebb_keeper_round_done(nullptr, nullptr, nullptr), EBB_BAD_INPUT);
+  EXPECT_EQ(keeper, nullptr);
+}
+
+TEST(Capi, MarksRssInNvflaresFormat) {
+  char text[128];
+  ASSERT_EQ(ebb_rss_marker("CA", "site-1", nullptr, 3, "recv", text, sizeof text), EBB_OK);
+  EXPECT_EQ(std::string(text).find("[RSS] CA s=site-1 r=3 recv: "), 0U);
+  EXPECT_EQ(ebb_rss_marker("XX", "s", nullptr, 0, "recv", text, sizeof text), EBB_BAD_INPUT);
+  EXPECT_EQ(ebb_rss_marker("CA", "s", nullptr, 0, "recv", text, 5), EBB_BAD_INPUT);
+}
+
+TEST(Capi, CallsVerbsWithJson) {
+  char* result = nullptr;
+  ASSERT_EQ(ebb_call("info", "{}", &result), EBB_OK) << ebb_last_error();
+  EXPECT_NE(std::string(result).find("\"rss_bytes\":"), std::string::npos);
+  ebb_free(result);
+  ASSERT_EQ(ebb_call("cleanup", R"({"deep":true})", &result), EBB_OK);
+  EXPECT_NE(std::string(result).find("\"returned_bytes\":"), std::string::npos);
+  ebb_free(result);
+  ASSERT_EQ(ebb_call("env", R"({"role":"server"})", &result), EBB_OK);
+  EXPECT_NE(std::string(result).find("MALLOC_ARENA_MAX"), std::string::npos);
+  ebb_free(result);
+  for (const auto& [verb, arguments] :
+       {std::pair{"nonsense", "{}"}, std::pair{"info", "[]"}, std::pair{"info", "{"},
+        std::pair{"info", R"({"pid":"x"})"}, std::pair{"env", R"({"role":"chef"})"},
+        std::pair{"cleanup", R"({"deep":1})"}}) {
+    EXPECT_EQ(ebb_call(verb, arguments, &result), EBB_BAD_INPUT) << verb << arguments;
+  }
+}
+
+TEST(Capi, NothingToWatchWithoutSystemd) {
+  int watching = -1;
+  ASSERT_EQ(ebb_watch_pressure(&watching), EBB_OK);
+  EXPECT_EQ(watching, 0);
+}
+
+TEST(Capi, WorksInAForkedChildWhateverTheParentWasDoing) {
+  std::atomic<bool> stop{false};
+  std::thread busy([&] {
+    while (!stop)
+      ebb_cleanup(0, nullptr);
+  });
+  for (int i = 0; i < 10; ++i) {
+    const pid_t child = fork();
+    if (child == 0) _exit(ebb_cleanup(0, nullptr) == EBB_OK && ebb_rss() > 0 ? 0 : 1);
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  stop = true;
+  busy.join();
+}
+
+TEST(Capi, ManyThreadsMayCallAtOnce) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([] {
+      for (int k = 0; k < 20; ++k) {
+        EXPECT_EQ(ebb_cleanup(k % 2, nullptr), EBB_OK);
+        ebb_trim();
+        EXPECT_GT(ebb_rss(), 0U);
+      }
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+}
+
+TEST(CapiCpp, OwnsHooksAndKeepers) {
+  int calls = 0;
+  {
+    const ebb::Hook hook("mine", EBB_STAGE_CACHE, [&] {
+      ++calls;
+      return std::uint64_t{1};
+    });
+    const ebb_cleanup_report report = ebb::cleanup();
+    EXPECT_GT(report.rss_before_bytes, 0U);
+  }
+  ebb::cleanup();
+  EXPECT_EQ(calls, 1) << "the hook went with its owner";
+  ebb::RoundKeeper keeper = ebb::RoundKeeper::every("client", 1);
+  EXPECT_TRUE(keeper.round_done());
+  EXPECT_FALSE(ebb::RoundKeeper::every("client", 0).round_done());
+  EXPECT_THROW(ebb::RoundKeeper("chef"), ebb::Error);
+  EXPECT_GT(ebb::read_memory().limit_bytes, 0U);
+}
+
+}  // namespace

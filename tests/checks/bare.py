@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the preset `bare` where nothing but a compiler, make and CMake can be seen.
+
+  bare.py SOURCE
+
+The compiler runs from a system root that holds only the files of its own packages, so that its
+headers and libraries are the only ones there are; of other programs a build sees the few below.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import List
+
+from common import finish
+
+COMPILERS = ("gcc", "g++")
+PROGRAMS = ("cmake", "make", "as", "ld", "ar", "ranlib", "nm", "strip", "objcopy", "objdump",
+            "readelf", "sh", "uname")
+LIBRARY_PACKAGES = ("libc6-dev", "libc6", "linux-libc-dev", "libcrypt-dev", "libstdc++-{}-dev",
+                    "libgcc-{}-dev", "libstdc++6", "libgcc-s1")
+# Documents, link-time optimisation and static sanitizers: big, and no part of this build.
+UNUSED = re.compile(r"^/usr/share/|^/etc/|/lto1$|/lib[a-z]+san\.a$")
+# No searching outside of the root; programs run on this machine and stay visible.
+TOOLCHAIN = """set(CMAKE_SYSROOT "{root}")
+set(CMAKE_C_COMPILER gcc)
+set(CMAKE_CXX_COMPILER g++)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+"""
+
+
+class BareMachine:
+    """A system root, a PATH and a toolchain file below `folder`."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.root, self.bin = folder / "root", folder / "bin"
+        self.toolchain = folder / "toolchain.cmake"
+        self._copy_packages()
+        self.bin.mkdir()
+        for name in COMPILERS:
+            installed = Path(os.path.realpath(shutil.which(name)))
+            (self.bin / name).symlink_to(self.root / installed.relative_to("/"))
+        for name in PROGRAMS:
+            program = shutil.which(name)
+            if program:
+                (self.bin / name).symlink_to(program)
+        self.toolchain.write_text(TOOLCHAIN.format(root=self.root), encoding="utf-8")
+
+    def run(self, *command) -> subprocess.CompletedProcess:
+        return subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True,
+                              stderr=subprocess.STDOUT, check=False,
+                              env={"PATH": str(self.bin), "LC_ALL": "C", "HOME": str(self.folder)})
+
+    def compile(self, code: str, *options: str) -> subprocess.CompletedProcess:
+        """Compiles and links a program with what the system root has."""
+        source = self.folder / "probe.cpp"
+        source.write_text(code, encoding="utf-8")
+        return self.run("g++", f"--sysroot={self.root}", source, "-o", self.folder / "probe", *options)
+
+    def _copy_packages(self) -> None:
+        # Where /lib is a link to /usr/lib, one copy serves both names.
+        for name in ("bin", "lib", "lib32", "lib64", "libx32"):
+            if Path("/", name).is_symlink():
+                (self.root / "usr" / name).mkdir(parents=True)
+                (self.root / name).symlink_to(f"usr/{name}")
+        for path in files_of(compiler_packages()):
+            target = self.root / path.relative_to("/")
+            if UNUSED.search(str(path)) or target.exists() or target.is_symlink():
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, target, follow_symlinks=False)
+
+
+def output(*command: str) -> str:
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def compiler_packages() -> List[str]:
+    """The packages of gcc and g++ themselves and of the headers and libraries they bring."""
+    major = output("g++", "-dumpversion").split(".")[0].strip()
+    parts = [os.path.realpath(shutil.which(name)) for name in COMPILERS]
+    parts += [output(driver, f"-print-prog-name={part}").strip()
+              for driver, part in (("gcc", "cc1"), ("g++", "cc1plus"), ("gcc", "collect2"))]
+    owners = {line.split(":")[0] for line in output("dpkg", "-S", *parts).splitlines()}
+    return sorted(owners) + [name.format(major) for name in LIBRARY_PACKAGES]
+
+
+def files_of(packages: List[str]) -> List[Path]:
+    paths = (Path(line) for line in output("dpkg", "-L", *packages).splitlines())
+    return [path for path in paths if path.is_absolute() and (path.is_symlink() or path.is_file())]
+
+
+def require_debian() -> None:
+    if not shutil.which("dpkg"):
+        sys.exit("bare: needs dpkg to know which files the compiler's packages ship; not found here")
+
+
+def check(source: Path, folder: Path) -> List[str]:
+    machine, build = BareMachine(folder), folder / "build"
+    jobs = len(os.sched_getaffinity(0))
+    steps = (("cmake", "--preset", "bare", "-S", source, "-B", build, "--toolchain", machine.toolchain),
+             ("cmake", "--build", build, "--parallel", jobs))
+    for step in steps:
+        done = machine.run(*step)
+        if done.returncode != 0:
+            return [f"{' '.join(map(str, step))}: exit {done.returncode}\n{done.stdout}"]
+    library = build / "lib/libebb.so"
+    return [] if library.exists() else [f"the bare build left no {library.name}"]
+
+
+if __name__ == "__main__":
+    require_debian()
+    with tempfile.TemporaryDirectory() as scratch:
+        finish(check(Path(sys.argv[1]), Path(scratch)))

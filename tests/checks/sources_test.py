@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plants files without a licence and files that are too long."""
+import contextlib
+import io
+import tempfile
+import unittest
+from pathlib import Path
+
+import sources
+
+LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
+
+
+class Sources(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+
+    def plant(self, name, content):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+
+    def test_licensed_and_short_files_pass(self):
+        self.plant("src/base/text.h", LICENCE + "\n" * 299)
+        self.plant("include/ebb/ebb.h", "/* SPDX-License-Identifier: Apache-2.0 */\n")
+        self.plant("scripts/run", "#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\n")
+        self.plant("tests/data/foreign.py", "print()\n")
+        self.plant("src/layers.txt", "base:\n")
+        self.assertEqual(sources.missing_licences(self.root), [])
+        self.assertEqual(sources.long_files(self.root), [])
+
+    def test_files_without_a_licence(self):
+        self.plant("src/base/text.cpp", "#include <string>\n" + LICENCE)
+        self.plant("tests/checks/x.py", '"""A script."""\n')
+        self.plant("scripts/run", "#!/bin/sh\necho\n")
+        self.assertEqual([line.split(": ")[0] for line in sources.missing_licences(self.root)],
+                         ["scripts/run:2", "src/base/text.cpp:1", "tests/checks/x.py:1"])
+
+    def test_a_file_that_is_too_long(self):
+        self.plant("src/base/long.cpp", LICENCE + "\n" * 300)
+        self.plant("src/base/too_long.cpp", LICENCE + "\n" * 400)
+        with contextlib.redirect_stdout(io.StringIO()) as warned:
+            self.assertEqual(sources.long_files(self.root),
+                             ["src/base/too_long.cpp: 401 lines, expected at most 400"])
+        self.assertIn("src/base/long.cpp: 301 lines", warned.getvalue())
+
+
+if __name__ == "__main__":
+    unittest.main()

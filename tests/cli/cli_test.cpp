@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real program, run as a user runs it.
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "support/subprocess.h"
+
+namespace ebb {
+namespace {
+
+using support::Finished;
+using support::run;
+
+Finished ebb(std::vector<std::string> words, const support::Subprocess::Environment& extra = {}) {
+  words.insert(words.begin(), EBB_PROGRAM);
+  return run(words, extra);
+}
+
+/// One line on stderr, nothing on stdout, and the status.
+void expect_one_line(const Finished& finished, int status, const std::string& part) {
+  EXPECT_EQ(finished.status, status) << finished.error;
+  EXPECT_EQ(finished.output, "");
+  EXPECT_TRUE(finished.error.starts_with("ebb: ")) << finished.error;
+  EXPECT_EQ(finished.error.find('\n'), finished.error.size() - 1) << finished.error;
+  EXPECT_NE(finished.error.find(part), std::string::npos) << finished.error;
+}
+
+TEST(EbbInfo, PrintsATableForPeople) {
+  const Finished shown = ebb({"info"});
+  EXPECT_EQ(shown.status, 0);
+  for (const char* word : {"allocator", "rss", "live", "retained", "limit", "gpus"})
+    EXPECT_NE(shown.output.find(word), std::string::npos) << word;
+  EXPECT_EQ(shown.output.find('\033'), std::string::npos) << "no colours into a pipe";
+}
+
+TEST(EbbInfo, PrintsOneJsonObject) {
+  const Finished shown = ebb({"info", "--json"});
+  ASSERT_EQ(shown.status, 0) << shown.error;
+  const auto json = base::parse_json(shown.output);
+  ASSERT_TRUE(json) << json.error().message;
+  for (const char* key :
+       {"allocator", "rss_bytes", "live_bytes", "retained_bytes", "limit_bytes", "percent", "gpus"})
+    EXPECT_NE(json->find(key), nullptr) << key;
+}
+
+struct Preload {
+  const char* library;
+  const char* allocator;
+};
+
+class EbbInfoUnder : public testing::TestWithParam<Preload> {};
+
+TEST_P(EbbInfoUnder, NamesTheAllocatorInsideAndByPid) {
+  const support::Subprocess::Environment environment{{"LD_PRELOAD", GetParam().library}};
+  const auto inside = base::parse_json(ebb({"info", "--json"}, environment).output);
+  ASSERT_TRUE(inside);
+  EXPECT_EQ(*inside->find("allocator")->as_string(), GetParam().allocator);
+  EXPECT_EQ(inside->find("live_bytes")->is_null(), std::string(GetParam().allocator) == "mimalloc");
+
+  support::Subprocess job({"/bin/cat"}, environment);
+  // cat has its libraries once it answers.
+  ASSERT_EQ(write(job.input(), "x\n", 2), 2);
+  ASSERT_EQ(job.read_line(), "x");
+  const Finished outside = ebb({"info", "--json", "--pid", std::to_string(job.pid())});
+  ASSERT_EQ(outside.status, 0) << outside.error;
+  const auto json = base::parse_json(outside.output);
+  ASSERT_TRUE(json);
+  EXPECT_EQ(*json->find("allocator")->as_string(), GetParam().allocator);
+  EXPECT_EQ(json->find("pid")->as_int(), job.pid());
+  EXPECT_TRUE(json->find("live_bytes")->is_null()) << "its allocator's secret";
+}
+
+INSTANTIATE_TEST_SUITE_P(RealAllocators, EbbInfoUnder,
+                         testing::Values(Preload{"", "glibc"},
+                                         Preload{"libjemalloc.so.2", "jemalloc"},
+                                         Preload{"libtcmalloc_minimal.so.4", "tcmalloc"},
+                                         Preload{"libmimalloc.so.2.0", "mimalloc"}));
+
+TEST(EbbInfo, BadPidsGetOneLine) {
+  expect_one_line(ebb({"info", "--pid", "4194304"}), 2, "no process with pid 4194304");
+  for (const char* bad : {"0", "-1", "abc", "99999999999", ""})
+    expect_one_line(ebb({"info", "--pid", bad}), 2, "");
+}
+
+TEST(EbbInfo, SomebodyElsesProcessIsNotAvailable) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to look as another user";
+  support::Subprocess job({"/bin/cat"});
+  expect_one_line(run({"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", EBB_PROGRAM,
+                       "info", "--pid", std::to_string(job.pid())}),
+                  3, "belongs to somebody else");
+}
+
+TEST(EbbEnv, PrintsExportLinesThatAShellTakes) {
+  const Finished shown = ebb({"env", "--role", "server"});
+  EXPECT_EQ(shown.status, 0);
+  EXPECT_NE(shown.output.find("export MALLOC_ARENA_MAX='4'"), std::string::npos) << shown.output;
+  EXPECT_NE(shown.output.find("# "), std::string::npos) << "with the reason";
+}
+
+TEST(EbbEnv, ItsEnvironmentReallyLoadsTheAllocator) {
+  for (const char* allocator : {"jemalloc", "tcmalloc", "mimalloc"}) {
+    const std::string script = std::string("eval \"$(") + EBB_PROGRAM +
+                               " env --role client --allocator " + allocator + ")\" && " +
+                               EBB_PROGRAM + " info --json";
+    const Finished shown = run({"sh", "-c", script});
+    const auto json = base::parse_json(shown.output);
+    ASSERT_TRUE(json) << shown.error;
+    EXPECT_EQ(*json->find("allocator")->as_string(), allocator);
+  }
+}
+
+TEST(EbbEnv, BadWordsGetOneLine) {
+  expect_one_line(ebb({"env", "--role", "chef"}), 2, "unknown role 'chef'");
+  expect_one_line(ebb({"env"}), 2, "--role is required");
+  expect_one_line(ebb({"env", "--role", "client", "--allocator", "tcmaloc"}), 2,
+                  "unknown allocator");
+  expect_one_line(ebb({"env", "--role", "client", "--shell", "csh"}), 2, "unknown shell");
+}
+
+TEST(Ebb, HelpsAndGuesses) {
+  EXPECT_NE(ebb({"--help"}).output.find("Examples:"), std::string::npos);
+  EXPECT_NE(ebb({"info", "--help"}).output.find("Examples:"), std::string::npos);
+  EXPECT_NE(ebb({"env", "--help"}).output.find("Examples:"), std::string::npos);
+  EXPECT_EQ(ebb({"--version"}).output.find("ebb "), 0U);
+  expect_one_line(ebb({"inof"}), 2, "did you mean info?");
+  expect_one_line(ebb({"info", "--bogus"}), 2, "--bogus");
+  expect_one_line(ebb({"--bogus"}), 2, "--bogus");
+}
+
+}  // namespace
+}  // namespace ebb

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "keep/settings.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "keep/rss_marker.h"
+
+namespace ebb::keep {
+namespace {
+
+Environment given(std::map<std::string, std::string> variables) {
+  return [variables](const char* name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  };
+}
+
+TEST(Roles, HaveTheRecommendedDefaults) {
+  EXPECT_EQ(defaults_of(Role::server).every, 5);
+  EXPECT_EQ(defaults_of(Role::server).arenas, 4);
+  EXPECT_FALSE(defaults_of(Role::server).cuda_empty_cache);
+  EXPECT_EQ(defaults_of(Role::client).every, 1);
+  EXPECT_EQ(defaults_of(Role::client).arenas, 2);
+  EXPECT_TRUE(defaults_of(Role::client).cuda_empty_cache);
+  for (const std::string_view name : role_names())
+    EXPECT_EQ(name, name_of(*role_from(name)));
+}
+
+TEST(Roles, UnknownOnesGetTheNearestName) {
+  const auto role = role_from("sever");
+  ASSERT_FALSE(role);
+  EXPECT_EQ(role.error().message,
+            "unknown role 'sever': expected one of server, client, trainer, aggregator, simulator "
+            "(did you mean server?)");
+}
+
+TEST(SettingsFrom, EmptyEnvironmentAsksForNothing) {
+  const auto settings = settings_from(given({}));
+  ASSERT_TRUE(settings);
+  EXPECT_FALSE(settings->disabled || settings->memory_profile || settings->role ||
+               settings->rounds || settings->cuda_empty_cache);
+}
+
+TEST(SettingsFrom, ReadsNvflaresNames) {
+  const auto settings = settings_from(given({{"NVFLARE_CLIENT_MEMORY_GC_ROUNDS", "3"},
+                                             {"NVFLARE_CUDA_EMPTY_CACHE", "true"},
+                                             {"NVFLARE_CLIENT_MEMORY_PROFILE", "YES"}}));
+  ASSERT_TRUE(settings);
+  EXPECT_EQ(settings->rounds->every, 3);
+  EXPECT_EQ(settings->cuda_empty_cache, true);
+  EXPECT_TRUE(settings->memory_profile);
+}
+
+TEST(SettingsFrom, OwnNamesWin) {
+  const auto settings = settings_from(given({{"EBB_MEMORY_GC_ROUNDS", "auto"},
+                                             {"NVFLARE_CLIENT_MEMORY_GC_ROUNDS", "3"},
+                                             {"EBB_CUDA_EMPTY_CACHE", "0"},
+                                             {"NVFLARE_CUDA_EMPTY_CACHE", "true"},
+                                             {"EBB_ROLE", "trainer"},
+                                             {"EBB_DISABLE", "1"}}));
+  ASSERT_TRUE(settings);
+  EXPECT_TRUE(settings->rounds->automatic);
+  EXPECT_EQ(settings->cuda_empty_cache, false);
+  EXPECT_EQ(settings->role, Role::trainer);
+  EXPECT_TRUE(settings->disabled);
+}
+
+TEST(SettingsFrom, NamesTheVariableThatIsWrong) {
+  for (const auto& [name, value] :
+       std::map<std::string, std::string>{{"EBB_MEMORY_GC_ROUNDS", "-1"},
+                                          {"NVFLARE_CLIENT_MEMORY_GC_ROUNDS", "1.5"},
+                                          {"EBB_CUDA_EMPTY_CACHE", "perhaps"},
+                                          {"EBB_ROLE", "chef"},
+                                          {"EBB_DISABLE", "2"},
+                                          {"EBB_MEMORY_PROFILE", "on"}}) {
+    const auto settings = settings_from(given({{name, value}}));
+    ASSERT_FALSE(settings) << name;
+    EXPECT_EQ(settings.error().code, base::Code::bad_input);
+    EXPECT_NE(settings.error().message.find(name), std::string::npos) << settings.error().message;
+    EXPECT_NE(settings.error().message.find("expected"), std::string::npos);
+  }
+}
+
+TEST(ScheduleFor, TakesTheRolesDefaultsUnlessTold) {
+  EXPECT_EQ(schedule_for(Role::server, {}).every, 5);
+  Settings told;
+  told.rounds = RoundSchedule{false, 0, false};
+  told.cuda_empty_cache = false;
+  EXPECT_EQ(schedule_for(Role::client, told).every, 0);
+  EXPECT_FALSE(schedule_for(Role::client, told).cuda_empty_cache);
+}
+
+TEST(RssMarker, IsNvflaresLineToTheLetter) {
+  const std::uint64_t rss = 150'155'264;  // 143.2 MiB
+  EXPECT_EQ(rss_marker(MarkerSource::client_api, "site-1", 3, "recv", rss),
+            "[RSS] CA s=site-1 r=3 recv: 143.2 MB");
+  EXPECT_EQ(rss_marker(MarkerSource::client_job, "site-1", 3, "relay", rss, "train"),
+            "[RSS] CJ s=site-1 t=train r=3 relay: 143.2 MB");
+  EXPECT_EQ(rss_marker(MarkerSource::server, "server", 0, "end", rss),
+            "[RSS] SV s=server r=0 end: 143.2 MB");
+}
+
+}  // namespace
+}  // namespace ebb::keep

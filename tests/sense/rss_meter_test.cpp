@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "allocation_count.h"
+#include "base/bytes.h"
+#include "recorded.h"
+#include "sense/machine.h"
+#include "sense/process.h"
+#include "support/child_process.h"
+
+namespace ebb::sense {
+namespace {
+
+using base::Code;
+using base::kMiB;
+
+/// Memory of this process that a forked child does not get.
+class Touched {
+ public:
+  explicit Touched(std::size_t bytes)
+      : bytes_(bytes),
+        memory_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0)) {
+    if (memory_ == MAP_FAILED || madvise(memory_, bytes, MADV_DONTFORK) != 0) std::abort();
+  }
+  ~Touched() { munmap(memory_, bytes_); }
+  Touched(const Touched&) = delete;
+  Touched& operator=(const Touched&) = delete;
+
+ private:
+  std::size_t bytes_;
+  void* memory_;
+};
+
+TEST(RssMeter, FollowsWhatTheProcessHolds) {
+  const auto meter = RssMeter::for_self();
+  ASSERT_TRUE(meter);
+  const auto before = meter->read();
+  {
+    const Touched touched(64 * kMiB);
+    EXPECT_GT(*meter->read(), *before + 56 * kMiB);
+  }
+  EXPECT_LT(*meter->read(), *before + 8 * kMiB);
+}
+
+TEST(RssMeter, AllocatesNothing) {
+  const auto meter = RssMeter::for_self();
+  ASSERT_TRUE(meter);
+  const std::uint64_t before = allocation_count();
+  std::uint64_t sum = 0;
+  for (int i = 0; i < 100; ++i) {
+    const auto rss = meter->read();
+    if (rss) sum += *rss;
+  }
+  EXPECT_EQ(allocation_count(), before);
+  EXPECT_GT(sum, 100 * kMiB);
+}
+
+TEST(RssMeter, ReadsTheChildAfterAFork) {
+  const Touched touched(64 * kMiB);
+  const auto meter = RssMeter::for_self();
+  ASSERT_TRUE(meter);
+  const std::string said = support::said_by_child([&] { return std::to_string(*meter->read()); });
+  EXPECT_LT(std::stoull(said), *meter->read() - 56 * kMiB);
+}
+
+TEST(RssMeter, EndsWithTheProcessThatItReads) {
+  support::WaitingChild child;
+  const auto meter = RssMeter::for_process(child.pid());
+  ASSERT_TRUE(meter);
+  EXPECT_GT(*meter->read(), 0U);
+  child.end();
+  EXPECT_EQ(*meter->read(), 0U);
+  child.reap();
+  const auto gone = meter->read();
+  ASSERT_FALSE(gone);
+  EXPECT_EQ(gone.error().code, Code::not_found);
+  EXPECT_EQ(gone.error().message, "process " + std::to_string(child.pid()) + " has ended");
+}
+
+TEST(RssMeter, ReadsRecordedTreesAndSaysWhatIsGarbled) {
+  const auto meter = RssMeter::for_process(kRecorded, recorded("v2"));
+  ASSERT_TRUE(meter);
+  EXPECT_EQ(*meter->read(), 516 * page_size());
+  const CopiedTree tree("v2");
+  for (const char* text : {"", "12", "12 34", "12 x 5\n", "99999999999999999999 1 1\n"}) {
+    tree.write("proc/100/statm", text);
+    const auto broken = RssMeter::for_process(kRecorded, tree.roots());
+    ASSERT_TRUE(broken);
+    const auto rss = broken->read();
+    ASSERT_FALSE(rss) << text;
+    EXPECT_EQ(rss.error().code, Code::bad_input);
+    EXPECT_EQ(rss.error().message.find("statm: resident: expected"), 0U) << rss.error().message;
+  }
+}
+
+TEST(RssMeter, ServesManyThreads) {
+  const auto meter = RssMeter::for_self();
+  ASSERT_TRUE(meter);
+  std::atomic<int> failures{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 200; ++i) {
+        const auto rss = meter->read();
+        if (!rss || *rss < kMiB) ++failures;
+      }
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_EQ(failures, 0);
+}
+
+}  // namespace
+}  // namespace ebb::sense
