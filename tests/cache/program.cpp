@@ -156,18 +156,34 @@ void Program::set_up() {
 }
 
 std::uint64_t Program::random_size() {
-  switch (source_.below(8)) {
+  // Sizes that come again and again, so that many blocks compete.
+  constexpr std::uint64_t kUsual[] = {512,
+                                      1024,
+                                      1536,
+                                      4096,
+                                      base::kMiB,
+                                      2 * base::kMiB,
+                                      9 * base::kMiB,
+                                      10 * base::kMiB,
+                                      12 * base::kMiB,
+                                      20 * base::kMiB,
+                                      21 * base::kMiB,
+                                      40 * base::kMiB};
+  switch (source_.below(10)) {
     case 0:
     case 1:
-      return 1 + source_.below(8192);
     case 2:
-      return 1 + source_.below(base::kMiB);
     case 3:
+      return kUsual[source_.below(std::size(kUsual))];
     case 4:
-      return base::kMiB + source_.below(10 * base::kMiB);
+      return 1 + source_.below(8192);
     case 5:
-      return (10 + source_.below(40)) * base::kMiB;
+      return 1 + source_.below(base::kMiB);
     case 6:
+      return base::kMiB + source_.below(10 * base::kMiB);
+    case 7:
+      return (10 + source_.below(40)) * base::kMiB;
+    case 8:
       return (20 + source_.below(300)) * base::kMiB + source_.below(4096);
     default:
       return source_.below(4) == 0 ? kAbsurdSize - source_.below(3) : 512 * source_.below(5000);
