@@ -87,7 +87,8 @@ class FreeBlocks {
  private:
   static constexpr int kSubBits = 6;
   static constexpr std::size_t kSubBins = std::size_t{1} << kSubBits;
-  static constexpr std::size_t kBins = kSubBins * (52 - kSubBits);  // up to 2^60 bytes
+  static constexpr std::size_t kBins =
+      kSubBins * (53 - kSubBits);  // up to and including 2^60 bytes
   static constexpr std::size_t kWords = kBins / 64;
   static constexpr std::size_t kNoBin = kBins;
 

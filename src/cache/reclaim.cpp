@@ -50,8 +50,12 @@ bool Core::release_available(const Request& request) {
   Lane* lane = request.pool->find_lane(request.stream);
   if (lane == nullptr) return false;
   const std::uint64_t wanted = std::min(std::max(request.rounded, max_split_), kAbsurdSize - 1);
+  // Only after max_split_size was lowered can such a block be a piece of a segment.
+  const auto releasable = [](const Block* block) {
+    return !block->expandable && !block->is_split();
+  };
   Block* enough = lane->free.first_at_least(wanted);
-  if (enough != nullptr && !enough->expandable) {
+  if (enough != nullptr && releasable(enough)) {
     release_segment(enough);
     return true;
   }
@@ -59,7 +63,7 @@ bool Core::release_available(const Request& request) {
   for (Block* block = lane->free.last_below(wanted);
        block != nullptr && released < wanted && block->size >= max_split_;) {
     Block* smaller = lane->free.before(block);
-    if (!block->expandable) {
+    if (releasable(block)) {
       released += block->size;
       release_segment(block);
     }
@@ -134,9 +138,10 @@ void Core::release_all(PoolId id, bool capturing) {
 void Core::discard_if_empty(PrivatePool* pool) {
   for (Pool* half : {&pool->pools.small, &pool->pools.large}) {
     for (Lane* lane : half->lanes) {
-      // A range that was reserved and then got no memory.
-      while (!lane->unmapped.empty() && !lane->unmapped.back()->is_split()) {
-        destroy_expandable(lane->unmapped.back());
+      const std::vector<Block*> ranges = lane->unmapped;
+      for (Block* block : ranges) {
+        // A range that was reserved and then got no memory.
+        if (!block->is_split()) destroy_expandable(block);
       }
     }
   }

@@ -19,6 +19,8 @@ struct SnapshotBlock {
   std::uint64_t size = 0;
   std::uint64_t requested_size = 0;
   BlockState state = BlockState::inactive;
+
+  friend bool operator==(const SnapshotBlock&, const SnapshotBlock&) = default;
 };
 
 /// A plain segment, or one unbroken run of mapped memory of an expandable one.
@@ -34,6 +36,8 @@ struct SnapshotSegment {
   PoolId pool;
   bool expandable = false;
   std::vector<SnapshotBlock> blocks;  ///< by address, without gaps
+
+  friend bool operator==(const SnapshotSegment&, const SnapshotSegment&) = default;
 };
 
 /// A named range of the program, entered or left.

@@ -19,6 +19,11 @@ using StatsTable = std::vector<std::pair<std::string, std::int64_t>>;
 StatsTable memory_stats(const Stats& stats, const std::map<PoolId, PooledCounter>& private_reserved,
                         const VersionProfile& profile);
 
+/// The same in two parts, for who asks often: the keys without private pools, sorted, and the
+/// values in their order.
+const std::vector<std::string>& stats_keys(const VersionProfile& profile);
+std::vector<std::int64_t> stats_values(const Stats& stats, const VersionProfile& profile);
+
 /// PyTorch's name, e.g. "allocated_bytes".
 const char* name_of(Metric metric);
 

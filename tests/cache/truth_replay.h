@@ -41,7 +41,8 @@ class Replay final : public CompletionSource {
   const Operation* current_ = nullptr;
   std::size_t completed_ = 0;
   std::vector<PoolId> scopes_;
-  std::vector<std::int64_t> expected_;
+  std::vector<std::int64_t> expected_;  ///< of log_.keys
+  std::vector<std::size_t> places_;     ///< of log_.keys among stats_keys
 };
 
 }  // namespace ebb::cache::truth
