@@ -205,15 +205,21 @@ def memory_is_served_again_after_that(_):
 def memory_in_use_on_another_stream_is_not_reused(_):
     import torch
     side = torch.cuda.Stream()
+    # Kernels are loaded when first used, and loading waits for the device: not while it counts.
+    (torch.ones(MIB, device="cuda") * 2 + torch.zeros(MIB, device="cuda")).sum().item()
+    torch.cuda._sleep(1)
+    torch.cuda.synchronize()
     tensor = torch.ones(4 * MIB, device="cuda")
     with torch.cuda.stream(side):
         side.wait_stream(torch.cuda.default_stream())
-        torch.cuda._sleep(200_000_000)
+        torch.cuda._sleep(2_000_000_000)
         double = tensor * 2
         tensor.record_stream(side)
     held = tensor.data_ptr()
     del tensor
     other = torch.zeros(4 * MIB, device="cuda")
+    if side.query():
+        return "the other stream ended too early to tell"
     if other.data_ptr() == held:
         return "reused at once"
     side.synchronize()

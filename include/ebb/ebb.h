@@ -178,8 +178,9 @@ EBB_API int ebb_watch_pressure(int* watching);
  * PyTorch's caching allocator, by PyTorch's own rules, as its CUDAPluggableAllocator:
  *
  *   a = torch.cuda.memory.CUDAPluggableAllocator("libebb.so", "ebb_torch_alloc", "ebb_torch_free")
- *   for setter, function in (("set_init_fn", "ebb_torch_init"), …):   # as below
- *       getattr(a.allocator(), setter)(ctypes.cast(getattr(lib, function), ctypes.c_void_p).value)
+ *   ebb = ctypes.CDLL("libebb.so")
+ *   for setter, function in (("set_init_fn", ebb.ebb_torch_init), …):   # as below
+ *       getattr(a.allocator(), setter)(ctypes.cast(function, ctypes.c_void_p).value)
  *   torch.cuda.memory.change_current_allocator(a)
  *
  * PyTorch's own memory_stats, memory_summary and snapshots raise under a pluggable allocator; the

@@ -139,10 +139,14 @@ void TorchDevices::after_fork_in_child() {
 
 TorchDevices& torch_devices() {
   static TorchDevices* the_devices = [] {
+    // After the runtime's own, so that a fork takes the locks in the order in which open() does.
+    static_cast<void>(runtime());
     auto* made = new TorchDevices();
-    pthread_atfork([] { torch_devices().before_fork(); },
-                   [] { torch_devices().after_fork_in_parent(); },
-                   [] { torch_devices().after_fork_in_child(); });
+    // The lock is taken by one function and released by another.
+    pthread_atfork(
+        []() EBB_ANNOTATION(no_thread_safety_analysis) { torch_devices().before_fork(); },
+        []() EBB_ANNOTATION(no_thread_safety_analysis) { torch_devices().after_fork_in_parent(); },
+        []() EBB_ANNOTATION(no_thread_safety_analysis) { torch_devices().after_fork_in_child(); });
     return made;
   }();
   return *the_devices;

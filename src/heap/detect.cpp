@@ -41,28 +41,25 @@ std::vector<LoadedObject> loaded_objects() {
   return objects;
 }
 
-std::string file_at(std::uint64_t address) {
-  for (const LoadedObject& object : loaded_objects())
-    if (address >= object.start && address < object.end) return object.file;
-  return {};
-}
-
+/// The object that a call of malloc reaches. A program that takes the function's address may give
+/// dlsym a stub of its own (non-PIE Pythons do), so an object counts only if it defines malloc; the
+/// linker lists objects in its search order.
 Detection look() {
   Detection detection;
-  void* entry = dlsym(RTLD_DEFAULT, "malloc");
-  Dl_info info{};
-  if (entry == nullptr || dladdr(entry, &info) == 0 || info.dli_fname == nullptr) {
-    detection.note = "the dynamic linker does not say where malloc is (static program?)";
+  const auto entry = reinterpret_cast<std::uint64_t>(dlsym(RTLD_DEFAULT, "malloc"));
+  std::vector<LoadedObject> objects = loaded_objects();
+  std::stable_partition(objects.begin(), objects.end(), [&](const LoadedObject& object) {
+    return entry >= object.start && entry < object.end;
+  });
+  for (const LoadedObject& object : objects) {
+    base::Result<ElfFile> file = ElfFile::open(object.file);
+    if (!file || !file->defined_dynamically("malloc")) continue;
+    detection.object = object.file;
+    detection.load_address = object.start;
+    detection.identity = identify_main(*file);
     return detection;
   }
-  detection.object = file_at(reinterpret_cast<std::uint64_t>(entry));
-  detection.load_address = reinterpret_cast<std::uint64_t>(info.dli_fbase);
-  base::Result<ElfFile> file = ElfFile::open(detection.object);
-  if (!file) {
-    detection.note = file.error().message;
-    return detection;
-  }
-  detection.identity = identify_main(*file);
+  detection.note = "no loaded object defines malloc for others (a static program?)";
   return detection;
 }
 

@@ -17,6 +17,12 @@
 #include "support/subprocess.h"
 #include "support/temporary_directory.h"
 
+// An allocator that lives for ever keeps its blocks, and the lists of streams that go with them, in
+// pages of its own, which the leak checker does not look into.
+extern "C" [[gnu::visibility("default")]] const char* __lsan_default_suppressions() {
+  return "leak:ebb::cache::Core::record_stream";
+}
+
 namespace {
 
 using ebb::base::Json;

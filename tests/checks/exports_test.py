@@ -9,7 +9,9 @@ from pathlib import Path
 import exports
 
 MAP = "EBB_0 { global: ebb_*; local: *; };\n"
-SOUND = '#include <string>\nextern "C" int ebb_size(const char* x) { return int(std::string(x).size()); }\n'
+SOUND = """#include <string>
+extern "C" int ebb_size(const char* text) { return int(std::string(text).size()); }
+"""
 STATIC_RUNTIME = ("-static-libstdc++", "-static-libgcc")
 
 

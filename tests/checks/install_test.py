@@ -28,7 +28,8 @@ class Install(unittest.TestCase):
 
     def test_a_consumer_that_wants_another_major_version(self):
         with self.assertRaisesRegex(install.Failed, "not accepted"):
-            install.by_find_package(self.build, self.prefix, "c", self.folder / "c", "-DEBB_WANTED=99.0")
+            install.by_find_package(self.build, self.prefix, "c", self.folder / "c",
+                                    "-DEBB_WANTED=99.0")
 
     def test_a_consumer_of_headers_that_are_not_installed(self):
         main = self.folder / "main.cpp"

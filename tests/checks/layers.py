@@ -38,7 +38,8 @@ def check(root: Path) -> List[str]:
     source = root / "src"
     layers = read_layers(source / "layers.txt", violations)
     folders = {path.name for path in source.iterdir() if path.is_dir()}
-    violations += [f"{source / name}: not listed in layers.txt" for name in sorted(folders - set(layers))]
+    violations += [f"{source / name}: not listed in layers.txt"
+                   for name in sorted(folders - set(layers))]
     violations += [f"{source}/layers.txt: lists {name}, which does not exist"
                    for name in sorted(set(layers) - folders)]
 

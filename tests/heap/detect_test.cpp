@@ -50,6 +50,9 @@ INSTANTIATE_TEST_SUITE_P(
     Allocators, DetectsTheRealAllocator,
     testing::Values(
         Case{"glibc", program("heap_probe"), "", "glibc", true},
+        Case{"glibc behind a stub", program("heap_probe_stub"), "", "glibc", true},
+        Case{"mimalloc behind a stub", program("heap_probe_stub"), "libmimalloc.so.2.0", "mimalloc",
+             true},
         Case{"jemalloc", program("heap_probe"), "libjemalloc.so.2", "jemalloc", true},
         Case{"tcmalloc_minimal", program("heap_probe"), "libtcmalloc_minimal.so.4", "tcmalloc",
              true},

@@ -4,4 +4,6 @@
 
 int mallctlbymib(const size_t*, size_t, void*, size_t*, void*, size_t);
 
-int private_copy_answers(void) { return mallctlbymib(NULL, 0, NULL, NULL, NULL, 0); }
+int private_copy_answers(void) {
+  return mallctlbymib(NULL, 0, NULL, NULL, NULL, 0);
+}

@@ -6,8 +6,15 @@
 #include "base/json.h"
 #include "heap/host_allocator.h"
 
+#ifdef EBB_TAKE_ADDRESS
+void* (*volatile taken)(std::size_t);
+#endif
+
 int main() {
   using namespace ebb;
+#ifdef EBB_TAKE_ADDRESS
+  taken = std::malloc;
+#endif
   // A program that never allocates need not even link malloc's object.
   void* volatile block = std::malloc(100'000);
   const heap::Detection& found = heap::detect_here();
