@@ -6,18 +6,6 @@
 
 namespace ebb::cache {
 
-const char* name_of(BlockState state) {
-  switch (state) {
-    case BlockState::active_allocated:
-      return "active_allocated";
-    case BlockState::active_pending_free:
-      return "active_pending_free";
-    case BlockState::inactive:
-      return "inactive";
-  }
-  return "";
-}
-
 namespace {
 
 void add_block(SnapshotSegment& segment, const Block& block) {

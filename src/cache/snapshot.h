@@ -6,13 +6,12 @@
 #include <vector>
 
 #include "cache/core.h"
+#include "trace/snapshot.h"
 
 namespace ebb::cache {
 
-enum class BlockState : std::uint8_t { active_allocated, active_pending_free, inactive };
-
-/// PyTorch's name, e.g. "active_pending_free".
-const char* name_of(BlockState state);
+using trace::Annotation;
+using trace::BlockState;
 
 struct SnapshotBlock {
   Address address = 0;
@@ -38,14 +37,6 @@ struct SnapshotSegment {
   std::vector<SnapshotBlock> blocks;  ///< by address, without gaps
 
   friend bool operator==(const SnapshotSegment&, const SnapshotSegment&) = default;
-};
-
-/// A named range of the program, entered or left.
-struct Annotation {
-  std::string name;
-  bool start = true;
-  int device = 0;
-  std::int64_t time_us = 0;
 };
 
 /// torch.cuda.memory._snapshot() as data.

@@ -2,7 +2,7 @@
 #include "cache/snapshot_pickle.h"
 
 #include "base/file.h"
-#include "cache/pickle_writer.h"
+#include "trace/pickle_writer.h"
 
 namespace ebb::cache {
 namespace {
@@ -47,12 +47,12 @@ class SnapshotWriter {
     out_.end_list();
   }
 
-  PickleWriter& out() { return out_; }
+  trace::PickleWriter& out() { return out_; }
   const VersionProfile& profile() const { return profile_; }
 
  private:
   const VersionProfile& profile_;
-  PickleWriter out_;
+  trace::PickleWriter out_;
 };
 
 void SnapshotWriter::segment(const SnapshotSegment& segment) {
@@ -141,7 +141,7 @@ void SnapshotWriter::settings(const Settings& settings) {
 
 std::string pickle_of(const Snapshot& snapshot) {
   SnapshotWriter writer(snapshot.profile);
-  PickleWriter& out = writer.out();
+  trace::PickleWriter& out = writer.out();
   out.begin_dict();
   writer.key("segments");
   out.begin_list();

@@ -1,17 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache/trace.h"
 
-#include <array>
-
 namespace ebb::cache {
-
-const char* name_of(Action action) {
-  static constexpr std::array<const char*, kActions> kNames = {
-      "alloc",        "free_requested", "free_completed", "segment_alloc",
-      "segment_free", "segment_map",    "segment_unmap",  "oom",
-      "snapshot",     "annotate"};
-  return kNames[static_cast<std::size_t>(action)];
-}
 
 void TraceBuffer::append(TraceEntry entry) {
   if (entries_.size() < capacity_) {

@@ -7,26 +7,13 @@
 #include <vector>
 
 #include "cache/pool.h"
+#include "trace/action.h"
 
 namespace ebb::cache {
 
-/// What happened, in PyTorch's words.
-enum class Action : std::uint8_t {
-  alloc,
-  free_requested,
-  free_completed,
-  segment_alloc,
-  segment_free,
-  segment_map,
-  segment_unmap,
-  oom,
-  snapshot,
-  annotate,
-};
-inline constexpr std::size_t kActions = 10;
-
-/// PyTorch's name, e.g. "free_requested".
-const char* name_of(Action action);
+using trace::Action;
+using trace::kActions;
+using trace::name_of;
 
 /// One line of the history.
 struct TraceEntry {

@@ -7,7 +7,7 @@
 
 #include "cache/device_set.h"
 #include "cache/fixture.h"
-#include "cache/pickle_writer.h"
+#include "trace/pickle_writer.h"
 #include "cache/snapshot_pickle.h"
 #include "support/temporary_directory.h"
 
@@ -31,7 +31,7 @@ std::string python(const std::string& pickle, const std::string& expression) {
 }
 
 TEST(PickleWriter, WritesEveryKindOfValueThatPythonReadsBack) {
-  PickleWriter writer;
+  trace::PickleWriter writer;
   writer.begin_list();
   for (const std::uint64_t value :
        {0ULL, 255ULL, 256ULL, 65536ULL, 0x7FFFFFFFULL, 0x80000000ULL, 0x7FFF12345678ULL,
@@ -64,7 +64,7 @@ TEST(PickleWriter, WritesEveryKindOfValueThatPythonReadsBack) {
 }
 
 TEST(PickleWriter, RefersBackToMoreThan256Strings) {
-  PickleWriter writer;
+  trace::PickleWriter writer;
   writer.begin_list();
   for (int repeat = 0; repeat < 2; ++repeat) {
     for (int i = 0; i < 300; ++i) {

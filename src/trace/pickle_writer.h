@@ -6,7 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace ebb::cache {
+namespace ebb::trace {
 
 /// Writes one value in Python's pickle format, protocol 4: dicts, lists, pairs, strings, numbers
 /// and booleans, nothing that names or calls an object. Equal strings are written once. Values are
@@ -39,4 +39,4 @@ class PickleWriter {
   std::unordered_map<std::string, std::uint32_t> memo_;
 };
 
-}  // namespace ebb::cache
+}  // namespace ebb::trace

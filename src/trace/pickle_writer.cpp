@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cache/pickle_writer.h"
+#include "trace/pickle_writer.h"
 
 #include <bit>
 #include <limits>
 
-namespace ebb::cache {
+namespace ebb::trace {
 namespace {
 
 // Opcodes of Python's pickletools.
@@ -127,4 +127,4 @@ std::string PickleWriter::finish() && {
   return std::move(out_);
 }
 
-}  // namespace ebb::cache
+}  // namespace ebb::trace

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/action.h"
+
+#include <array>
+
+namespace ebb::trace {
+namespace {
+
+constexpr std::array<const char*, kActions> kNames = {
+    "alloc",        "free_requested", "free_completed", "segment_alloc",
+    "segment_free", "segment_map",    "segment_unmap",  "oom",
+    "snapshot",     "annotate"};
+
+}  // namespace
+
+const char* name_of(Action action) {
+  return kNames[static_cast<std::size_t>(action)];
+}
+
+std::optional<Action> action_of(std::string_view name) {
+  for (std::size_t i = 0; i < kActions; ++i) {
+    if (name == kNames[i]) return static_cast<Action>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace ebb::trace
