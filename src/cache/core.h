@@ -22,6 +22,8 @@
 
 namespace ebb::cache {
 
+struct SnapshotSegment;
+
 /// Numbers that the devices of one process share. Thread-safe.
 struct ProcessCounters {
   std::atomic<std::uint64_t> segments{0};
@@ -110,6 +112,13 @@ class Core {
   void apply(const Settings& settings);
   const Settings& settings() const { return settings_; }
   const VersionProfile& profile() const { return profile_; }
+
+  /// Starts in the middle: takes the segments of a snapshot over, in their order, with their blocks
+  /// in use or free (waiting ones as in use). Asks the driver for each, after telling `expect` the
+  /// address that it must give out. Private pools must have been retained. For an allocator that
+  /// has served no request yet; after a failure it is good for nothing.
+  base::Status adopt(const std::vector<SnapshotSegment>& segments,
+                     const std::function<void(Address)>& expect);
 
   // Private pools.
   /// A new name: a user's pool, or a graph's own.
@@ -246,6 +255,9 @@ class Core {
   void drop_captured_uses(Block* block);
   StreamUses& uses_of(Block* block);
   void update_waiting() { waiting_ = pending_ != 0 || !deferred_.empty(); }
+
+  // adopt.cpp
+  void take_over(Block* block, Lane& lane);
 
   // private_pools.cpp
   PoolPair& route(StreamId stream);

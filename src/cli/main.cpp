@@ -48,10 +48,14 @@ int run(int count, char** words) {
   program.set_version_flag("--version", std::string("ebb ") + EBB_VERSION);
   program.require_subcommand(0, 1);
   program.footer(
-      "Examples:\n  ebb info\n  ebb info --pid 4242 --json\n  eval \"$(ebb env --role server)\"");
+      "Examples:\n  ebb info\n  ebb info --pid 4242 --json\n  eval \"$(ebb env --role server)\"\n  "
+      "ebb doctor snapshot.pickle\n  ebb tune snapshot.pickle");
   Action action;
   add_info(program, action);
   add_env(program, action);
+  add_replay(program, action);
+  add_tune(program, action);
+  add_doctor(program, action);
   if (const std::string line = unknown_verb(program, count, words); !line.empty())
     return report(base::Error{base::Code::bad_input, line, 0});
   try {

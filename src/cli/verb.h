@@ -28,5 +28,8 @@ int report(const base::Error& error);
 
 void add_info(CLI::App& program, Action& action);
 void add_env(CLI::App& program, Action& action);
+void add_replay(CLI::App& program, Action& action);
+void add_tune(CLI::App& program, Action& action);
+void add_doctor(CLI::App& program, Action& action);
 
 }  // namespace ebb::cli

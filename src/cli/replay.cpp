@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <optional>
+
+#include "base/bytes.h"
+#include "cli/snapshot_file.h"
+#include "cli/snapshot_page.h"
+#include "cli/verb.h"
+#include "replay/parallel.h"
+
+namespace ebb::cli {
+namespace {
+
+struct Options {
+  std::string path;
+  std::vector<std::string> confs;
+  SnapshotOptions shared;
+};
+
+/// The recorded settings, the default and expandable segments, where nothing was asked for.
+std::vector<std::string> confs_for(const Options& options, const Job& job) {
+  if (!options.confs.empty()) return options.confs;
+  std::vector<std::string> confs = {job.workload.recording.conf};
+  for (const char* usual : {"", "expandable_segments:True"}) {
+    if (std::find(confs.begin(), confs.end(), usual) == confs.end()) confs.emplace_back(usual);
+  }
+  return confs;
+}
+
+base::Result<std::vector<replay::Row>> rows_of(const Job& job,
+                                               const std::vector<std::string>& confs,
+                                               const replay::Circumstances& circumstances) {
+  std::vector<std::optional<base::Result<replay::Row>>> found(confs.size());
+  replay::for_all(confs.size(), [&](std::size_t i) {
+    found[i] = replay::forecast(job.workload, confs[i], circumstances, true);
+  });
+  std::vector<replay::Row> rows;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (!found[i]->has_value()) {
+      base::Error error = found[i]->error();
+      error.message = "--conf '" + confs[i] + "': " + error.message;
+      return error;
+    }
+    rows.push_back(std::move(**found[i]));
+  }
+  return rows;
+}
+
+base::Json json_of(const Job& job, const std::vector<replay::Row>& rows) {
+  base::Json list = base::Json::array();
+  for (const replay::Row& row : rows) {
+    list.push(replay::to_json(row));
+  }
+  base::Json trace = replay::to_json(job.workload);
+  trace.set("file", job.name);
+  trace.set("device", job.device);
+  return base::Json::object({{"trace", std::move(trace)}, {"rows", std::move(list)}});
+}
+
+void print_rows(const Job& job, const std::vector<replay::Row>& rows) {
+  const replay::Recording& recording = job.workload.recording;
+  std::printf("%s: %llu requests, PyTorch 2.%d, %s reserved at the peak\n\n%s", job.name.c_str(),
+              static_cast<unsigned long long>(job.workload.requests), recording.newest_minor,
+              base::bytes_text(recording.peak_reserved).c_str(),
+              table_of(rows, rows.front()).c_str());
+  for (const replay::Row& row : rows) {
+    if (row.is_recorded) {
+      std::printf("\n* recorded so; check compares with the recording\n");
+      break;
+    }
+  }
+}
+
+int run(const Options& options) {
+  const auto circumstances = circumstances_of(options.shared);
+  if (!circumstances) return report(circumstances.error());
+  auto jobs = read_jobs(options.path, options.shared, *circumstances);
+  if (!jobs) return report(jobs.error());
+  base::Json all = base::Json::array();
+  std::vector<page::Document> pages;
+  for (const Job& job : *jobs) {
+    const auto rows = rows_of(job, confs_for(options, job), *circumstances);
+    if (!rows) return report(rows.error());
+    if (!options.shared.html.empty()) pages.push_back(page_of_replay(job, *rows));
+    if (options.shared.json) {
+      all.push(json_of(job, *rows));
+      continue;
+    }
+    print_notes(job);
+    print_rows(job, *rows);
+  }
+  if (options.shared.json) {
+    base::Json object = all.as_array()->front();
+    if (jobs->size() > 1) object.set("devices", std::move(all));
+    std::puts(object.text().c_str());
+  }
+  return write_pages(pages, options.shared.html);
+}
+
+}  // namespace
+
+void add_replay(CLI::App& program, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = program.add_subcommand(
+      "replay", "A recorded job's requests under other settings, on another card");
+  verb->add_option("snapshot", options->path, "A file of torch.cuda.memory._dump_snapshot()")
+      ->required();
+  verb->add_option("--conf", options->confs,
+                   "A string for PYTORCH_CUDA_ALLOC_CONF; may be given often, \"\" is the default")
+      ->allow_extra_args(false);
+  add_snapshot_options(*verb, options->shared);
+  verb->footer(
+      "Examples:\n"
+      "  ebb replay snapshot.pickle\n"
+      "  ebb replay snapshot.pickle --conf \"\" --conf expandable_segments:True --cap 24GiB\n"
+      "  ebb replay snapshot.pickle --torch-version 2.13 --json");
+  verb->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace ebb::cli

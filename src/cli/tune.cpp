@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/bytes.h"
+#include "cli/snapshot_file.h"
+#include "cli/snapshot_page.h"
+#include "cli/verb.h"
+#include "replay/tuner.h"
+#include "term/progress.h"
+#include "term/style.h"
+
+namespace ebb::cli {
+namespace {
+
+using base::bytes_text;
+
+struct Options {
+  std::vector<std::string> paths;
+  std::string objective = "memory";
+  SnapshotOptions shared;
+};
+
+double percent_above(std::uint64_t value, std::uint64_t bound) {
+  return bound == 0 ? 0 : 100 * (static_cast<double>(value) / static_cast<double>(bound) - 1);
+}
+
+void print_job(const Job& job, const replay::TuneResult& result, std::size_t i) {
+  const replay::Outcome& best = result.best[i].outcome;
+  std::printf("\n%s\n\n%s\n", job.name.c_str(),
+              table_of(result.rows[i], result.recorded[i]).c_str());
+  std::printf("lower bound      %s live at once: the best is %.1f %% above it\n",
+              bytes_text(result.lower_bound[i]).c_str(),
+              percent_above(best.peak_reserved, result.lower_bound[i]));
+  std::printf("offline packing  %s, with all requests known in advance\n",
+              bytes_text(result.packing[i]).c_str());
+}
+
+void print_answer(const replay::TuneResult& result) {
+  const term::Style style = term::Style::of_stream(STDOUT_FILENO);
+  const std::string conf = replay::conf_of(result.knobs);
+  const std::string line =
+      conf.empty() ? "unset " + result.variable : "export " + result.variable + "=" + conf;
+  std::printf("%s\n", style.paint(line, term::Colour::bold).c_str());
+  std::int64_t saved = 0;
+  for (std::size_t i = 0; i < result.best.size(); ++i) {
+    saved += static_cast<std::int64_t>(result.recorded[i].outcome.peak_reserved) -
+             static_cast<std::int64_t>(result.best[i].outcome.peak_reserved);
+  }
+  std::printf("saves %s against the recorded settings; %llu settings replayed%s\n",
+              bytes_text(static_cast<std::uint64_t>(std::max<std::int64_t>(saved, 0))).c_str(),
+              static_cast<unsigned long long>(result.tried),
+              result.proven ? ", nothing can hold less" : "");
+}
+
+base::Json json_of(const std::vector<Job>& jobs, const replay::TuneResult& result) {
+  base::Json all = base::Json::array();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    base::Json one = replay::to_json(result, i);
+    base::Json trace = replay::to_json(jobs[i].workload);
+    trace.set("file", jobs[i].name);
+    trace.set("device", jobs[i].device);
+    one.set("trace", std::move(trace));
+    all.push(std::move(one));
+  }
+  base::Json object = all.as_array()->front();
+  if (jobs.size() > 1) object.set("jobs", std::move(all));
+  return object;
+}
+
+int run(const Options& options) {
+  replay::TuneOptions tuning;
+  const auto objective = replay::parse_objective(options.objective);
+  if (!objective) return report(objective.error());
+  tuning.objective = *objective;
+  const auto circumstances = circumstances_of(options.shared);
+  if (!circumstances) return report(circumstances.error());
+  tuning.circumstances = *circumstances;
+  std::vector<Job> jobs;
+  for (const std::string& path : options.paths) {
+    auto read = read_jobs(path, options.shared, *circumstances);
+    if (!read) return report(read.error());
+    for (Job& job : *read) {
+      jobs.push_back(std::move(job));
+    }
+  }
+  std::vector<const replay::Workload*> workloads;
+  for (const Job& job : jobs) {
+    workloads.push_back(&job.workload);
+  }
+  std::optional<term::Progress> progress(std::in_place, "tuning");
+  tuning.progress = [&](double share) { progress->show(share, ""); };
+  const auto result = replay::tune(workloads, tuning);
+  progress.reset();
+  if (!result) return report(result.error());
+  std::vector<page::Document> pages;
+  for (std::size_t i = 0; i < jobs.size() && !options.shared.html.empty(); ++i) {
+    pages.push_back(page_of_tuning(jobs[i], *result, i));
+  }
+  if (const int status = write_pages(pages, options.shared.html); status != kDone) return status;
+  if (options.shared.json) {
+    std::puts(json_of(jobs, *result).text().c_str());
+    return kDone;
+  }
+  for (const Job& job : jobs) {
+    print_notes(job);
+  }
+  print_answer(*result);
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    print_job(jobs[i], *result, i);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_tune(CLI::App& program, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb =
+      program.add_subcommand("tune", "The allocator settings that suit a recorded job best");
+  verb->add_option("snapshot", options->paths,
+                   "Files of torch.cuda.memory._dump_snapshot(); one string is found for all")
+      ->required();
+  verb->add_option("--objective", options->objective, "memory, calls or balanced");
+  add_snapshot_options(*verb, options->shared);
+  verb->footer(
+      "Examples:\n"
+      "  ebb tune snapshot.pickle\n"
+      "  ebb tune rank0.pickle rank1.pickle --cap 80GB\n"
+      "  eval \"$(ebb tune snapshot.pickle | head -1)\"");
+  verb->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace ebb::cli

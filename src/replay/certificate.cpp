@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/certificate.h"
+
+#include "replay/counterfactual.h"
+#include "replay/origins.h"
+#include "replay/packing.h"
+
+namespace ebb::replay {
+namespace {
+
+std::int64_t name_of(const Workload& work, const Lifetime& life) {
+  if (!life.failed && life.block < work.initial_blocks) {
+    return -1 - static_cast<std::int64_t>(life.block);
+  }
+  return work.operations[life.first].event;
+}
+
+}  // namespace
+
+base::Json live_set_certificate(const Workload& workload, const LowerBound& bound,
+                                std::uint64_t limit) {
+  base::Json blocks = base::Json::array();
+  for (const Lifetime& life : live_at(lifetimes_of(workload), bound.operation)) {
+    blocks.push(base::Json::array({name_of(workload, life), life.bytes}));
+  }
+  return base::Json::object({
+      {"kind", "live_set"},
+      {"limit_bytes", limit},
+      {"live_bytes", bound.live},
+      {"event", std::uint64_t{workload.operations[bound.operation].event}},
+      {"blocks", std::move(blocks)},
+  });
+}
+
+base::Json failure_certificate(const Workload& workload, const Row& recorded,
+                               const Circumstances& circumstances, Verdict verdict,
+                               const LowerBound& bound, const Fix& fix) {
+  if (verdict == Verdict::fragmentation) {
+    const std::vector<Lifetime> lives = lifetimes_of(workload);
+    const Packing packing = pack(lives, bound.live);
+    if (packing.height <= recorded.limit) {
+      base::Json blocks = base::Json::array();
+      for (std::size_t i = 0; i < lives.size(); ++i) {
+        if (lives[i].bytes == 0) continue;
+        blocks.push(
+            base::Json::array({name_of(workload, lives[i]), lives[i].bytes, packing.offsets[i]}));
+      }
+      return base::Json::object({{"kind", "packing"},
+                                 {"limit_bytes", recorded.limit},
+                                 {"height_bytes", packing.height},
+                                 {"blocks", std::move(blocks)}});
+    }
+  }
+  if (auto without = replay_without(workload, recorded, circumstances, verdict)) {
+    return base::Json::object({{"kind", "replay"},
+                               {"without", ebb::replay::name_of(verdict)},
+                               {"row", to_json(*without)}});
+  }
+  if (fix.row) {
+    return base::Json::object({{"kind", "replay"}, {"row", to_json(*fix.row)}});
+  }
+  return base::Json::object({{"kind", "ledger"}});
+}
+
+base::Json growth_certificate(const Leak& leak, const trace::Snapshot& snapshot, int device,
+                              const Workload& workload) {
+  base::Json live = base::Json::array();
+  for (const std::uint64_t bytes : leak.live) {
+    live.push(bytes);
+  }
+  return base::Json::object(
+      {{"kind", "growth"},
+       {"live_bytes_at_steps", std::move(live)},
+       {"bytes_per_step", leak.per_step},
+       {"origins", to_json(origins_of(snapshot, device, workload, leak.blocks))}});
+}
+
+}  // namespace ebb::replay

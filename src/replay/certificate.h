@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/json.h"
+#include "replay/doctor.h"
+#include "replay/leak.h"
+#include "replay/lifetimes.h"
+
+namespace ebb::replay {
+
+// Proofs of a diagnosis, made so that somebody with nothing but the recording can check them. A
+// block is named by the index of its `alloc` event; one from before the recording by -1, -2, … in
+// order of address.
+
+/// More is live at once than the limit: the blocks, and the request on top of them.
+base::Json live_set_certificate(const Workload& workload, const LowerBound& bound,
+                                std::uint64_t limit);
+
+/// The job fits: an offset for every block in one range below the limit where that is found, else
+/// the replay in which it fits; where neither is known, the ledger says it alone.
+base::Json failure_certificate(const Workload& workload, const Row& recorded,
+                               const Circumstances& circumstances, Verdict verdict,
+                               const LowerBound& bound, const Fix& fix);
+
+/// Live bytes at every step, and the places that hold what is new.
+base::Json growth_certificate(const Leak& leak, const trace::Snapshot& snapshot, int device,
+                              const Workload& workload);
+
+}  // namespace ebb::replay

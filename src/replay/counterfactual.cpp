@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/counterfactual.h"
+
+namespace ebb::replay {
+namespace {
+
+using Kind = Operation::Kind;
+
+/// Settings of a string at their outermost commas, which a list in brackets does not end.
+std::vector<std::string> settings_in(const std::string& conf) {
+  std::vector<std::string> all(1);
+  int depth = 0;
+  for (const char c : conf) {
+    depth += c == '[' ? 1 : c == ']' ? -1 : 0;
+    if (c == ',' && depth == 0) {
+      all.emplace_back();
+    } else {
+      all.back() += c;
+    }
+  }
+  return all;
+}
+
+Workload with_immediate_frees(Workload work) {
+  for (Operation& op : work.operations) {
+    if (op.kind == Kind::free_later) op.kind = Kind::free;
+  }
+  return work;
+}
+
+Workload with_shared_pools(Workload work) {
+  for (Operation& op : work.operations) {
+    op.pool = 0;
+  }
+  work.pools.resize(1);
+  work.initial.clear();
+  return work;
+}
+
+}  // namespace
+
+std::string without_key(const std::string& conf, std::string_view key) {
+  std::string rest;
+  for (const std::string& setting : settings_in(conf)) {
+    const std::size_t start = setting.find_first_not_of(' ');
+    if (start == std::string::npos || setting.compare(start, key.size(), key) == 0) continue;
+    rest += (rest.empty() ? "" : ",") + setting;
+  }
+  return rest;
+}
+
+std::optional<Row> replay_without(const Workload& workload, const Row& recorded,
+                                  const Circumstances& circumstances, Verdict cause) {
+  Circumstances same = circumstances;
+  same.limit = recorded.limit;
+  same.profile = recorded.profile;
+  const auto fits = [](base::Result<Row> row) -> std::optional<Row> {
+    if (!row || row->outcome.oom) return std::nullopt;
+    return std::move(*row);
+  };
+  switch (cause) {
+    case Verdict::rounding:
+      return fits(
+          forecast(workload, without_key(recorded.conf, "roundup_power2_divisions"), same, false));
+    case Verdict::oversize:
+      return fits(forecast(
+          workload,
+          without_key(without_key(recorded.conf, "max_split_size_mb"), "max_non_split_rounding_mb"),
+          same, false));
+    case Verdict::deferred_frees:
+      return fits(forecast(with_immediate_frees(workload), recorded.conf, same, false));
+    case Verdict::private_pools:
+      return fits(forecast(with_shared_pools(workload), recorded.conf, same, false));
+    case Verdict::self_limit:
+      same.limit = recorded.limit + workload.recording.largest_oom_free;
+      return fits(forecast(workload, recorded.conf, same, false));
+    case Verdict::capacity:
+    case Verdict::fragmentation:
+    case Verdict::cache:
+    case Verdict::leak:
+    case Verdict::healthy:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace ebb::replay

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/fixes.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "replay/counterfactual.h"
+#include "replay/tuner.h"
+
+namespace ebb::replay {
+namespace {
+
+using base::bytes_text;
+
+constexpr std::uint64_t kStep = 2 * base::kMiB;
+
+std::string with(const std::string& conf, const std::string& setting) {
+  return conf.empty() ? setting : conf + "," + setting;
+}
+
+/// Strings that change one setting of the recorded one, in the order to try them.
+std::vector<std::string> single_changes(const std::string& conf) {
+  std::vector<std::string> all;
+  const auto add = [&](const std::string& other) {
+    if (other != conf && std::find(all.begin(), all.end(), other) == all.end()) {
+      all.push_back(other);
+    }
+  };
+  add(without_key(conf, "max_split_size_mb"));
+  add(without_key(conf, "roundup_power2_divisions"));
+  if (conf.find("expandable_segments:True") == std::string::npos) {
+    add(with(without_key(conf, "expandable_segments"), "expandable_segments:True"));
+  }
+  if (conf.find("garbage_collection_threshold") == std::string::npos) {
+    add(with(conf, "garbage_collection_threshold:0.80"));
+  }
+  add(with(without_key(conf, "large_segment_size_mb"), "large_segment_size_mb:12"));
+  add(with(without_key(conf, "roundup_power2_divisions"), "roundup_power2_divisions:8"));
+  return all;
+}
+
+Circumstances under(const Row& recorded, const Circumstances& circumstances) {
+  Circumstances same = circumstances;
+  same.profile = recorded.profile;
+  same.limit = recorded.limit;
+  return same;
+}
+
+Fix settings_fix(Row row, const Row& recorded) {
+  Fix fix;
+  fix.kind = "settings";
+  fix.conf = row.conf;
+  const char* variable =
+      row.profile.at_least(10) ? "PYTORCH_ALLOC_CONF" : "PYTORCH_CUDA_ALLOC_CONF";
+  const std::string what =
+      row.conf.empty() ? "no " + std::string(variable) : std::string(variable) + "=" + row.conf;
+  fix.text =
+      recorded.outcome.oom
+          ? "With " + what + " every request is served, in " + bytes_text(row.outcome.peak_reserved)
+          : "With " + what + " the job holds " + bytes_text(row.outcome.peak_reserved) +
+                " instead of " + bytes_text(recorded.outcome.peak_reserved);
+  fix.row = std::move(row);
+  return fix;
+}
+
+std::optional<Row> tuned(const Workload& work, const Circumstances& same) {
+  TuneOptions options;
+  options.circumstances = same;
+  auto result = tune({&work}, options);
+  if (!result) return std::nullopt;
+  return result->best.front();
+}
+
+}  // namespace
+
+std::uint64_t smallest_limit(const Workload& workload, const std::string& conf,
+                             const Circumstances& circumstances, std::uint64_t at_least) {
+  Circumstances trial = circumstances;
+  const auto fits = [&](std::uint64_t limit) {
+    trial.limit = limit;
+    const auto row = forecast(workload, conf, trial, false);
+    return row && !row->outcome.oom;
+  };
+  std::uint64_t low = at_least / kStep;
+  std::uint64_t high = std::max<std::uint64_t>(low, 1);
+  while (high * kStep < (std::uint64_t{1} << 41) && !fits(high * kStep)) {
+    low = high;
+    high *= 2;
+  }
+  while (low + 1 < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (fits(middle * kStep) ? high : low) = middle;
+  }
+  return high * kStep;
+}
+
+Fix fix_failure(const Workload& workload, const Row& recorded, const Circumstances& circumstances,
+                Verdict verdict, std::uint64_t room) {
+  const Circumstances same = under(recorded, circumstances);
+  for (const std::string& conf : single_changes(recorded.conf)) {
+    auto row = forecast(workload, conf, same, false);
+    if (row && !row->outcome.oom) return settings_fix(std::move(*row), recorded);
+  }
+  if (auto row = tuned(workload, same); row && !row->outcome.oom) {
+    return settings_fix(std::move(*row), recorded);
+  }
+  Fix fix;
+  fix.bytes = smallest_limit(workload, recorded.conf, same, recorded.limit);
+  Circumstances raised = same;
+  raised.limit = fix.bytes;
+  if (auto row = forecast(workload, recorded.conf, raised, false)) fix.row = std::move(*row);
+  const bool has_room = room != 0 && fix.bytes <= recorded.limit + room;
+  fix.kind = has_room                                                                  ? "limit"
+             : verdict == Verdict::private_pools || verdict == Verdict::deferred_frees ? "code"
+                                                                                       : "memory";
+  if (has_room) {
+    fix.text =
+        "Raise the job's own limit to " + bytes_text(fix.bytes) + ": the device has the room";
+  } else if (verdict == Verdict::private_pools) {
+    fix.text = "Release graphs and pools that are no longer used, or share one pool; else " +
+               bytes_text(fix.bytes) + " are needed";
+  } else if (verdict == Verdict::deferred_frees) {
+    fix.text = "Free on the stream that used the memory last, or let it wait; else " +
+               bytes_text(fix.bytes) + " are needed";
+  } else {
+    fix.text =
+        "No setting makes it fit; with the recorded ones " + bytes_text(fix.bytes) + " are enough";
+  }
+  return fix;
+}
+
+Fix fix_capacity(const Workload& workload, const Row& recorded, const Circumstances& circumstances,
+                 const LowerBound& bound) {
+  Fix fix;
+  fix.kind = "memory";
+  Circumstances open = under(recorded, circumstances);
+  open.limit = cache::kUnlimited;
+  const std::optional<Row> best = tuned(workload, open);
+  const std::string conf = best ? best->conf : recorded.conf;
+  fix.conf = conf;
+  fix.bytes = smallest_limit(workload, conf, open, bound.live);
+  open.limit = fix.bytes;
+  if (auto row = forecast(workload, conf, open, false)) fix.row = std::move(*row);
+  fix.text = "Keep " + bytes_text(bound.live - recorded.limit) + " less alive, or give it " +
+             bytes_text(fix.bytes) +
+             (conf.empty() ? std::string(" with the default settings") : " with " + conf);
+  return fix;
+}
+
+Fix fix_peak(const Workload& workload, const Row& recorded, const Circumstances& circumstances,
+             Verdict verdict) {
+  auto row = tuned(workload, under(recorded, circumstances));
+  if (row && row->outcome.peak_reserved < recorded.outcome.peak_reserved) {
+    return settings_fix(std::move(*row), recorded);
+  }
+  Fix fix;
+  fix.kind = "code";
+  fix.text = verdict == Verdict::private_pools
+                 ? "Release graphs and pools that are no longer used, or share one pool"
+             : verdict == Verdict::deferred_frees
+                 ? "Free on the stream that used the memory last, or let it wait"
+                 : "No setting of the allocator holds less";
+  return fix;
+}
+
+}  // namespace ebb::replay

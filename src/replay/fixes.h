@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "replay/doctor.h"
+#include "replay/lifetimes.h"
+
+namespace ebb::replay {
+
+/// The smallest change under which every request is served: fewest settings first, then the best
+/// that a search finds, then a higher limit where the device had the room (`room` bytes).
+Fix fix_failure(const Workload& workload, const Row& recorded, const Circumstances& circumstances,
+                Verdict verdict, std::uint64_t room);
+
+/// How much memory would be enough, with the best settings: no setting makes the job fit.
+Fix fix_capacity(const Workload& workload, const Row& recorded, const Circumstances& circumstances,
+                 const LowerBound& bound);
+
+/// The settings that hold least, where nothing failed.
+Fix fix_peak(const Workload& workload, const Row& recorded, const Circumstances& circumstances,
+             Verdict verdict);
+
+/// The smallest limit, to 2 MiB, under which the settings serve every request.
+std::uint64_t smallest_limit(const Workload& workload, const std::string& conf,
+                             const Circumstances& circumstances, std::uint64_t at_least);
+
+}  // namespace ebb::replay

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "replay/replayer.h"
+
+namespace ebb::replay {
+
+/// The circumstances of a forecast; what is unset is taken from the recording.
+struct Circumstances {
+  std::optional<cache::VersionProfile> profile;
+  std::optional<std::uint64_t> limit;
+  Placement placement = Placement::recorded;
+};
+
+/// A value, or the range it was found to lie in.
+struct Range {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  bool is_exact() const { return low == high; }
+};
+
+/// One setting and what comes of it.
+struct Row {
+  std::string conf;
+  cache::VersionProfile profile;
+  std::uint64_t limit = cache::kUnlimited;
+  Outcome outcome;
+  /// Of the peak reserved, over several placements of segments where addresses decide ties.
+  Range peak;
+  /// Of the first out of memory, in requests before it; `high` is kUnlimited where a placement runs
+  /// to the end.
+  std::optional<Range> oom_at;
+  bool is_recorded = false;  ///< the recorded settings: `check` compares with the recording
+  /// "exact", "range", or how the recorded settings came out otherwise than recorded.
+  std::string check;
+};
+
+/// What is taken from the recording where the circumstances leave it open.
+cache::VersionProfile profile_for(const Workload& workload, const Circumstances& circumstances);
+/// Where neither says it: the largest that the recording is known to have had, if it ever had too
+/// little; else no limit.
+std::uint64_t limit_for(const Workload& workload, const Circumstances& circumstances);
+
+/// Replays the workload under a settings string. `details` also keeps events and the curve.
+base::Result<Row> forecast(const Workload& workload, const std::string& conf,
+                           const Circumstances& circumstances, bool details);
+
+/// The keys: conf, peak_reserved_bytes, peak_allocated_bytes, …, segment_events, memory_stats, oom.
+base::Json to_json(const Row& row);
+/// What the recording is: devices, events, settings, peaks, notes.
+base::Json to_json(const Workload& workload);
+
+}  // namespace ebb::replay

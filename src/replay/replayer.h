@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cache/snapshot.h"
+#include "cache/stats_keys.h"
+#include "replay/replay_driver.h"
+#include "replay/workload.h"
+
+namespace ebb::replay {
+
+/// Where segments that no recording shows are placed. Up to PyTorch 2.11 addresses decide which of
+/// two equally large free blocks is taken, so that results depend on it a little.
+enum class Placement : std::uint8_t {
+  recorded,  ///< as recorded where the recording had the same segment at the same request
+  down,      ///< each below all before it
+  up,        ///< each above all before it
+  chunks,    ///< recorded, else as CUDA does it: inside chunks of 32 MiB
+};
+
+/// "recorded", "down", "up", "chunks".
+const char* name_of(Placement placement);
+base::Result<Placement> parse_placement(std::string_view name);
+
+/// One way to run a workload.
+struct Setup {
+  cache::Settings settings;
+  cache::VersionProfile profile;
+  std::uint64_t limit = cache::kUnlimited;  ///< bytes this process may take on the device
+  Placement placement = Placement::recorded;
+  bool keep_events = false;
+  bool keep_curve = false;
+  bool keep_segments = false;
+  /// Index of the last operation to perform, for a look at that moment.
+  std::uint32_t last_operation = static_cast<std::uint32_t>(-1);
+  /// Waits of the recording are taken as they were; for the recorded settings only.
+  bool as_recorded = false;
+  /// Gives up, with Outcome::abandoned, once more than this is reserved.
+  std::uint64_t abandon_above = cache::kUnlimited;
+};
+
+/// A request that found no memory.
+struct OutOfMemory {
+  std::uint64_t requests = 0;  ///< allocations and frees before it
+  std::uint32_t operation = 0;
+  std::uint64_t bytes = 0;
+  bool recorded = false;  ///< it failed in the recording too
+  cache::Failure failure;
+};
+
+/// How much was held after some request.
+struct CurvePoint {
+  std::uint64_t requests = 0;
+  std::uint64_t reserved = 0;
+  std::uint64_t allocated = 0;
+};
+
+struct Outcome {
+  std::uint64_t peak_reserved = 0;
+  std::uint64_t peak_allocated = 0;
+  std::uint64_t final_reserved = 0;
+  std::uint64_t final_allocated = 0;
+  std::uint32_t peak_operation = 0;  ///< the first with the most reserved
+  std::uint64_t retries = 0;
+  DriverCalls calls;
+  std::optional<OutOfMemory> oom;  ///< the first
+  std::uint64_t ooms = 0;
+  std::uint64_t rescued = 0;  ///< requests that failed in the recording and do not here
+  bool abandoned = false;
+  std::uint64_t requests = 0;  ///< replayed, to the end or to the first unrecorded failure
+  cache::StatsTable stats;
+  std::vector<SegmentEvent> events;
+  std::vector<CurvePoint> curve;
+  std::vector<cache::SnapshotSegment> segments;  ///< at the end
+  std::vector<Address> addresses;                ///< by block; with keep_segments
+};
+
+/// Runs all of the job's requests through PyTorch's allocator. Stops at the first failure that was
+/// none in the recording, since nobody knows what the job would have done. The same inputs give the
+/// same outcome. Thread-safe.
+Outcome replay(const Workload& workload, const Setup& setup);
+
+}  // namespace ebb::replay
