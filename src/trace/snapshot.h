@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trace/action.h"
@@ -96,6 +97,8 @@ struct Snapshot {
   std::vector<std::string> texts;
   std::vector<Frame> frames;
   std::vector<std::vector<Index>> stacks;  ///< innermost frame first, into `frames`
+
+  std::vector<std::string> notes;  ///< one line each: what was left out
 
   bool has_pool_ids = false;  ///< events name their pool (2.12 on)
   bool has_times = false;     ///< events have a time (2.2 on)

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "trace/memory_budget.h"
+#include "trace/pickle_value.h"
+
+namespace ebb::trace {
+
+/// What a pickle may refer back to, four bytes each, however many: text, frames, stacks and pairs
+/// by number; of everything else only what it was. Not thread-safe.
+class Memo {
+ public:
+  enum class Fault : std::uint8_t { none, unknown, not_shared };
+
+  explicit Memo(MemoryBudget& budget) : budget_(budget) {}
+
+  /// The number that MEMOIZE uses next.
+  Index next() const { return count_; }
+
+  void put(Index number, const Value& value) {
+    std::uint32_t& entry = at(number);
+    if (entry == kUnset) ++count_;
+    entry = code_of(value);
+  }
+
+  /// What was put there. An empty container counts as used from now on.
+  Fault get(std::uint64_t number, Value& value);
+
+  /// Whether somebody got the container while it was empty: filling it would change that too.
+  bool used_while_empty(Index number) {
+    return at(number) == kUsedEmptyList || at(number) == kUsedEmptyDict;
+  }
+
+ private:
+  static constexpr std::size_t kPage = 1 << 14;
+  using Page = std::array<std::uint32_t, kPage>;
+
+  static constexpr std::uint32_t kKindShift = 29;
+  static constexpr std::uint32_t kUnset = 0;
+  enum Kind : std::uint32_t { state = 0, text, frame, stack, pair, broken };
+  enum State : std::uint32_t {
+    kEmptyList = 1,
+    kEmptyDict,
+    kUsedEmptyList,
+    kUsedEmptyDict,
+    kPlain,
+    kNotShared
+  };
+
+  static std::uint32_t code(Kind kind, Index index) {
+    return index >> kKindShift == 0 ? kind << kKindShift | index : static_cast<Index>(kPlain);
+  }
+  static std::uint32_t code_of(const Value& value);
+
+  std::uint32_t& at(Index number) {
+    const std::size_t page = number / kPage;
+    if (page >= pages_.size() || pages_[page] == nullptr) add_page(page);
+    return (*pages_[page])[number % kPage];
+  }
+  void add_page(std::size_t page);
+
+  MemoryBudget& budget_;
+  std::vector<std::unique_ptr<Page>> pages_;
+  Index count_ = 0;
+};
+
+}  // namespace ebb::trace

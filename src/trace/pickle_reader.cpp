@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/pickle_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdarg>
+
+#include "base/text.h"
+
+namespace ebb::trace {
+namespace {
+
+constexpr std::size_t kBuffer = 256 << 10;
+/// The longest opcode with an argument that is not checked piece by piece: a text of 255 bytes, or
+/// an integer of as many.
+constexpr std::ptrdiff_t kLongestOpcode = 2 + 255;
+constexpr std::size_t kPadding = 512;
+
+struct Refused {
+  unsigned char opcode;
+  const char* name;
+};
+
+/// Opcodes that import, call, build or fetch something.
+constexpr std::array<Refused, 16> kObjects = {{{'c', "GLOBAL"},
+                                               {0x93, "STACK_GLOBAL"},
+                                               {'R', "REDUCE"},
+                                               {'b', "BUILD"},
+                                               {'i', "INST"},
+                                               {'o', "OBJ"},
+                                               {0x81, "NEWOBJ"},
+                                               {0x92, "NEWOBJ_EX"},
+                                               {'P', "PERSID"},
+                                               {'Q', "BINPERSID"},
+                                               {0x82, "EXT1"},
+                                               {0x83, "EXT2"},
+                                               {0x84, "EXT4"},
+                                               {0x96, "BYTEARRAY8"},
+                                               {0x97, "NEXT_BUFFER"},
+                                               {0x98, "READONLY_BUFFER"}}};
+
+/// The other opcodes of pickle that no writer of snapshots uses.
+constexpr std::array<Refused, 23> kUnused = {{{'I', "INT"},        {'L', "LONG"},
+                                              {'F', "FLOAT"},      {'S', "STRING"},
+                                              {'T', "BINSTRING"},  {'U', "SHORT_BINSTRING"},
+                                              {'B', "BINBYTES"},   {'C', "SHORT_BINBYTES"},
+                                              {0x8E, "BINBYTES8"}, {'V', "UNICODE"},
+                                              {'l', "LIST"},       {'d', "DICT"},
+                                              {'p', "PUT"},        {'g', "GET"},
+                                              {'0', "POP"},        {'1', "POP_MARK"},
+                                              {'2', "DUP"},        {0x8B, "LONG4"},
+                                              {0x8F, "EMPTY_SET"}, {0x90, "ADDITEMS"},
+                                              {0x91, "FROZENSET"}, {0x80, "PROTO"},
+                                              {0x95, "FRAME"}}};
+
+template <std::size_t N>
+const char* name_in(const std::array<Refused, N>& list, unsigned char opcode) {
+  const auto found =
+      std::find_if(list.begin(), list.end(), [&](const Refused& r) { return r.opcode == opcode; });
+  return found == list.end() ? nullptr : found->name;
+}
+
+}  // namespace
+
+PickleReader::PickleReader(ByteSource& source, std::string name, Progress progress)
+    : source_(source),
+      name_(std::move(name)),
+      progress_(std::move(progress)),
+      buffer_(kBuffer + kPadding),
+      at_(buffer_.data()),
+      end_(at_),
+      safe_(at_),
+      opcode_(at_) {}
+
+base::Error PickleReader::error_here(const char* format, ...) const {
+  va_list arguments;
+  va_start(arguments, format);
+  const std::string what = base::format_text_v(format, arguments);
+  va_end(arguments);
+  return base::error(base::Code::bad_input, "%s: byte %llu: %s", name_.c_str(),
+                     static_cast<unsigned long long>(offset()), what.c_str());
+}
+
+bool PickleReader::ends_early() {
+  at_ = opcode_ = std::min(at_, end_);
+  error_ = error_here("the file ends too early, in the middle of the pickle");
+  return false;
+}
+
+/// Makes room for the next opcode. False at the end of the file and where reading failed.
+bool PickleReader::refill() {
+  if (source_ended_) return at_ < end_ || ends_early();
+  before_ += static_cast<std::uint64_t>(at_ - data());
+  auto have = static_cast<std::size_t>(end_ - at_);
+  char* const start = buffer_.data();
+  std::memmove(start, at_, have);
+  at_ = opcode_ = start;
+  while (have < kBuffer && !source_ended_) {
+    auto got = source_.read(start + have, kBuffer - have);
+    if (!got) {
+      error_ = std::move(got).error();
+      return false;
+    }
+    have += *got;
+    source_ended_ = *got == 0;
+  }
+  std::memset(start + have, 0, kPadding);
+  end_ = start + have;
+  safe_ = source_ended_ ? end_ : end_ - kLongestOpcode;
+  if (progress_) progress_(source_.done(), source_.total());
+  return at_ < end_ || ends_early();
+}
+
+bool PickleReader::begin() {
+  if (!refill()) {
+    if (consumed() == 0 && source_ended_) {
+      error_ =
+          base::error(base::Code::bad_input, "%s: is empty, expected a snapshot", name_.c_str());
+    }
+    return false;
+  }
+  const auto first = static_cast<unsigned char>(at_[0]);
+  const unsigned version = static_cast<unsigned char>(at_[1]);
+  if (first == 0x80 && version >= 2 && version <= 5) {
+    at_ += 2;
+    return true;
+  }
+  if (first == 0x80) {
+    error_ = error_here("pickle protocol %u, expected 2 to 5", version);
+  } else if (first == '(' || first == ']' || first == '}') {
+    error_ = error_here(
+        "not a pickle of protocol 2 to 5 (is it one of protocol 0 or 1?); write it with "
+        "pickle.dump "
+        "and its default protocol");
+  } else if (std::string_view(at_, 4) == std::string_view("PK\x03\x04", 4)) {
+    error_ = error_here(
+        "a zip archive (torch.save?), expected what torch.cuda.memory._dump_snapshot writes");
+  } else {
+    error_ = error_here("not a pickle, expected what torch.cuda.memory._dump_snapshot writes");
+  }
+  return false;
+}
+
+bool PickleReader::finish() {
+  std::vector<char> rest(64 << 10);
+  while (!source_ended_) {
+    auto got = source_.read(rest.data(), rest.size());
+    if (!got) {
+      error_ = std::move(got).error();
+      return false;
+    }
+    source_ended_ = *got == 0;
+  }
+  if (progress_) progress_(source_.done(), source_.total());
+  return true;
+}
+
+bool PickleReader::refuse(unsigned char opcode) {
+  if (const char* name = name_in(kObjects, opcode)) {
+    error_ = error_here("%s names an object; a snapshot holds only dicts, lists, numbers and text",
+                        name);
+  } else if (const char* unused = name_in(kUnused, opcode)) {
+    error_ = error_here("%s has no place in a snapshot of pickle protocol 2 to 5", unused);
+  } else {
+    error_ = error_here("0x%02x is no opcode of pickle: the file is damaged", opcode);
+  }
+  return false;
+}
+
+void PickleReader::read_longer(unsigned length, PickleToken& token) {
+  const char* const bytes = at_;
+  at_ += length;
+  token.negative = (bytes[length - 1] & 0x80) != 0;
+  token.number = load_little_endian(bytes);
+  // 64 bits hold it if the bytes above only repeat the sign.
+  const char sign = token.negative ? '\xff' : '\0';
+  const bool fits = (!token.negative || (token.number >> 63) != 0) &&
+                    std::all_of(bytes + 8, bytes + length, [&](char c) { return c == sign; });
+  token.op = fits ? PickleOp::integer : PickleOp::huge_integer;
+}
+
+bool PickleReader::read_text(std::uint64_t length, PickleToken& token) {
+  token.op = length > kLongestText ? PickleOp::long_text : PickleOp::text;
+  if (at_ > end_) return ends_early();
+  if (length <= static_cast<std::uint64_t>(end_ - at_)) {
+    token.text = std::string_view(at_, static_cast<std::size_t>(length));
+    at_ += length;
+    return true;
+  }
+  text_.clear();
+  while (true) {
+    const std::uint64_t here = std::min(length, static_cast<std::uint64_t>(end_ - at_));
+    if (token.op == PickleOp::text) text_.append(at_, static_cast<std::size_t>(here));
+    at_ += here;
+    length -= here;
+    if (length == 0) break;
+    if (!refill()) return false;
+  }
+  token.text = text_;
+  return true;
+}
+
+bool PickleReader::slow(unsigned char opcode, PickleToken& token) {
+  const auto is = [&](PickleOp op) {
+    token.op = op;
+    return true;
+  };
+  switch (opcode) {
+    case '.':
+      return is(PickleOp::stop);
+    case ')':
+      return is(PickleOp::empty_tuple);
+    case 's':
+      return is(PickleOp::set_item);
+    case 'a':
+      return is(PickleOp::append);
+    case 0x85:
+      return is(PickleOp::tuple1);
+    case 0x86:
+      return is(PickleOp::tuple2);
+    case 0x87:
+      return is(PickleOp::tuple3);
+    case 't':
+      return is(PickleOp::tuple);
+    case 'N':
+      return is(PickleOp::none);
+    case 0x88:
+    case 0x89:
+      token.number = opcode == 0x88 ? 1 : 0;
+      return is(PickleOp::boolean);
+    case 'G': {
+      std::uint64_t bits = 0;
+      for (int i = 0; i < 8; ++i) {
+        bits = bits << 8 | byte();
+      }
+      token.number = bits;
+      return is(PickleOp::real);
+    }
+    case 'q':
+      token.number = byte();
+      return is(PickleOp::put);
+    case 'r':
+      token.number = little_endian(4);
+      return is(PickleOp::put);
+    case 'X':
+      return read_text(little_endian(4), token);
+    case 0x8D:
+      return read_text(little_endian(8), token);
+    default:
+      return refuse(opcode);
+  }
+}
+
+}  // namespace ebb::trace

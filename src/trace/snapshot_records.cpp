@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/snapshot_records.h"
+
+#include <bit>
+#include <cstdarg>
+#include <limits>
+
+#include "base/text.h"
+
+namespace ebb::trace {
+namespace {
+
+constexpr std::size_t kMostFaults = 1000;
+constexpr std::size_t kMostPairs = 1 << 16;
+
+std::uint64_t bit(Word key) {
+  return 1ULL << static_cast<unsigned>(key);
+}
+
+bool is_word(const Value& value, Word word) {
+  return value.kind == ValueKind::text && value.number == static_cast<std::uint64_t>(word);
+}
+
+}  // namespace
+
+SnapshotRecords::SnapshotRecords(const PickleReader& reader, MemoryBudget& budget)
+    : reader_(reader),
+      budget_(budget),
+      texts_(budget),
+      frames_(budget),
+      stacks_(budget),
+      events_(budget),
+      blocks_(budget),
+      annotations_(budget) {}
+
+Value SnapshotRecords::broken(const char* format, ...) {
+  if (faults_.size() > kMostFaults) return Value::of(ValueKind::broken, kMostFaults);
+  va_list arguments;
+  va_start(arguments, format);
+  const std::string what = base::format_text_v(format, arguments);
+  va_end(arguments);
+  const bool last = faults_.size() == kMostFaults;
+  faults_.push_back(base::format_text("%s: byte %llu: %s%s", reader_.name().c_str(),
+                                      static_cast<unsigned long long>(reader_.offset()),
+                                      last ? "here or later: " : "", what.c_str()));
+  return Value::of(ValueKind::broken, faults_.size() - 1);
+}
+
+Value SnapshotRecords::make(Value* items, std::size_t count) {
+  const Fields fields(items, count);
+  using Maker = Value (SnapshotRecords::*)(const Fields&);
+  struct Rule {
+    std::uint64_t keys;
+    const char* what;
+    Maker maker;
+  };
+  // One of the keys decides what a dict is, whatever else it has.
+  static const Rule kRules[] = {
+      {bit(Word::action), "event", &SnapshotRecords::make_event},
+      {bit(Word::filename), "frame", &SnapshotRecords::make_frame},
+      {bit(Word::blocks) | bit(Word::total_size), "segment", &SnapshotRecords::make_segment},
+      {bit(Word::state), "block", &SnapshotRecords::make_block},
+      {bit(Word::stage), "annotation", &SnapshotRecords::make_annotation},
+      {bit(Word::real_size), "history entry", &SnapshotRecords::make_past},
+      {bit(Word::segments) | bit(Word::device_traces), "snapshot", &SnapshotRecords::make_top},
+      {bit(Word::conf) | bit(Word::max_split_size), "allocator_settings",
+       &SnapshotRecords::make_settings},
+  };
+  for (const Rule& rule : kRules) {
+    if ((fields.keys & rule.keys) == 0) continue;
+    if (fields.twice != 0) {
+      const auto key = static_cast<std::uint32_t>(std::countr_zero(fields.twice));
+      return broken("a %s has the key '%s' twice", rule.what, spelling_of(key));
+    }
+    return (this->*rule.maker)(fields);
+  }
+  for (std::size_t i = 2 * count; i-- > 0;) {
+    drop(items[i]);
+  }
+  return Value::of(ValueKind::dict);
+}
+
+Value SnapshotRecords::make_pair(const Value& first, const Value& second) {
+  if (first.kind != ValueKind::integer || second.kind != ValueKind::integer) {
+    drop(second);
+    drop(first);
+    return Value{};
+  }
+  const PoolId pair{first.number, second.number};
+  if (const auto known = pair_numbers_.find(pair); known != pair_numbers_.end()) {
+    return Value::of(ValueKind::pair, known->second);
+  }
+  if (pairs_.size() == kMostPairs) return Value{};
+  const auto number = static_cast<Index>(pairs_.size());
+  pairs_.push_back(pair);
+  pair_numbers_.emplace(pair, number);
+  return Value::of(ValueKind::pair, number);
+}
+
+std::optional<std::uint16_t> SnapshotRecords::stream_number(Stream stream) {
+  if (stream == last_stream_) return last_stream_number_;
+  const auto known = stream_numbers_.find(stream);
+  if (known == stream_numbers_.end() && streams_.size() > 0xFFFF) return std::nullopt;
+  const auto number =
+      known == stream_numbers_.end() ? static_cast<std::uint16_t>(streams_.size()) : known->second;
+  if (known == stream_numbers_.end()) {
+    streams_.push_back(stream);
+    stream_numbers_.emplace(stream, number);
+  }
+  last_stream_ = stream;
+  last_stream_number_ = number;
+  return number;
+}
+
+std::optional<std::uint16_t> SnapshotRecords::pool_number(Index pair) {
+  const PoolId id = pairs_[pair];
+  for (std::size_t i = 0; i < pools_.size(); ++i) {
+    if (pools_[i] == id) return static_cast<std::uint16_t>(i);
+  }
+  if (pools_.size() > 0xFFF) return std::nullopt;
+  pools_.push_back(id);
+  return static_cast<std::uint16_t>(pools_.size() - 1);
+}
+
+Value SnapshotRecords::make_event(const Fields& fields) {
+  Event event;
+  const auto expected = [&](Word key, const char* what) {
+    return broken("'%s' of an event is not %s", spelling_of(static_cast<std::uint32_t>(key)), what);
+  };
+  bool known_action = true;
+  for (std::size_t i = 0; i < fields.count; ++i) {
+    const Value& key = fields.items[2 * i];
+    const Value& value = fields.items[2 * i + 1];
+    const auto word = static_cast<Word>(key.kind == ValueKind::text ? key.number : kWords);
+    switch (word) {
+      case Word::action: {
+        constexpr auto kFirst = static_cast<std::uint64_t>(Word::first_action);
+        if (value.kind != ValueKind::text) return expected(word, "a text");
+        known_action = value.number >= kFirst && value.number < kWords;
+        if (known_action) event.action = static_cast<Action>(value.number - kFirst);
+        break;
+      }
+      case Word::addr:
+      case Word::device_free:
+        if (value.kind != ValueKind::integer) return expected(word, "an integer of 64 bits");
+        event.address = value.number;
+        break;
+      case Word::size:
+        if (!is_size(value)) return expected(word, "a number of bytes");
+        event.size = value.number;
+        break;
+      case Word::stream: {
+        if (value.kind != ValueKind::integer) return expected(word, "an integer of 64 bits");
+        const auto number = stream_number(value.number);
+        if (!number) return broken("more than 65536 streams");
+        event.stream = *number;
+        break;
+      }
+      case Word::time_us:
+        if (!is_signed(value)) return expected(word, "a time in microseconds");
+        event.time_us = static_cast<std::int64_t>(value.number);
+        break;
+      case Word::user_metadata:
+        if (value.kind == ValueKind::text && !texts_[value.first()].empty()) {
+          event.text = value.first();
+        }
+        break;
+      case Word::pool_id: {
+        if (value.kind != ValueKind::pair) return expected(word, "a pair of integers");
+        const auto number = pool_number(value.first());
+        if (!number) return broken("more than 4096 pools");
+        event.pool = *number;
+        break;
+      }
+      case Word::frames:
+        if (value.is_broken()) return value;
+        if (!is_stack(value)) return expected(word, "a list of frames");
+        event.stack = stack_of(value);
+        break;
+      default:
+        drop(value);
+        break;
+    }
+  }
+  event_keys_.add(fields.keys);
+  if (!known_action) {
+    ++ignored_events_;
+    return Value::of(ValueKind::ignored);
+  }
+  const Word place = event.action == Action::oom ? Word::device_free : Word::addr;
+  for (const Word key : {place, Word::size}) {
+    if (!fields.has(key)) {
+      return broken("an event has no '%s'", spelling_of(static_cast<std::uint32_t>(key)));
+    }
+  }
+  const bool is_range = event.action != Action::oom && event.action != Action::snapshot;
+  if (is_range && event.address > std::numeric_limits<Address>::max() - event.size) {
+    return broken("address and size of an event go beyond 64 bits");
+  }
+  if (events_.size() >= kNone) return broken("more than 4294967295 events");
+  maps_memory_ |= event.action == Action::segment_map || event.action == Action::segment_unmap;
+  annotates_ |= event.action == Action::annotate;
+  events_.push_back(event);
+  return Value::run(ValueKind::event, static_cast<Index>(events_.size() - 1));
+}
+
+Value SnapshotRecords::make_frame(const Fields& fields) {
+  Frame frame;
+  for (const auto& [key, into] :
+       {std::pair{Word::name, &frame.name}, std::pair{Word::filename, &frame.file}}) {
+    const Value* value = fields.find(key);
+    if (value != nullptr && value->kind == ValueKind::text) *into = value->first();
+  }
+  const Value* line = fields.find(Word::line);
+  if (line != nullptr && is_signed(*line)) frame.line = static_cast<std::int64_t>(line->number);
+  frame_keys_.add(fields.keys);
+  return Value::of(ValueKind::frame, frames_.intern(frame));
+}
+
+Value SnapshotRecords::make_past(const Fields& fields) {
+  Past past;
+  if (const Value* frames = fields.find(Word::frames)) past.stack = stack_of(*frames);
+  const Value* size = fields.find(Word::real_size);
+  if (!is_size(*size)) return broken("'real_size' of a history entry is not a number of bytes");
+  past.size = size->number;
+  budget_.make_room(pasts_);
+  pasts_.push_back(past);
+  return Value::of(ValueKind::past, pasts_.size() - 1);
+}
+
+Value SnapshotRecords::make_annotation(const Fields& fields) {
+  RawAnnotation annotation;
+  const Value* name = fields.find(Word::name);
+  if (name == nullptr || name->kind != ValueKind::text) {
+    return broken("'name' of an annotation is not a text");
+  }
+  annotation.name = name->first();
+  const Value& stage = *fields.find(Word::stage);
+  annotation.start = is_word(stage, Word::start);
+  if (!annotation.start && !is_word(stage, Word::end)) {
+    return broken("'stage' of an annotation is neither START nor END");
+  }
+  if (const Value* device = fields.find(Word::device)) {
+    if (!is_small_int(*device)) return broken("'device' of an annotation is not a number");
+    annotation.device = static_cast<int>(device->number);
+  }
+  if (const Value* time = fields.find(Word::time_us)) {
+    if (!is_signed(*time)) return broken("'time_us' of an annotation is not a number");
+    annotation.time_us = static_cast<std::int64_t>(time->number);
+  }
+  annotations_.push_back(annotation);
+  return Value::run(ValueKind::annotation, static_cast<Index>(annotations_.size() - 1));
+}
+
+Value SnapshotRecords::make_settings(const Fields& fields) {
+  RecordedSettings settings;
+  if (const Value* conf = fields.find(Word::conf)) {
+    if (conf->kind != ValueKind::text) return broken("'PYTORCH_CUDA_ALLOC_CONF' is not a text");
+    settings.conf = texts_[conf->first()];
+  }
+  if (const Value* split = fields.find(Word::max_split_size)) {
+    if (!is_signed(*split)) return broken("'max_split_size' is not a number of bytes");
+    settings.max_split_size = static_cast<std::int64_t>(split->number);
+  }
+  if (const Value* threshold = fields.find(Word::garbage_collection_threshold)) {
+    if (threshold->kind == ValueKind::real) {
+      settings.garbage_collection_threshold = std::bit_cast<double>(threshold->number);
+    } else if (is_size(*threshold)) {
+      settings.garbage_collection_threshold = static_cast<double>(threshold->number);
+    } else {
+      return broken("'garbage_collection_threshold' is not a number");
+    }
+  }
+  if (const Value* expandable = fields.find(Word::expandable_segments)) {
+    if (expandable->kind != ValueKind::boolean) {
+      return broken("'expandable_segments' is neither True nor False");
+    }
+    settings.expandable_segments = expandable->number != 0;
+  }
+  settings.has_graph_reuse = fields.has(Word::graph_reuse);
+  settings.has_max_cached = fields.has(Word::max_cached_size);
+  settings_keys_.add(fields.keys);
+  budget_.make_room(settings_);
+  budget_.charge(settings.conf.size());
+  settings_.push_back(std::move(settings));
+  return Value::of(ValueKind::settings, settings_.size() - 1);
+}
+
+Value SnapshotRecords::make_top(const Fields& fields) {
+  Top top;
+  for (const auto& [key, into] :
+       {std::pair{Word::segments, &top.segments}, std::pair{Word::device_traces, &top.traces},
+        std::pair{Word::external_annotations, &top.annotations},
+        std::pair{Word::allocator_settings, &top.settings}}) {
+    *into = Value::of(ValueKind::open_list);
+    if (const Value* value = fields.find(key)) *into = *value;
+  }
+  top_ = top;
+  top_keys_.add(fields.keys);
+  return Value::of(ValueKind::top);
+}
+
+}  // namespace ebb::trace
