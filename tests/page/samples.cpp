@@ -90,7 +90,7 @@ Table ranking() {
       {"garbage_collection_threshold:0.8", 1.31 * peak, peak, 1.31, 19.1, 2048, 0.41, nullptr},
       {"roundup_power2_divisions:[256:1,512:2,1024:4,>:8]", 1.48 * peak, peak, 1.48, 8.6, 996, 0.19,
        nullptr},
-      {"", 1.62 * peak, peak, 1.62, 0.0, 812, 0.14, nullptr},
+      {"(default)", 1.62 * peak, peak, 1.62, 0.0, 812, 0.14, nullptr},
       {"max_split_size_mb:128", 1.94 * peak, peak, 1.94, -19.8, 11042, 2.61,
        "at request 141,207 of 200,000"},
   };

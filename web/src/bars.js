@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import { el, items, section } from './dom.js';
+import { el, items, nothing, section } from './dom.js';
 import { format } from './format.js';
 
 const COLOURS = 8;
 
 const valueOf = (part) => (Number.isFinite(part.value) ? Math.max(0, part.value) : 0);
 const totalOf = (bar) => items(bar.parts).reduce((sum, part) => sum + valueOf(part), 0);
+
+const hasRange = ({ low, high }) => Number.isFinite(low) && Number.isFinite(high) && low <= high;
 
 function place(element, from, to, full) {
   element.style.left = `${(100 * from) / full}%`;
@@ -22,7 +24,7 @@ function track(bar, classes, { full, unit, limit }) {
     share.style.width = `${(100 * valueOf(part)) / full}%`;
     return share;
   });
-  const range = bar.low != null && bar.high != null
+  const range = hasRange(bar)
     ? place(el('span', {
       class: 'range',
       title: `between ${format(bar.low, unit)} and ${format(bar.high, unit)}`,
@@ -35,7 +37,7 @@ function track(bar, classes, { full, unit, limit }) {
 
 function totalText(bar, unit) {
   const total = format(totalOf(bar), unit);
-  if (bar.low == null || bar.high == null) return total;
+  if (!hasRange(bar)) return total;
   return `${total} (${format(bar.low, unit)} \u2013 ${format(bar.high, unit)})`;
 }
 
@@ -53,11 +55,13 @@ function figures(bars, names, unit) {
 
 /// Stacked bars on one scale, with a limit across and the figures below.
 export function barChart(chart) {
-  const { unit, limit } = chart;
   const bars = items(chart.bars);
+  if (bars.length === 0) return nothing('bars', chart).element;
+  const { unit } = chart;
+  const limit = Number.isFinite(chart.limit?.value) ? chart.limit : null;
   const names = [...new Set(bars.flatMap((bar) => items(bar.parts).map((part) => part.name)))];
   const classes = new Map(names.map((name, index) => [name, `colour-${(index % COLOURS) + 1}`]));
-  const full = Math.max(...bars.map(totalOf), ...bars.map((bar) => bar.high ?? 0), limit?.value ?? 0) * 1.02 || 1;
+  const full = Math.max(...bars.map(totalOf), ...bars.map((bar) => (hasRange(bar) ? bar.high : 0)), limit?.value ?? 0) * 1.02 || 1;
   const scale = { full, unit, limit };
   return section('bars', chart,
     el('ul', { class: 'legend' },

@@ -23,6 +23,11 @@ export function section(kind, { title, note }, ...children) {
     ...children);
 }
 
+/// Stands in for a section without data.
+export function nothing(kind, data) {
+  return { element: section(kind, data, el('p', { class: 'note' }, 'There is nothing to show.')), draw() {} };
+}
+
 /// The items that are objects, so that a hole in the data does not end the page.
 export function items(list) {
   return Array.isArray(list) ? list.filter((item) => item && typeof item === 'object') : [];

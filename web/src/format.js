@@ -46,8 +46,11 @@ export function format(value, unit) {
   return (FORMATS[unit] ?? FORMATS.number)(value);
 }
 
+/// How many digits behind the point tell apart numbers that are `step` from each other.
 function decimals(step) {
-  return step >= 1 ? 0 : Math.min(6, Math.ceil(-Math.log10(step) - 1e-9));
+  let digits = 0;
+  while (digits < 6 && Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) > 1e-6) ++digits;
+  return digits;
 }
 
 /// Labels of an axis: all in one unit, with as many decimals as the step between them needs.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { el, oncePerFrame, section } from './dom.js';
+import { el, nothing, oncePerFrame, section } from './dom.js';
 import { bytes } from './format.js';
 import { classify } from './map_colours.js';
 import { detailsPanel, summary } from './map_details.js';
@@ -18,13 +18,13 @@ function choice(label, options, action) {
 }
 
 class MapWidget {
-  constructor(map) {
+  constructor(map, segments) {
     this.stacks = Array.isArray(map.stacks) ? map.stacks : [];
-    this.segments = readSegments(map);
+    this.segments = segments;
     this.scheme = 'state';
     this.hovered = -1;
-    this.chosen = -1;
     this.layout = new Layout(this.segments, 'size');
+    this.chosen = this.layout.largestActive();
     this.canvas = el('canvas', { 'aria-hidden': 'true' });
     this.above = el('canvas', { class: 'above', 'aria-hidden': 'true' });
     this.stage = el('div', {
@@ -81,7 +81,8 @@ class MapWidget {
 
   reorder(order) {
     this.layout = new Layout(this.segments, order);
-    this.hovered = this.chosen = -1;
+    this.hovered = -1;
+    this.chosen = this.layout.largestActive();
     this.view.reset();
     this.recolour();
   }
@@ -217,6 +218,8 @@ class MapWidget {
 
 /// Returns the section and what draws it once it stands in the page.
 export function memoryMap(data) {
-  const widget = new MapWidget(data);
-  return { element: widget.element, draw: () => widget.layout.total > 0 && widget.draw() };
+  const segments = readSegments(data);
+  if (segments.length === 0) return nothing('map', data);
+  const widget = new MapWidget(data, segments);
+  return { element: widget.element, draw: () => widget.draw() };
 }

@@ -5,6 +5,8 @@ import { ACTIVE, FREE, PENDING, UNMAPPED } from './map_layout.js';
 
 const STATES = ['free', 'active', 'pending free', 'unmapped'];
 
+const counted = (number, noun) => `${format(number, 'count')} ${noun}${number === 1 ? '' : 's'}`;
+
 /// One sentence of figures about the whole map.
 export function summary(layout) {
   const held = [0, 0, 0, 0];
@@ -18,10 +20,10 @@ export function summary(layout) {
   }
   const reserved = held[FREE] + held[ACTIVE] + held[PENDING];
   const parts = [
-    `${bytes(reserved)} reserved in ${format(layout.segments.length, 'count')} segments`,
+    `${bytes(reserved)} reserved in ${counted(layout.segments.length, 'segment')}`,
     `${bytes(held[ACTIVE])} active`,
     held[PENDING] ? `${bytes(held[PENDING])} pending free` : null,
-    `${bytes(held[FREE])} free in ${format(freeBlocks, 'count')} pieces, the largest ${bytes(largestFree)}`,
+    `${bytes(held[FREE])} free${freeBlocks ? ` in ${counted(freeBlocks, 'piece')}, the largest ${bytes(largestFree)}` : ''}`,
     held[UNMAPPED] ? `${bytes(held[UNMAPPED])} unmapped` : null,
   ];
   return parts.filter(Boolean).join(' \u00b7 ');

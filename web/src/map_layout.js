@@ -84,6 +84,15 @@ export class Layout {
     return byte >= 0 && byte < this.total ? lastAtOrBelow(this.start, byte) : -1;
   }
 
+  /// Where to begin looking; -1 where nothing is active.
+  largestActive() {
+    let largest = -1;
+    for (let block = 0; block < this.count; ++block) {
+      if (this.state[block] === ACTIVE && !(this.size[block] <= this.size[largest])) largest = block;
+    }
+    return largest;
+  }
+
   segmentAt(byte) {
     return lastAtOrBelow(this.segmentStart, byte);
   }

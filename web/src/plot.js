@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import uPlot from 'uplot';
-import { el, items, oncePerFrame, section } from './dom.js';
+import { el, items, nothing, oncePerFrame, section } from './dom.js';
 import { format, increments, ticks } from './format.js';
 import { Line, windowOf } from './line.js';
 import { drawLimit, drawMarks } from './plot_overlay.js';
 import { legend } from './plot_legend.js';
-import { colour, onThemeChange, seriesColour, seriesDash } from './theme.js';
+import { colour, onThemeChange, seriesColour, seriesStyle } from './theme.js';
 import { View } from './plot_view.js';
 
 const HEIGHT = 340;
-const SCALE = { auto: true };
+/// So few points are shown as such, so that one between gaps is seen.
+const SPARSE = 60;
 
 function axis(unit, label, extra) {
   return {
     label: label || undefined,
-    labelSize: label ? 22 : 0,
+    labelSize: label ? 20 : 0,
+    labelGap: 2,
     labelFont: '12px system-ui, sans-serif',
     font: '12px system-ui, sans-serif',
     incrs: increments(unit),
@@ -88,17 +90,17 @@ class PlotWidget {
         points: { show: false },
       },
       scales: {
-        x: { ...SCALE, time: false, range: () => this.view.x },
-        y: { ...SCALE, range: () => this.view.y },
+        x: { time: false, range: () => this.view.x },
+        y: { range: () => this.view.y },
       },
-      axes: [axis(xUnit, xLabel, { space: 90 }), axis(yUnit, yLabel, { size: labelWidth, space: 40 })],
+      axes: [axis(xUnit, xLabel, { space: 90, size: 30 }), axis(yUnit, yLabel, { size: labelWidth, space: 40 })],
       series: [{}, ...this.lines.map((line, index) => ({
         label: line.name,
         width: 1.75,
-        dash: seriesDash(index),
+        dash: seriesStyle(index).dash,
         stroke: () => seriesColour(index),
         paths: line.step ? uPlot.paths.stepped({ align: 1 }) : uPlot.paths.linear(),
-        points: { show: false },
+        points: { show: () => this.sparse, size: 5, width: 1 },
       }))],
       hooks: {
         setSelect: [(chart) => this.zoomToSelection(chart)],
@@ -112,7 +114,9 @@ class PlotWidget {
   }
 
   data() {
-    return windowOf(this.lines, ...this.view.x, Math.max(200, this.area.clientWidth));
+    const columns = windowOf(this.lines, ...this.view.x, Math.max(200, this.area.clientWidth));
+    this.sparse = columns[0].length <= SPARSE;
+    return columns;
   }
 
   refresh() {
@@ -169,6 +173,7 @@ class PlotWidget {
 
 /// Returns the section and what draws it once it stands in the page.
 export function plot(data) {
+  if (!items(data.lines).some(({ y }) => y?.some(Number.isFinite))) return nothing('plot', data);
   const widget = new PlotWidget(data);
-  return { element: widget.element, draw: () => widget.lines.length > 0 && widget.draw() };
+  return { element: widget.element, draw: () => widget.draw() };
 }

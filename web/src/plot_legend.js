@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { el } from './dom.js';
 import { format } from './format.js';
-import { seriesColour, seriesDash } from './theme.js';
+import { seriesColour, seriesStyle } from './theme.js';
 
 /// Names of the lines with their value under the pointer (their peak when there is none), each a
 /// button that shows or hides its line. `toggle(index)` returns whether it is shown now.
 export function legend(lines, plot, toggle) {
-  const where = el('span', { class: 'where' });
+  const where = el('li', { class: 'where' });
   const entries = lines.map((line, index) => {
     const swatch = el('span', { class: 'swatch line', 'aria-hidden': 'true' });
     const value = el('span', { class: 'value' });
@@ -25,7 +25,7 @@ export function legend(lines, plot, toggle) {
   function paint() {
     entries.forEach(({ swatch }, index) => {
       swatch.style.borderTopColor = seriesColour(index);
-      swatch.style.borderTopStyle = ['solid', 'dashed', 'dotted'][seriesDash(index).length && (seriesDash(index)[0] > 4 ? 1 : 2)];
+      swatch.style.borderTopStyle = seriesStyle(index).border;
     });
   }
 
@@ -39,7 +39,7 @@ export function legend(lines, plot, toggle) {
 
   paint();
   read(null);
-  const element = el('div', { class: 'plot-legend' }, where,
-    el('ul', { class: 'legend' }, entries.map(({ button }) => el('li', {}, button)), limit));
+  const element = el('ul', { class: 'legend plot-legend' },
+    where, entries.map(({ button }) => el('li', {}, button)), limit);
   return { element, paint, read };
 }

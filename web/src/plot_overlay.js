@@ -3,6 +3,10 @@
 import { format } from './format.js';
 import { colour } from './theme.js';
 
+const LONGEST_LABEL = 48;
+
+const isWithin = (value, { min, max }) => Number.isFinite(value) && value >= min && value <= max;
+
 function begin(chart) {
   const { ctx, bbox } = chart;
   const ratio = window.devicePixelRatio || 1;
@@ -12,11 +16,12 @@ function begin(chart) {
   ctx.clip();
   ctx.font = `600 ${12 * ratio}px system-ui, sans-serif`;
   ctx.lineWidth = 1.5 * ratio;
+  ctx.textAlign = 'left';
   return { ctx, bbox, ratio };
 }
 
 export function drawLimit(chart, limit, unit) {
-  if (!limit || !(limit.value <= chart.scales.y.max && limit.value >= chart.scales.y.min)) return;
+  if (!limit || !isWithin(limit.value, chart.scales.y)) return;
   const { ctx, bbox, ratio } = begin(chart);
   const y = Math.round(chart.valToPos(limit.value, 'y', true));
   ctx.strokeStyle = ctx.fillStyle = colour('limit');
@@ -39,8 +44,9 @@ export function drawMarks(chart, marks) {
   ctx.strokeStyle = colour('mark');
   ctx.textBaseline = 'top';
   let free = bbox.left;
-  for (const { x: at, label = '' } of [...marks].sort((a, b) => a.x - b.x)) {
-    if (!(at >= chart.scales.x.min && at <= chart.scales.x.max)) continue;
+  for (const { x: at, label: full = '' } of [...marks].sort((a, b) => a.x - b.x)) {
+    const label = full.length > LONGEST_LABEL ? `${full.slice(0, LONGEST_LABEL - 1)}\u2026` : full;
+    if (!isWithin(at, chart.scales.x)) continue;
     const x = Math.round(chart.valToPos(at, 'x', true));
     ctx.setLineDash([3 * ratio, 3 * ratio]);
     ctx.beginPath();

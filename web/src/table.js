@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { el, section } from './dom.js';
+import { el, nothing, section } from './dom.js';
 import { format } from './format.js';
 
 const SHOWN = 200;
+/// Text with more characters gets a wide column.
+const LONG = 20;
 
 function compare(a, b) {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
@@ -23,13 +25,14 @@ function largestOf(rows, column) {
   return rows.reduce((largest, row) => (row[column] > largest ? row[column] : largest), 0);
 }
 
-function cell(value, { unit, align, largest }) {
+const cellClass = ({ align, long }) => (align === 'right' ? 'right' : long ? 'long' : null);
+
+function cell(value, { unit, align, largest, long }) {
   const text = value == null ? '' : format(value, unit);
-  const element = el('td', { class: align === 'right' ? 'right' : null }, text);
+  const element = el('td', { class: cellClass({ align, long }) }, text);
   if (largest > 0 && typeof value === 'number') {
     const bar = el('span', { class: 'cell-bar', 'aria-hidden': 'true' });
     bar.style.width = `${(100 * Math.max(0, value)) / largest}%`;
-    element.classList.add('with-bar');
     element.append(bar);
   }
   return element;
@@ -39,7 +42,12 @@ function cell(value, { unit, align, largest }) {
 export function table(data) {
   const rows = (data.rows ?? []).filter(Array.isArray);
   const columns = (data.columns ?? []).map((column, index) =>
-    ({ ...column, largest: column.bar ? largestOf(rows, index) : 0 }));
+    ({
+      ...column,
+      largest: column.bar ? largestOf(rows, index) : 0,
+      long: rows.some((row) => String(row[index] ?? '').length > LONG),
+    }));
+  if (columns.length === 0) return nothing('table', data).element;
   let order = [...rows.keys()];
   let all = rows.length <= SHOWN;
   const body = el('tbody');
@@ -52,9 +60,8 @@ export function table(data) {
   }
 
   const heads = columns.map((column, index) => {
-    const head = el('th', { scope: 'col', class: column.align === 'right' ? 'right' : null },
-      el('button', { type: 'button', onclick: () => sort(index) }, column.name));
-    return head;
+    const name = el('button', { type: 'button', onclick: () => sort(index) }, column.name);
+    return el('th', { scope: 'col', class: cellClass(column) }, name);
   });
 
   function sort(index) {

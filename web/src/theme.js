@@ -14,9 +14,15 @@ export function seriesColour(index) {
   return colour(`series-${(index % SERIES) + 1}`);
 }
 
+const STYLES = [
+  { dash: [], border: 'solid' },
+  { dash: [8, 4], border: 'dashed' },
+  { dash: [2, 3], border: 'dotted' },
+];
+
 /// Lines that share a colour differ in their dashes.
-export function seriesDash(index) {
-  return [[], [8, 4], [2, 3]][Math.floor(index / SERIES) % 3];
+export function seriesStyle(index) {
+  return STYLES[Math.floor(index / SERIES) % STYLES.length];
 }
 
 export function onThemeChange(action) {
