@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+
+namespace ebb::page {
+
+/// How a number is shown.
+enum class Unit : std::uint8_t {
+  number,   ///< up to three decimals
+  count,    ///< whole, digits in groups of three
+  bytes,    ///< B, KiB, MiB, GiB, TiB
+  percent,  ///< 12.5 is 12.5 %
+  seconds,  ///< µs, ms, s; on an axis also minutes and hours
+  text,     ///< not a number
+};
+
+/// A tile at the top of the page.
+struct Fact {
+  std::string label;
+  std::string value;
+};
+
+enum class Tone : std::uint8_t { neutral, good, warning, bad };
+
+/// What to do about it. `paste` goes to the clipboard as it is; empty: nothing to copy.
+struct Fix {
+  std::string text;
+  std::string paste;
+};
+
+/// What was found: a coloured card.
+struct Verdict {
+  std::string name;      ///< one word, e.g. "fragmentation"
+  std::string headline;  ///< one sentence
+  Tone tone = Tone::neutral;
+  std::string confidence;             ///< e.g. "certain"; may be empty
+  std::vector<std::string> also;      ///< names of what else was found
+  std::vector<std::string> evidence;  ///< one line of text each
+  std::optional<Fix> fix;
+};
+
+/// A value that must not be exceeded; drawn across.
+struct Limit {
+  std::string name;
+  double value = 0;
+};
+
+/// A moment worth pointing at.
+struct Mark {
+  double x = 0;
+  std::string label;
+};
+
+/// Requires: `x` ascends and is as long as `y` (what one has more than the other is not drawn).
+/// A value that is not finite is a gap.
+struct Line {
+  std::string name;
+  std::vector<double> x;
+  std::vector<double> y;
+  bool step = true;  ///< a value holds until the next one
+};
+
+struct Plot {
+  std::string title;
+  std::string note;  ///< a sentence below the title; may be empty
+  std::string x_label;
+  std::string y_label;
+  Unit x_unit = Unit::count;
+  Unit y_unit = Unit::bytes;
+  std::optional<Limit> limit;
+  std::vector<Mark> marks;
+  std::vector<Line> lines;
+};
+
+enum class SegmentKind : std::uint8_t { small, large, expandable };
+
+/// The numbers stand in the page's data.
+enum class BlockState : std::uint8_t { free = 0, active = 1, pending = 2, unmapped = 3 };
+
+/// A part of a segment. `stack` is an index into MemoryMap::stacks.
+struct Block {
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+  std::uint64_t requested = 0;  ///< 0: not known
+  BlockState state = BlockState::free;
+  std::optional<std::uint32_t> stack;
+};
+
+/// Requires: blocks ascend by offset and do not overlap. What they leave out is shown as unmapped.
+struct Segment {
+  std::string name;
+  std::uint64_t address = 0;
+  std::uint64_t size = 0;
+  std::string stream;  ///< as text; may be empty
+  std::string pool;    ///< as text; may be empty
+  SegmentKind kind = SegmentKind::large;
+  std::vector<Block> blocks;
+};
+
+/// What lies where at one moment.
+struct MemoryMap {
+  std::string title;
+  std::string note;
+  std::vector<Segment> segments;
+  std::vector<std::string> stacks;  ///< frames, innermost first, one per line
+};
+
+enum class Align : std::uint8_t { automatic, left, right };
+
+struct Column {
+  std::string name;
+  Unit unit = Unit::text;
+  Align align = Align::automatic;  ///< automatic: text left, numbers right
+  bool bar = false;                ///< shows each number's share of the column's largest as a bar
+};
+
+/// Cells are strings, numbers or null (empty); sorted by a click on a column's name.
+struct Table {
+  std::string title;
+  std::string note;
+  std::vector<Column> columns;
+  std::vector<std::vector<base::Json>> rows;
+  std::optional<std::size_t> highlight;  ///< the row that matters most
+};
+
+struct Part {
+  std::string name;
+  double value = 0;
+};
+
+/// One stacked bar. `low` and `high` say between which totals the truth lies.
+struct Bar {
+  std::string name;
+  std::vector<Part> parts;
+  std::optional<double> low;
+  std::optional<double> high;
+};
+
+/// Parts of the same name have the same colour in all bars.
+struct BarChart {
+  std::string title;
+  std::string note;
+  Unit unit = Unit::bytes;
+  std::optional<Limit> limit;
+  std::vector<Bar> bars;
+};
+
+/// Everything a page shows, drawn in this order; what is empty is left out. All text is plain text:
+/// nothing in it is taken as markup, and bytes that are no UTF-8 are shown as U+FFFD.
+struct Document {
+  std::string title;
+  std::string subtitle;
+  std::vector<Fact> facts;
+  std::optional<Verdict> verdict;
+  std::vector<Plot> plots;
+  std::vector<MemoryMap> maps;
+  std::vector<Table> tables;
+  std::vector<BarChart> bars;
+};
+
+/// The document as the page's script reads it. Addresses are hexadecimal text, since JavaScript's
+/// numbers are exact to 2^53 only.
+base::Json to_json(const Document& document);
+
+}  // namespace ebb::page

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "page/render.h"
+
+#include "base/file.h"
+#include "page/assets.h"
+#include "page/escape.h"
+
+namespace ebb::page {
+namespace {
+
+// A wave: what the tab shows.
+constexpr const char* kIcon =
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E"
+    "%3Crect width='32' height='32' rx='7' fill='%230b6e99'/%3E"
+    "%3Cpath d='M4 13q6-8 12 0t12 0M4 22q6-8 12 0t12 0' fill='none' stroke='white' "
+    "stroke-width='3' stroke-linecap='round'/%3E%3C/svg%3E";
+
+/// Only the bundled script and style count; nothing is loaded, sent or embedded.
+std::string policy(const Assets& bundle) {
+  std::string text = "default-src 'none'; script-src '";
+  text += bundle.script_hash;
+  text += "'; style-src '";
+  text += bundle.style_hash;
+  text += "'; img-src data:; base-uri 'none'; form-action 'none'";
+  return text;
+}
+
+}  // namespace
+
+std::string render(const Document& document) {
+  const Assets bundle = assets();
+  const std::string title = html_text(document.title.empty() ? "Ebb" : document.title);
+  std::string html =
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"";
+  html += policy(bundle);
+  html +=
+      "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n"
+      "<meta name=\"referrer\" content=\"no-referrer\">\n"
+      "<meta name=\"generator\" content=\"ebb " EBB_VERSION "\">\n<link rel=\"icon\" href=\"";
+  html += kIcon;
+  html += "\">\n<title>";
+  html += title;
+  html += "</title>\n<style>";
+  html += bundle.style;
+  html += "</style>\n</head>\n<body>\n<noscript><h1>";
+  html += title;
+  html +=
+      "</h1><p>This page draws its data with a script that it carries inside; "
+      "scripts are switched off here.</p></noscript>\n"
+      "<script type=\"application/json\" id=\"document\">";
+  html += script_json(to_json(document).text());
+  html += "</script>\n<script>";
+  html += bundle.script;
+  html += "</script>\n</body>\n</html>\n";
+  return html;
+}
+
+base::Status write(const Document& document, const std::string& path) {
+  return base::write_file_atomically(path, render(document));
+}
+
+}  // namespace ebb::page

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "page/document.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace ebb::page {
+namespace {
+
+TEST(Document, LeavesOutWhatIsEmpty) {
+  EXPECT_EQ(to_json({}).text(), R"({"title":""})");
+}
+
+TEST(Document, WritesTilesAndVerdict) {
+  Document document;
+  document.title = "job";
+  document.subtitle = "2 devices";
+  document.facts = {{"peak reserved", "9.0 GiB"}};
+  document.verdict = Verdict{"rounding", "Sizes are rounded up.", Tone::warning,    "certain",
+                             {"cache"},  {"12 % of all bytes"},   Fix{"Set", "A=b"}};
+  EXPECT_EQ(to_json(document).text(),
+            R"({"title":"job","subtitle":"2 devices",)"
+            R"("facts":[{"label":"peak reserved","value":"9.0 GiB"}],)"
+            R"("verdict":{"name":"rounding","tone":"warning","headline":"Sizes are rounded up.",)"
+            R"("confidence":"certain","also":["cache"],"evidence":["12 % of all bytes"],)"
+            R"("fix":{"text":"Set","paste":"A=b"}}})");
+}
+
+TEST(Document, WritesPlotsWithGapsAsNull) {
+  Plot plot;
+  plot.title = "Reserved";
+  plot.x_label = "request";
+  plot.limit = Limit{"card", 24};
+  plot.marks = {{1, "out of memory"}};
+  plot.lines = {{"default", {0, 1}, {512, std::numeric_limits<double>::quiet_NaN()}, false}};
+  Document document;
+  document.plots = {plot};
+  EXPECT_EQ(to_json(document).find("plots")->text(),
+            R"([{"x_unit":"count","y_unit":"bytes","title":"Reserved","x_label":"request",)"
+            R"("limit":{"name":"card","value":24},"marks":[{"x":1,"label":"out of memory"}],)"
+            R"("lines":[{"name":"default","step":false,"x":[0,1],"y":[512,null]}]}])");
+}
+
+TEST(Document, WritesAddressesOfAllBits) {
+  Segment segment;
+  segment.name = "s0";
+  segment.address = 0xffffffffffffffff;
+  segment.size = 2048;
+  segment.stream = "7";
+  segment.kind = SegmentKind::expandable;
+  segment.blocks = {{0, 512, 500, BlockState::active, 0}, {512, 1536, 0, BlockState::unmapped, {}}};
+  Document document;
+  document.maps = {{"Peak", "", {segment}, {"f\ng"}}};
+  EXPECT_EQ(to_json(document).find("maps")->text(),
+            R"([{"title":"Peak","segments":[{"address":"0xffffffffffffffff","size":2048,)"
+            R"("kind":"expandable","name":"s0","stream":"7",)"
+            R"("blocks":[[0,512,500,1,0],[512,1536,0,3,-1]]}],"stacks":["f\ng"]}])");
+}
+
+TEST(Document, AlignsNumbersRightUnlessTold) {
+  Table table;
+  table.columns = {{"conf"},
+                   {"peak", Unit::bytes, Align::automatic, true},
+                   {"share", Unit::percent, Align::left}};
+  table.rows = {{"default", std::uint64_t{1} << 40, nullptr}};
+  table.highlight = 0;
+  Document document;
+  document.tables = {table};
+  EXPECT_EQ(to_json(document).find("tables")->text(),
+            R"([{"columns":[{"name":"conf","unit":"text","align":"left"},)"
+            R"({"name":"peak","unit":"bytes","align":"right","bar":true},)"
+            R"({"name":"share","unit":"percent","align":"left"}],)"
+            R"("rows":[["default",1099511627776,null]],"highlight":0}])");
+}
+
+TEST(Document, WritesBarsWithTheirUncertainty) {
+  Document document;
+  document.bars = {{"Phases",
+                    "",
+                    Unit::bytes,
+                    Limit{"card", 80},
+                    {{"forward", {{"weights", 14}, {"activations", 30}}, 40, 50}}}};
+  EXPECT_EQ(to_json(document).find("bars")->text(),
+            R"([{"unit":"bytes","title":"Phases","limit":{"name":"card","value":80},)"
+            R"("bars":[{"name":"forward","parts":[{"name":"weights","value":14},)"
+            R"({"name":"activations","value":30}],"low":40,"high":50}]}])");
+}
+
+}  // namespace
+}  // namespace ebb::page

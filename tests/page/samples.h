@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "page/document.h"
+
+namespace ebb::page::samples {
+
+/// The same numbers everywhere: a linear congruential generator.
+class Numbers {
+ public:
+  /// From 0 to below `bound`.
+  std::uint64_t below(std::uint64_t bound) {
+    state_ = state_ * 6364136223846793005U + 1442695040888963407U;
+    return (state_ >> 33U) % bound;
+  }
+
+ private:
+  std::uint64_t state_ = 42;
+};
+
+/// A training job of `requests` requests: allocated memory that breathes with every step, and
+/// reserved memory above it for each setting.
+Plot history(std::size_t requests);
+
+/// Segments of a fragmented device with about `blocks` blocks in all.
+MemoryMap fragmented(std::size_t blocks);
+
+/// What `ebb doctor` and `ebb tune` have to show: every kind of section.
+Document report();
+
+/// The same kinds with 200,000 points to a line and 100,000 blocks.
+Document large();
+
+/// Text that tries to become markup or script wherever text goes.
+Document hostile();
+
+/// Numbers and shapes that break the contracts of document.h.
+Document broken();
+
+}  // namespace ebb::page::samples

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of web/ that need no browser.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bytes, format, increments, seconds, ticks } from '../../web/src/format.js';
+import { Line, windowOf } from '../../web/src/line.js';
+import { Layout, readSegments } from '../../web/src/map_layout.js';
+import { MapView } from '../../web/src/map_view.js';
+import { View } from '../../web/src/plot_view.js';
+import { sortedBy } from '../../web/src/table.js';
+
+const GiB = 1024 ** 3;
+
+test('bytes read as the program prints them', () => {
+  assert.equal(bytes(0), '0 B');
+  assert.equal(bytes(512), '512 B');
+  assert.equal(bytes(1536), '1.5 KiB');
+  assert.equal(bytes(24 * GiB), '24.0 GiB');
+  assert.equal(bytes(1024 * 1024 - 1), '1.0 MiB');
+  assert.equal(bytes(-2 * GiB), '-2.0 GiB');
+});
+
+test('numbers follow their unit, and what is missing is a dash', () => {
+  assert.equal(format(1234567, 'count'), '1,234,567');
+  assert.equal(format(12.345, 'percent'), '12.3 %');
+  assert.equal(format(1.03, 'number'), '1.03');
+  assert.equal(format('as it is', 'bytes'), 'as it is');
+  assert.equal(format(null, 'bytes'), '\u2013');
+  assert.equal(format(NaN, 'count'), '\u2013');
+});
+
+test('seconds go from microseconds to hours', () => {
+  assert.equal(seconds(0.0000123), '12.3 \u00b5s');
+  assert.equal(seconds(0.93), '930 ms');
+  assert.equal(seconds(2.61), '2.61 s');
+  assert.equal(seconds(150), '2 min 30 s');
+  assert.equal(seconds(7500), '2 h 05 min');
+  assert.equal(seconds(-150), '\u22122 min 30 s');
+});
+
+test('labels of an axis share a unit and show their step', () => {
+  assert.deepEqual(ticks([0, 8 * GiB, 16 * GiB], 'bytes'), ['0 GiB', '8 GiB', '16 GiB']);
+  assert.deepEqual(ticks([GiB, 1.25 * GiB], 'bytes'), ['1.00 GiB', '1.25 GiB']);
+  assert.deepEqual(ticks([0, 2000], 'count'), ['0', '2,000']);
+  assert.deepEqual(ticks([3600, 7200], 'seconds'), ['1:00 h', '2:00 h']);
+  assert.ok(increments('count').every((step) => step >= 1));
+});
+
+test('a step holds its value, a line is straight between points', () => {
+  const data = { name: 'a', x: [0, 10, 20], y: [1, 3, null] };
+  const step = new Line({ ...data, step: true });
+  assert.equal(step.at(9.5), 1);
+  assert.equal(step.at(10), 3);
+  assert.ok(Number.isNaN(step.at(-1)) && Number.isNaN(step.at(21)));
+  assert.equal(new Line({ ...data, step: false }).at(5), 2);
+  assert.equal(step.high, 3);
+});
+
+test('a window with few points holds each of them', () => {
+  const a = new Line({ x: [0, 2, 4], y: [1, 2, 3] });
+  const b = new Line({ x: [1, 2, 9], y: [5, 6, 7] });
+  assert.deepEqual(windowOf([a, b], 0, 9, 100),
+    [[0, 1, 2, 4, 9], [1, 1, 2, 3, null], [null, 5, 6, 6, 7]]);
+});
+
+test('a window with many points keeps every peak and stays small', () => {
+  const count = 200000;
+  const y = Array.from({ length: count }, (_, i) => (i * 37) % 1000);
+  y[123456] = 9999;
+  y[150000] = -9999;
+  const line = new Line({ x: y.map((_, i) => i), y });
+  const [x, values] = windowOf([line], 0, count - 1, 800);
+  assert.equal(x.length, 1600);
+  assert.ok(x.every((at, i) => i === 0 || at > x[i - 1]));
+  assert.equal(Math.max(...values), 9999);
+  assert.equal(Math.min(...values), -9999);
+  assert.ok(Math.abs(x[values.indexOf(9999)] - 123456) <= count / 800);
+  const [, zoomed] = windowOf([line], 123400, 123500, 800);
+  assert.ok(zoomed.includes(9999) && zoomed.includes(y[123457]));
+});
+
+test('a plot begins at zero and takes in a limit that is near', () => {
+  const line = new Line({ x: [0, 1], y: [5, 10] });
+  assert.ok(new View([line], { value: 20 }).y[1] > 20);
+  const far = new View([line], { value: 2000 });
+  assert.equal(far.y[0], 0);
+  assert.ok(far.y[1] < 20);
+  far.scale(0.5);
+  far.shift(-9);
+  assert.deepEqual(far.x, [0, 0.5]);
+  assert.ok(far.zoomed);
+  far.reset();
+  assert.ok(!far.zoomed);
+});
+
+const segment = (address, size, blocks) => ({ address, size, kind: 'large', blocks });
+
+test('every byte of a segment belongs to one block', () => {
+  const [read] = readSegments({
+    segments: [segment('0x1000', 4096, [[1024, 512, 500, 1, 0], [1280, 512, 0, 0, -1], [4000, 9999, 0, 9, -1]])],
+  });
+  assert.deepEqual(read.blocks, [
+    [0, 1024, 0, 3, -1],
+    [1024, 512, 500, 1, 0],
+    [1536, 256, 0, 0, -1],
+    [1792, 2208, 0, 3, -1],
+    [4000, 96, 0, 3, -1],
+  ]);
+});
+
+test('segments lie by size or by address, beyond what numbers can tell apart', () => {
+  const segments = readSegments({
+    segments: [
+      segment('0xffffffffffffff00', 100, []),
+      segment('0xfffffffffffffe00', 200, []),
+      segment('0xfffffffffffffeff', 300, []),
+    ],
+  });
+  const sizes = (order) => new Layout(segments, order).segments.map(({ size }) => size);
+  assert.deepEqual(sizes('size'), [300, 200, 100]);
+  assert.deepEqual(sizes('address'), [200, 300, 100]);
+  const layout = new Layout(segments, 'address');
+  assert.equal(layout.address(layout.blockAt(250)).toString(16), 'fffffffffffffeff');
+  assert.equal(layout.blockAt(600), -1);
+});
+
+test('zooming a map keeps the byte under the pointer', () => {
+  const view = new MapView(16 * GiB, 1000);
+  const byte = view.byteAt(400, 100);
+  for (let i = 0; i < 10; ++i) view.zoomAt(400, 100, 1.5);
+  assert.ok(Math.abs(view.byteAt(400, 100) - byte) < view.bytesPerPixel);
+  view.zoomAt(400, 100, 1e-9);
+  assert.equal(view.zoom, 1);
+  view.zoomAt(0, 0, 1e12);
+  view.reveal(10 * GiB, 512);
+  const [from, to] = [view.visibleRows()[0], view.visibleRows().at(-1)];
+  assert.ok(from.from <= 10 * GiB && 10 * GiB < to.to);
+  view.pan(-1e12, -1e12);
+  assert.ok(view.visibleRows().at(-1).to <= view.total * (1 + 1e-12));
+});
+
+test('rows without a value sort last either way', () => {
+  const rows = [[2], [null], [10], [1]];
+  assert.deepEqual(sortedBy(rows, 0, false), [3, 0, 2, 1]);
+  assert.deepEqual(sortedBy(rows, 0, true), [2, 0, 3, 1]);
+  assert.deepEqual(sortedBy([['b10'], ['b9']], 0, false), [1, 0]);
+});

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "page/thin.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace ebb::page {
+namespace {
+
+Line saw_tooth(std::size_t count) {
+  Line line{"saw", {}, {}, true};
+  for (std::size_t i = 0; i < count; ++i) {
+    line.x.push_back(static_cast<double>(i));
+    line.y.push_back(static_cast<double>(i * 37 % 1000));
+  }
+  return line;
+}
+
+TEST(Thinned, LeavesShortLinesAsTheyAre) {
+  const Line line = saw_tooth(100);
+  const Line same = thinned(line, 100);
+  EXPECT_EQ(same.x, line.x);
+  EXPECT_EQ(same.y, line.y);
+}
+
+TEST(Thinned, KeepsEndsAndEveryPeak) {
+  Line line = saw_tooth(100'000);
+  line.y[61'234] = 5'000;
+  line.y[71'234] = -5'000;
+  const Line thin = thinned(line, 1'000);
+  EXPECT_EQ(thin.name, "saw");
+  EXPECT_LE(thin.x.size(), 1'000U);
+  EXPECT_GE(thin.x.size(), 500U);
+  EXPECT_EQ(thin.x.size(), thin.y.size());
+  EXPECT_TRUE(std::is_sorted(thin.x.begin(), thin.x.end()));
+  EXPECT_EQ(thin.x.front(), 0);
+  EXPECT_EQ(thin.x.back(), 99'999);
+  const auto high = std::max_element(thin.y.begin(), thin.y.end());
+  EXPECT_EQ(*high, 5'000);
+  EXPECT_EQ(thin.x[static_cast<std::size_t>(high - thin.y.begin())], 61'234) << "where it was";
+  EXPECT_EQ(*std::min_element(thin.y.begin(), thin.y.end()), -5'000);
+}
+
+TEST(Thinned, SurvivesLinesThatBreakTheirContract) {
+  Line uneven = saw_tooth(1'000);
+  uneven.y.resize(700);
+  EXPECT_LE(thinned(uneven, 100).x.size(), 100U);
+  Line gaps = saw_tooth(1'000);
+  for (std::size_t i = 0; i < 999; ++i)
+    gaps.y[i] = std::numeric_limits<double>::quiet_NaN();
+  const Line thin = thinned(gaps, 100);
+  EXPECT_EQ(thin.y.back(), gaps.y.back());
+  Line endless = saw_tooth(1'000);
+  endless.x.back() = std::numeric_limits<double>::infinity();
+  EXPECT_LE(thinned(endless, 100).x.size(), 100U);
+  EXPECT_EQ(thinned(Line{}, 0).x.size(), 0U);
+}
+
+}  // namespace
+}  // namespace ebb::page

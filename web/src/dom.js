@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An element with attributes, listeners (`onclick`) and children. Text is always text.
+export function el(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value == null || value === false) continue;
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? '' : String(value));
+  }
+  element.append(...children.flat().filter((child) => child != null));
+  return element;
+}
+
+let ids = 0;
+
+/// A section of the page with its heading and note, named for assistive programs.
+export function section(kind, { title, note }, ...children) {
+  const id = `section-${++ids}`;
+  return el('section', { class: `card ${kind}`, 'aria-labelledby': title ? id : null },
+    title ? el('h2', { id }, title) : null,
+    note ? el('p', { class: 'note' }, note) : null,
+    ...children);
+}
+
+/// Stands in for a section without data.
+export function nothing(kind, data) {
+  return { element: section(kind, data, el('p', { class: 'note' }, 'There is nothing to show.')), draw() {} };
+}
+
+/// The items that are objects, so that a hole in the data does not end the page.
+export function items(list) {
+  return Array.isArray(list) ? list.filter((item) => item && typeof item === 'object') : [];
+}
+
+/// Runs `action` once before the next frame, however often it was asked for.
+export function oncePerFrame(action) {
+  let waiting = false;
+  return () => {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => {
+      waiting = false;
+      action();
+    });
+  };
+}

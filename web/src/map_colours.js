@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the colours of a map say: the state of blocks, their size, or who allocated them.
+import { bytes } from './format.js';
+import { ACTIVE, FREE, PENDING, UNMAPPED } from './map_layout.js';
+import { colour, rgb, seriesColour } from './theme.js';
+
+const MiB = 1024 ** 2;
+const SIZES = [MiB / 16, MiB, 10 * MiB, 100 * MiB, 1024 * MiB, Infinity];
+const TOP_STACKS = 7;
+
+const inactive = [
+  { name: 'pending free', colour: () => colour('map-pending'), state: PENDING },
+  { name: 'free', colour: () => colour('map-free'), state: FREE },
+  { name: 'unmapped', colour: () => colour('map-unmapped'), state: UNMAPPED },
+];
+
+function sizeName(index) {
+  if (index === 0) return `up to ${bytes(SIZES[0])}`;
+  return index === SIZES.length - 1 ? `over ${bytes(SIZES[index - 1])}` : `to ${bytes(SIZES[index])}`;
+}
+
+function byState() {
+  return {
+    classes: [{ name: 'active', colour: () => colour('map-active'), state: ACTIVE }, ...inactive],
+    active: () => 0,
+  };
+}
+
+function bySize(layout) {
+  return {
+    classes: [
+      ...SIZES.map((_, index) => ({ name: sizeName(index), colour: () => colour(`size-${index + 1}`), state: ACTIVE })),
+      ...inactive,
+    ],
+    active: (block) => SIZES.findIndex((limit) => layout.size[block] <= limit),
+  };
+}
+
+/// The innermost frame, as short as it stays clear.
+function shortStack(text) {
+  const line = String(text ?? '').split('\n').find((frame) => frame.trim()) ?? 'not recorded';
+  return line.length > 60 ? `\u2026${line.slice(-58)}` : line;
+}
+
+function byStack(layout, stacks) {
+  const held = new Map();
+  for (let block = 0; block < layout.count; ++block) {
+    if (layout.state[block] !== ACTIVE) continue;
+    held.set(layout.stack[block], (held.get(layout.stack[block]) ?? 0) + layout.size[block]);
+  }
+  const top = [...held.keys()].filter((stack) => stack >= 0)
+    .sort((a, b) => held.get(b) - held.get(a)).slice(0, TOP_STACKS);
+  const rank = new Map(top.map((stack, index) => [stack, index]));
+  return {
+    classes: [
+      ...top.map((stack, index) => ({ name: shortStack(stacks[stack]), colour: () => seriesColour(index), state: ACTIVE })),
+      { name: 'others', colour: () => colour('map-other'), state: ACTIVE },
+      ...inactive,
+    ],
+    active: (block) => rank.get(layout.stack[block]) ?? top.length,
+  };
+}
+
+const SCHEMES = { state: byState, size: bySize, stack: byStack };
+
+/// The class of every block, and for each class its name, colour and bytes.
+export function classify(scheme, layout, stacks) {
+  const { classes, active } = SCHEMES[scheme](layout, stacks);
+  const ofState = [FREE, ACTIVE, PENDING, UNMAPPED].map((state) => classes.findIndex((c) => c.state === state));
+  const classOf = new Uint8Array(layout.count);
+  const held = new Float64Array(classes.length);
+  for (let block = 0; block < layout.count; ++block) {
+    const state = layout.state[block];
+    classOf[block] = state === ACTIVE ? active(block) : ofState[state];
+    held[classOf[block]] += layout.size[block];
+  }
+  return {
+    classOf,
+    classes: classes.map(({ name, colour: get }, index) => ({ name, bytes: held[index], hex: get(), rgb: rgb(get()) })),
+  };
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import { el } from './dom.js';
+import { format } from './format.js';
+import { seriesColour, seriesStyle } from './theme.js';
+
+/// Names of the lines with their value under the pointer (their peak when there is none), each a
+/// button that shows or hides its line. `toggle(index)` returns whether it is shown now.
+export function legend(lines, plot, toggle) {
+  const where = el('li', { class: 'where' });
+  const entries = lines.map((line, index) => {
+    const swatch = el('span', { class: 'swatch line', 'aria-hidden': 'true' });
+    const value = el('span', { class: 'value' });
+    const button = el('button', {
+      type: 'button',
+      'aria-pressed': 'true',
+      onclick: () => button.setAttribute('aria-pressed', String(toggle(index))),
+    }, swatch, el('span', { class: 'name' }, line.name), value);
+    return { line, swatch, value, button };
+  });
+  const limit = plot.limit
+    ? el('li', { class: 'limit-entry' }, el('span', { class: 'swatch limit-swatch', 'aria-hidden': 'true' }),
+      `${plot.limit.name} `, el('span', { class: 'value' }, format(plot.limit.value, plot.y_unit)))
+    : null;
+
+  function paint() {
+    entries.forEach(({ swatch }, index) => {
+      swatch.style.borderTopColor = seriesColour(index);
+      swatch.style.borderTopStyle = seriesStyle(index).border;
+    });
+  }
+
+  function read(x) {
+    where.textContent = x == null ? 'peak' : `${plot.x_label || 'at'} ${format(x, plot.x_unit)}`;
+    for (const { line, value } of entries) {
+      const number = x == null ? line.high : line.at(x);
+      value.textContent = format(Number.isFinite(number) ? number : null, plot.y_unit);
+    }
+  }
+
+  paint();
+  read(null);
+  const element = el('ul', { class: 'legend plot-legend' },
+    where, entries.map(({ button }) => el('li', {}, button)), limit);
+  return { element, paint, read };
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a plot shows besides its lines. Coordinates are the canvas's own pixels.
+import { format } from './format.js';
+import { colour } from './theme.js';
+
+const LONGEST_LABEL = 48;
+
+const isWithin = (value, { min, max }) => Number.isFinite(value) && value >= min && value <= max;
+
+function begin(chart) {
+  const { ctx, bbox } = chart;
+  const ratio = window.devicePixelRatio || 1;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.font = `600 ${12 * ratio}px system-ui, sans-serif`;
+  ctx.lineWidth = 1.5 * ratio;
+  ctx.textAlign = 'left';
+  return { ctx, bbox, ratio };
+}
+
+export function drawLimit(chart, limit, unit) {
+  if (!limit || !isWithin(limit.value, chart.scales.y)) return;
+  const { ctx, bbox, ratio } = begin(chart);
+  const y = Math.round(chart.valToPos(limit.value, 'y', true));
+  ctx.strokeStyle = ctx.fillStyle = colour('limit');
+  ctx.setLineDash([7 * ratio, 5 * ratio]);
+  ctx.beginPath();
+  ctx.moveTo(bbox.left, y);
+  ctx.lineTo(bbox.left + bbox.width, y);
+  ctx.stroke();
+  ctx.textAlign = 'right';
+  ctx.textBaseline = y - bbox.top > 20 * ratio ? 'bottom' : 'top';
+  const gap = ctx.textBaseline === 'bottom' ? -4 * ratio : 4 * ratio;
+  ctx.fillText(`${limit.name} ${format(limit.value, unit)}`, bbox.left + bbox.width - 6 * ratio, y + gap);
+  ctx.restore();
+}
+
+/// A line down at each mark; a label where it does not cover the one before.
+export function drawMarks(chart, marks) {
+  if (marks.length === 0) return;
+  const { ctx, bbox, ratio } = begin(chart);
+  ctx.strokeStyle = colour('mark');
+  ctx.textBaseline = 'top';
+  let free = bbox.left;
+  for (const { x: at, label: full = '' } of [...marks].sort((a, b) => a.x - b.x)) {
+    const label = full.length > LONGEST_LABEL ? `${full.slice(0, LONGEST_LABEL - 1)}\u2026` : full;
+    if (!isWithin(at, chart.scales.x)) continue;
+    const x = Math.round(chart.valToPos(at, 'x', true));
+    ctx.setLineDash([3 * ratio, 3 * ratio]);
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    const width = ctx.measureText(label).width + 12 * ratio;
+    const left = Math.min(x, bbox.left + bbox.width - width);
+    if (left < free) continue;
+    free = left + width;
+    ctx.fillStyle = colour('card');
+    ctx.globalAlpha = 0.85;
+    ctx.fillRect(left + 2 * ratio, bbox.top + 4 * ratio, width - 4 * ratio, 17 * ratio);
+    ctx.globalAlpha = 1;
+    ctx.fillStyle = colour('mark');
+    ctx.fillText(label, left + 6 * ratio, bbox.top + 6 * ratio);
+  }
+  ctx.restore();
+}

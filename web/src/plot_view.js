@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A limit far above everything would press the lines flat; then only the legend names it.
+const FAR = 3;
+
+/// The part of a plot that is shown.
+export class View {
+  constructor(lines, limit) {
+    const used = lines.filter((line) => line.x.length > 0);
+    const first = Math.min(...used.map((line) => line.x[0]));
+    const last = Math.max(...used.map((line) => line.x[line.x.length - 1]));
+    this.limit = limit?.value;
+    this.fullX = Number.isFinite(last - first) ? [first, last > first ? last : first + 1] : [0, 1];
+    this.x = [...this.fullX];
+    this.fit(lines);
+    this.y = [...this.fullY];
+  }
+
+  get zoomed() {
+    return this.x[0] > this.fullX[0] || this.x[1] < this.fullX[1]
+      || this.y[0] !== this.fullY[0] || this.y[1] !== this.fullY[1];
+  }
+
+  /// Makes all of `lines` fit in height, unless the height was chosen by hand.
+  fit(lines) {
+    const chosen = this.y && (this.y[0] !== this.fullY[0] || this.y[1] !== this.fullY[1]);
+    let low = Math.min(0, ...lines.map((line) => line.low));
+    let high = Math.max(0, ...lines.map((line) => line.high));
+    if (!Number.isFinite(low)) low = 0;
+    if (!Number.isFinite(high)) high = 0;
+    if (this.limit > high && this.limit <= FAR * high) high = this.limit;
+    const margin = 0.06 * (high - low || 1);
+    this.fullY = [low < 0 ? low - margin : 0, high + margin];
+    if (!chosen) this.y = [...this.fullY];
+  }
+
+  reset() {
+    this.x = [...this.fullX];
+    this.y = [...this.fullY];
+  }
+
+  /// Shows what was selected; null leaves that direction as it is.
+  show(x, y) {
+    if (x) this.x = this.clamped(x);
+    if (y && y[1] > y[0]) this.y = y;
+  }
+
+  scale(factor) {
+    const middle = (this.x[0] + this.x[1]) / 2;
+    const half = ((this.x[1] - this.x[0]) / 2) * factor;
+    this.x = this.clamped([middle - half, middle + half]);
+  }
+
+  shift(share) {
+    const width = this.x[1] - this.x[0];
+    const by = Math.max(this.fullX[0] - this.x[0], Math.min(share * width, this.fullX[1] - this.x[1]));
+    this.x = [this.x[0] + by, this.x[1] + by];
+  }
+
+  /// Inside of everything, and never narrower than numbers can tell apart.
+  clamped([from, to]) {
+    const smallest = Math.max((this.fullX[1] - this.fullX[0]) * 1e-9, Math.abs(this.fullX[1]) * 1e-12);
+    if (!(to - from > smallest)) return this.x;
+    return [Math.max(from, this.fullX[0]), Math.min(to, this.fullX[1])];
+  }
+}

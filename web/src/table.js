@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import { el, nothing, section } from './dom.js';
+import { format } from './format.js';
+
+const SHOWN = 200;
+/// Text with more characters gets a wide column.
+const LONG = 20;
+
+function compare(a, b) {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  return String(a).localeCompare(String(b), 'en', { numeric: true });
+}
+
+/// The indices of `rows` by one column; rows without a value come last either way.
+export function sortedBy(rows, column, descending) {
+  const missing = (row) => rows[row][column] == null;
+  return [...rows.keys()].sort((a, b) => {
+    if (missing(a) || missing(b)) return missing(a) - missing(b) || a - b;
+    const order = compare(rows[a][column], rows[b][column]);
+    return (descending ? -order : order) || a - b;
+  });
+}
+
+function largestOf(rows, column) {
+  return rows.reduce((largest, row) => (row[column] > largest ? row[column] : largest), 0);
+}
+
+const cellClass = ({ align, long }) => (align === 'right' ? 'right' : long ? 'long' : null);
+
+function cell(value, { unit, align, largest, long }) {
+  const text = value == null ? '' : format(value, unit);
+  const element = el('td', { class: cellClass({ align, long }) }, text);
+  if (largest > 0 && typeof value === 'number') {
+    const bar = el('span', { class: 'cell-bar', 'aria-hidden': 'true' });
+    bar.style.width = `${(100 * Math.max(0, value)) / largest}%`;
+    element.append(bar);
+  }
+  return element;
+}
+
+/// A table that a click on a column's name sorts.
+export function table(data) {
+  const rows = (data.rows ?? []).filter(Array.isArray);
+  const columns = (data.columns ?? []).map((column, index) =>
+    ({
+      ...column,
+      largest: column.bar ? largestOf(rows, index) : 0,
+      long: rows.some((row) => String(row[index] ?? '').length > LONG),
+    }));
+  if (columns.length === 0) return nothing('table', data).element;
+  let order = [...rows.keys()];
+  let all = rows.length <= SHOWN;
+  const body = el('tbody');
+
+  function fill() {
+    const shown = all ? order : order.slice(0, SHOWN);
+    body.replaceChildren(...shown.map((index) =>
+      el('tr', { class: index === data.highlight ? 'highlight' : null },
+        columns.map((column, i) => cell(rows[index][i], column)))));
+  }
+
+  const heads = columns.map((column, index) => {
+    const name = el('button', { type: 'button', onclick: () => sort(index) }, column.name);
+    return el('th', { scope: 'col', class: cellClass(column) }, name);
+  });
+
+  function sort(index) {
+    const before = heads[index].getAttribute('aria-sort');
+    const descending = before ? before === 'ascending' : columns[index].unit !== 'text';
+    heads.forEach((head) => head.removeAttribute('aria-sort'));
+    heads[index].setAttribute('aria-sort', descending ? 'descending' : 'ascending');
+    order = sortedBy(rows, index, descending);
+    fill();
+  }
+
+  const more = all ? null : el('button', {
+    type: 'button',
+    onclick() {
+      all = true;
+      more.remove();
+      fill();
+    },
+  }, `Show all ${format(rows.length, 'count')} rows`);
+
+  fill();
+  return section('table', data,
+    el('div', { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': data.title ?? 'Table' },
+      el('table', {}, el('thead', {}, el('tr', {}, heads)), body)),
+    more);
+}

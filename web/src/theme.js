@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Colours live in page.css, once for light and once for dark; canvases read them from there.
+
+const dark = window.matchMedia('(prefers-color-scheme: dark)');
+
+export function colour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}
+
+const SERIES = 8;
+
+/// The colour of the n-th line or part; after the last one they begin again.
+export function seriesColour(index) {
+  return colour(`series-${(index % SERIES) + 1}`);
+}
+
+const STYLES = [
+  { dash: [], border: 'solid' },
+  { dash: [8, 4], border: 'dashed' },
+  { dash: [2, 3], border: 'dotted' },
+];
+
+/// Lines that share a colour differ in their dashes.
+export function seriesStyle(index) {
+  return STYLES[Math.floor(index / SERIES) % STYLES.length];
+}
+
+export function onThemeChange(action) {
+  dark.addEventListener('change', action);
+}
+
+/// "#rrggbb" as three numbers.
+export function rgb(hex) {
+  const value = parseInt(hex.slice(1), 16);
+  return [value >> 16, (value >> 8) & 255, value & 255];
+}
