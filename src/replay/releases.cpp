@@ -59,8 +59,12 @@ class Judge {
     const bool expandable = events_[burst.last].action == Action::segment_unmap;
     // Neither garbage collection nor a retry looks into the pool again: both end in new memory.
     if (follower.action == Action::alloc && !expandable) return true;
-    if (known_.limit) return !allocator_would_release(burst);
-    return snapshot_.has_times && follower.time_us - events_[burst.last].time_us >= kPauseUs;
+    const bool paused =
+        snapshot_.has_times && follower.time_us - events_[burst.last].time_us >= kPauseUs;
+    if (!known_.limit) return paused;
+    if (!allocator_would_release(burst)) return true;
+    // Under the limit, but perhaps served from what was mapped: then nothing had to be released.
+    return follower.action == Action::alloc && paused;
   }
 
   /// Bytes that the request which follows the burst asks of the device.
