@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "capi/recorded_jobs.h"
 #include "capi/runtime.h"
 #include "keep/info.h"
 #include "keep/job_environment.h"
@@ -13,15 +14,6 @@ namespace {
 using namespace ebb;
 using base::Code;
 using base::Json;
-
-/// A member of the arguments as text, or a default; Code::bad_input where it is something else.
-base::Result<std::string> text_argument(const Json& arguments, const char* key,
-                                        const char* otherwise) {
-  const Json* value = arguments.find(key);
-  if (value == nullptr || value->is_null()) return std::string(otherwise);
-  if (value->as_string() == nullptr) return base::error(Code::bad_input, "%s: expected text", key);
-  return *value->as_string();
-}
 
 base::Result<Json> call_info(const Json& arguments) {
   const Json* pid = arguments.find("pid");
@@ -48,8 +40,8 @@ base::Result<Json> call_cleanup(const Json& arguments) {
 }
 
 base::Result<Json> call_env(const Json& arguments) {
-  const auto role_name = text_argument(arguments, "role", "client");
-  const auto allocator_name = text_argument(arguments, "allocator", "glibc");
+  const auto role_name = capi::text_argument(arguments, "role", "client");
+  const auto allocator_name = capi::text_argument(arguments, "allocator", "glibc");
   if (!role_name) return role_name.error();
   if (!allocator_name) return allocator_name.error();
   const base::Result<keep::Role> role = keep::role_from(*role_name);
@@ -67,7 +59,9 @@ struct Verb {
   base::Result<Json> (*run)(const Json& arguments);
 };
 
-constexpr Verb kVerbs[] = {{"info", call_info}, {"cleanup", call_cleanup}, {"env", call_env}};
+constexpr Verb kVerbs[] = {{"info", call_info},       {"cleanup", call_cleanup},
+                           {"env", call_env},         {"replay", capi::call_replay},
+                           {"tune", capi::call_tune}, {"doctor", capi::call_doctor}};
 
 }  // namespace
 
@@ -86,8 +80,9 @@ int ebb_call(const char* verb, const char* arguments, char** result) {
       if (!answer) return capi::fail(answer.error());
       return capi::store_text(answer->text(), result);
     }
-    return capi::fail(
-        base::error(Code::bad_input, "unknown verb '%s': expected info, cleanup or env", verb));
+    return capi::fail(base::error(
+        Code::bad_input, "unknown verb '%s': expected info, cleanup, env, replay, tune or doctor",
+        verb));
   });
 }
 

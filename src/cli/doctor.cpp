@@ -72,27 +72,20 @@ int diagnose_snapshot(const Options& options) {
   const auto jobs = read_jobs(options.subject, options.shared, *circumstances);
   if (!jobs) return report(jobs.error());
   int status = kDone;
-  base::Json all = base::Json::array();
+  std::vector<replay::Diagnosis> diagnoses;
   std::vector<page::Document> pages;
   for (const Job& job : *jobs) {
-    const auto diagnosis =
-        replay::diagnose(*job.snapshot, job.device, job.workload, *circumstances);
+    auto diagnosis = replay::diagnose(*job.snapshot, job.device, job.workload, *circumstances);
     if (!diagnosis) return report(diagnosis.error());
-    if (!options.shared.html.empty()) {
-      pages.push_back(page_of_diagnosis(job, *diagnosis, *circumstances));
-    }
     status = std::max(status, exit_status(options, diagnosis->verdict));
-    if (options.shared.json) {
-      all.push(replay::to_json(*diagnosis));
-      continue;
-    }
-    print_notes(job);
-    print_diagnosis(job, *diagnosis);
+    diagnoses.push_back(std::move(*diagnosis));
+    if (options.shared.html.empty()) continue;
+    pages.push_back(page_of_diagnosis(job, diagnoses.back(), *circumstances));
   }
-  if (options.shared.json) {
-    base::Json object = all.as_array()->front();
-    if (jobs->size() > 1) object.set("devices", std::move(all));
-    std::puts(object.text().c_str());
+  if (options.shared.json) std::puts(replay::doctor_json(*jobs, diagnoses).text().c_str());
+  for (std::size_t i = 0; i < jobs->size() && !options.shared.json; ++i) {
+    print_notes((*jobs)[i]);
+    print_diagnosis((*jobs)[i], diagnoses[i]);
   }
   const int written = write_pages(pages, options.shared.html);
   return written != kDone ? written : status;

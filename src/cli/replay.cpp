@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <optional>
 
 #include "base/bytes.h"
 #include "cli/snapshot_file.h"
 #include "cli/snapshot_page.h"
 #include "cli/verb.h"
-#include "replay/parallel.h"
 
 namespace ebb::cli {
 namespace {
@@ -26,36 +24,6 @@ std::vector<std::string> confs_for(const Options& options, const Job& job) {
     if (std::find(confs.begin(), confs.end(), usual) == confs.end()) confs.emplace_back(usual);
   }
   return confs;
-}
-
-base::Result<std::vector<replay::Row>> rows_of(const Job& job,
-                                               const std::vector<std::string>& confs,
-                                               const replay::Circumstances& circumstances) {
-  std::vector<std::optional<base::Result<replay::Row>>> found(confs.size());
-  replay::for_all(confs.size(), [&](std::size_t i) {
-    found[i] = replay::forecast(job.workload, confs[i], circumstances, true);
-  });
-  std::vector<replay::Row> rows;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (!found[i]->has_value()) {
-      base::Error error = found[i]->error();
-      error.message = "--conf '" + confs[i] + "': " + error.message;
-      return error;
-    }
-    rows.push_back(std::move(**found[i]));
-  }
-  return rows;
-}
-
-base::Json json_of(const Job& job, const std::vector<replay::Row>& rows) {
-  base::Json list = base::Json::array();
-  for (const replay::Row& row : rows) {
-    list.push(replay::to_json(row));
-  }
-  base::Json trace = replay::to_json(job.workload);
-  trace.set("file", job.name);
-  trace.set("device", job.device);
-  return base::Json::object({{"trace", std::move(trace)}, {"rows", std::move(list)}});
 }
 
 void print_rows(const Job& job, const std::vector<replay::Row>& rows) {
@@ -77,23 +45,18 @@ int run(const Options& options) {
   if (!circumstances) return report(circumstances.error());
   auto jobs = read_jobs(options.path, options.shared, *circumstances);
   if (!jobs) return report(jobs.error());
-  base::Json all = base::Json::array();
+  std::vector<std::vector<replay::Row>> rows;
   std::vector<page::Document> pages;
   for (const Job& job : *jobs) {
-    const auto rows = rows_of(job, confs_for(options, job), *circumstances);
-    if (!rows) return report(rows.error());
-    if (!options.shared.html.empty()) pages.push_back(page_of_replay(job, *rows));
-    if (options.shared.json) {
-      all.push(json_of(job, *rows));
-      continue;
-    }
-    print_notes(job);
-    print_rows(job, *rows);
+    auto found = replay::forecast_all(job, confs_for(options, job), *circumstances);
+    if (!found) return report(found.error());
+    rows.push_back(std::move(*found));
+    if (!options.shared.html.empty()) pages.push_back(page_of_replay(job, rows.back()));
   }
-  if (options.shared.json) {
-    base::Json object = all.as_array()->front();
-    if (jobs->size() > 1) object.set("devices", std::move(all));
-    std::puts(object.text().c_str());
+  if (options.shared.json) std::puts(replay::replay_json(*jobs, rows).text().c_str());
+  for (std::size_t i = 0; i < jobs->size() && !options.shared.json; ++i) {
+    print_notes((*jobs)[i]);
+    print_rows((*jobs)[i], rows[i]);
   }
   return write_pages(pages, options.shared.html);
 }

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "term/progress.h"
 #include "term/table.h"
-#include "trace/snapshot_reader.h"
 
 namespace ebb::cli {
 
@@ -48,43 +47,28 @@ base::Result<replay::Circumstances> circumstances_of(const SnapshotOptions& opti
   return circumstances;
 }
 
-base::Result<trace::Snapshot> read_snapshot_file(const std::string& path) {
-  trace::ReadOptions reading;
-  term::Progress progress("reading");
-  reading.progress = [&](std::uint64_t done, std::uint64_t total) {
+namespace {
+
+trace::ReadOptions showing(term::Progress& progress) {
+  trace::ReadOptions options;
+  options.progress = [&progress](std::uint64_t done, std::uint64_t total) {
     progress.show(total == 0 ? 0 : static_cast<double>(done) / static_cast<double>(total),
                   bytes_text(done));
   };
-  return trace::read_snapshot(path, reading);
+  return options;
+}
+
+}  // namespace
+
+base::Result<trace::Snapshot> read_snapshot_file(const std::string& path) {
+  term::Progress progress("reading");
+  return trace::read_snapshot(path, showing(progress));
 }
 
 base::Result<std::vector<Job>> read_jobs(const std::string& path, const SnapshotOptions& options,
                                          const replay::Circumstances& circumstances) {
-  auto read = read_snapshot_file(path);
-  if (!read) return read.error();
-  const auto snapshot = std::make_shared<const trace::Snapshot>(std::move(*read));
-  std::vector<int> devices;
-  if (options.device) {
-    devices.push_back(*options.device);
-  } else {
-    for (std::size_t i = 0; i < snapshot->traces.size(); ++i) {
-      if (!snapshot->traces[i].empty()) devices.push_back(static_cast<int>(i));
-    }
-    if (devices.empty()) devices.push_back(0);
-  }
-  std::vector<Job> jobs;
-  for (const int device : devices) {
-    auto workload = replay::workload_of(*snapshot, {device, circumstances.limit});
-    if (!workload) {
-      base::Error error = workload.error();
-      error.message = path + ": " + error.message;
-      return error;
-    }
-    std::string name = path;
-    if (devices.size() > 1) name += base::format_text(" device %d", device);
-    jobs.push_back({std::move(name), snapshot, device, std::move(*workload)});
-  }
-  return jobs;
+  term::Progress progress("reading");
+  return replay::read_jobs(path, options.device, circumstances.limit, showing(progress));
 }
 
 std::string conf_text(const std::string& conf) {

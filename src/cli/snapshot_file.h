@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
-#include "replay/forecast.h"
-#include "trace/snapshot.h"
+#include "replay/job.h"
 
 namespace CLI {
 class App;
@@ -30,18 +28,10 @@ void add_snapshot_options(CLI::App& verb, SnapshotOptions& options);
 /// The parts of the command line that all of them share, understood.
 base::Result<replay::Circumstances> circumstances_of(const SnapshotOptions& options);
 
-/// One device's history in a snapshot file.
-struct Job {
-  std::string name;  ///< the file, and the device where there are several
-  std::shared_ptr<const trace::Snapshot> snapshot;
-  int device = 0;
-  replay::Workload workload;
-};
+using replay::Job;
 
 /// Reads a snapshot, with a progress bar.
 base::Result<trace::Snapshot> read_snapshot_file(const std::string& path);
-
-/// The same as jobs. All devices that have a history, or the one asked for.
 base::Result<std::vector<Job>> read_jobs(const std::string& path, const SnapshotOptions& options,
                                          const replay::Circumstances& circumstances);
 

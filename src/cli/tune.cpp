@@ -55,21 +55,6 @@ void print_answer(const replay::TuneResult& result) {
               result.proven ? ", nothing can hold less" : "");
 }
 
-base::Json json_of(const std::vector<Job>& jobs, const replay::TuneResult& result) {
-  base::Json all = base::Json::array();
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    base::Json one = replay::to_json(result, i);
-    base::Json trace = replay::to_json(jobs[i].workload);
-    trace.set("file", jobs[i].name);
-    trace.set("device", jobs[i].device);
-    one.set("trace", std::move(trace));
-    all.push(std::move(one));
-  }
-  base::Json object = all.as_array()->front();
-  if (jobs.size() > 1) object.set("jobs", std::move(all));
-  return object;
-}
-
 int run(const Options& options) {
   replay::TuneOptions tuning;
   const auto objective = replay::parse_objective(options.objective);
@@ -101,7 +86,7 @@ int run(const Options& options) {
   }
   if (const int status = write_pages(pages, options.shared.html); status != kDone) return status;
   if (options.shared.json) {
-    std::puts(json_of(jobs, *result).text().c_str());
+    std::puts(replay::tune_json(jobs, *result).text().c_str());
     return kDone;
   }
   for (const Job& job : jobs) {

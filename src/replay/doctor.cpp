@@ -88,7 +88,8 @@ class Doctor {
       look_at(recorded_.outcome.peak_operation);
       explain_peak();
     }
-    const std::vector<Lifetime> live = live_at(lifetimes_of(work_), diagnosis_.operation);
+    std::vector<Lifetime> live = live_at(lifetimes_of(work_), diagnosis_.operation);
+    std::erase_if(live, [](const Lifetime& life) { return life.failed; });
     diagnosis_.origins = origins_of(snapshot_, device_, work_, live);
     return std::move(diagnosis_);
   }

@@ -12,7 +12,7 @@ namespace ebb::replay {
 namespace {
 
 /// As many sizes of the jobs' own as become values to try.
-constexpr std::size_t kOwnSizes = 5;
+constexpr std::size_t kOwnSizes = 4;
 
 constexpr std::uint64_t kLargestMb = std::uint64_t{1} << 20;
 
@@ -21,17 +21,38 @@ std::string divisions_text(const Knobs& knobs) {
   const bool uniform = std::adjacent_find(divisions.begin(), divisions.end(),
                                           std::not_equal_to<>()) == divisions.end();
   if (uniform) return std::to_string(divisions[0]);
-  // PyTorch's list gives a bucket up to and including each size, and the rest after '>'.
-  std::string text = "[";
-  for (std::size_t i = 0; i + 1 < divisions.size(); ++i) {
-    text += base::format_text("%u:%u,", 1U << i, static_cast<unsigned>(divisions[i]));
+  // The first entry of PyTorch's list counts for all smaller sizes, every other for its own; what
+  // is left out in between is 0. The end after '>' begins behind the last entry, or with it up
+  // to 2.9.
+  const auto changes = std::find_if(divisions.begin(), divisions.end(),
+                                    [&](std::uint8_t d) { return d != divisions[0]; });
+  std::size_t tail = divisions.size() - 1;
+  while (tail > 0 && divisions[tail - 1] == divisions.back()) {
+    --tail;
   }
-  return text + base::format_text(">:%u]", static_cast<unsigned>(divisions.back()));
+  std::string text = "[";
+  for (auto i = static_cast<std::size_t>(changes - divisions.begin()) - 1; i <= tail; ++i) {
+    const bool first = text.size() == 1;
+    if (!first && divisions[i] == 0) continue;
+    text += base::format_text("%s%u:%u", first ? "" : ",", 1U << i,
+                              static_cast<unsigned>(divisions[i]));
+  }
+  if (divisions.back() != 0) {
+    text += base::format_text(",>:%u", static_cast<unsigned>(divisions.back()));
+  }
+  return text + "]";
 }
 
 bool has_divisions(const Knobs& knobs) {
   return std::any_of(knobs.divisions.begin(), knobs.divisions.end(),
                      [](std::uint8_t d) { return d != 0; });
+}
+
+/// A list counts by its entries: a job that is not helped by it should not get one.
+int count_divisions(const Knobs& knobs) {
+  if (!has_divisions(knobs)) return 0;
+  const std::string text = divisions_text(knobs);
+  return 1 + static_cast<int>(std::count(text.begin(), text.end(), ':'));
 }
 
 /// Mebibytes just above the jobs' own large sizes: what a split size can tell apart. Spread evenly
@@ -82,7 +103,7 @@ std::vector<std::size_t> buckets_in_use(const std::vector<const Workload*>& jobs
 int count_set(const Knobs& knobs) {
   return (knobs.expandable ? 1 : 0) + (knobs.split_mb != 0 ? 1 : 0) +
          (knobs.non_split_mb != 0 ? 1 : 0) + (knobs.segment_mb != 0 ? 1 : 0) +
-         (knobs.collect_percent != 0 ? 1 : 0) + (has_divisions(knobs) ? 1 : 0);
+         (knobs.collect_percent != 0 ? 1 : 0) + count_divisions(knobs);
 }
 
 std::string conf_of(const Knobs& knobs) {
@@ -140,14 +161,14 @@ SearchSpace space_for(const std::vector<const Workload*>& jobs,
   space.buckets = buckets_in_use(jobs);
   const std::uint64_t largest_mb = largest_request(jobs) / base::kMiB;
   if (largest_mb >= 20) {
-    const std::uint32_t usual[] = {21, 32, 64, 128, 256, 512, 1024};
+    const std::uint32_t usual[] = {21, 64, 128, 512};
     std::set<std::uint32_t> sizes(std::begin(usual), std::end(usual));
     const std::vector<std::uint32_t> own = own_sizes_mb(jobs);
     sizes.insert(own.begin(), own.end());
     for (const std::uint32_t size : sizes) {
       if (size <= largest_mb + 1) space.split_mb.push_back(size);
     }
-    if (profile.at_least(6)) space.non_split_mb = {0, 64, 256, 1024};
+    if (profile.at_least(6)) space.non_split_mb = {0, 256, 1024};
   }
   if (profile.at_least(11)) space.segment_mb = {0, 12, 16, 32, 48, 64, 128};
   if (limited) space.collect_percent = {0, 60, 80, 90};

@@ -4,14 +4,16 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <optional>
 
 #include "base/bytes.h"
 
 namespace ebb::replay {
 namespace {
 
-/// Neighbours looked at before an order is given up; about two seconds.
-constexpr std::uint64_t kMostVisits = 400'000'000;
+/// Neighbours looked at before the search ends; about a second.
+constexpr std::uint64_t kMostVisits = 60'000'000;
+constexpr int kRounds = 64;
 
 struct Placed {
   std::uint64_t offset = 0;
@@ -78,32 +80,50 @@ std::uint64_t lowest_gap(std::vector<Placed>& taken, std::uint64_t bytes) {
   return offset;
 }
 
-/// Height 0 when it was given up.
-Packing pack_in_order(const std::vector<Lifetime>& lives, const std::vector<std::uint32_t>& order,
-                      bool may_give_up) {
-  std::uint32_t moments = 0;
-  for (const Lifetime& life : lives) {
-    moments = std::max(moments, life.last);
+class Packer {
+ public:
+  explicit Packer(const std::vector<Lifetime>& lives) : lives_(lives) {
+    for (const Lifetime& life : lives) {
+      moments_ = std::max(moments_, life.last);
+    }
   }
-  Calendar calendar(moments);
-  Packing packing;
-  packing.offsets.assign(lives.size(), 0);
-  std::vector<Placed> taken;
-  std::uint64_t visits = 0;
-  for (const std::uint32_t index : order) {
-    const Lifetime& life = lives[index];
-    if (life.bytes == 0) continue;
-    taken.clear();
-    calendar.find(life.first, life.last, taken);
-    visits += taken.size();
-    if (may_give_up && visits > kMostVisits) return {};
-    const std::uint64_t offset = lowest_gap(taken, life.bytes);
-    packing.offsets[index] = offset;
-    packing.height = std::max(packing.height, offset + life.bytes);
-    calendar.add(life.first, life.last, {offset, offset + life.bytes});
+
+  /// Places all blocks in this order and keeps the result if it is the best. Returns the position
+  /// in the order of the block that sticks out most, or nothing when the work is used up.
+  std::optional<std::size_t> try_order(const std::vector<std::uint32_t>& order) {
+    Calendar calendar(moments_);
+    visits_ += 4 * std::uint64_t{moments_};  // what the calendar itself costs
+    Packing packing;
+    packing.offsets.assign(lives_.size(), 0);
+    std::size_t highest = 0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const Lifetime& life = lives_[order[i]];
+      if (life.bytes == 0) continue;
+      taken_.clear();
+      calendar.find(life.first, life.last, taken_);
+      visits_ += taken_.size();
+      if (visits_ > kMostVisits && best_.height != 0) return std::nullopt;
+      const std::uint64_t offset = lowest_gap(taken_, life.bytes);
+      packing.offsets[order[i]] = offset;
+      if (offset + life.bytes > packing.height) {
+        packing.height = offset + life.bytes;
+        highest = i;
+      }
+      calendar.add(life.first, life.last, {offset, offset + life.bytes});
+    }
+    if (best_.height == 0 || packing.height < best_.height) best_ = std::move(packing);
+    return highest;
   }
-  return packing;
-}
+
+  Packing& best() { return best_; }
+
+ private:
+  const std::vector<Lifetime>& lives_;
+  std::uint32_t moments_ = 0;
+  std::uint64_t visits_ = 0;
+  std::vector<Placed> taken_;
+  Packing best_;
+};
 
 }  // namespace
 
@@ -116,14 +136,20 @@ Packing pack(const std::vector<Lifetime>& lives, std::uint64_t bound) {
     const bool b_large = lives[b].bytes > base::kMiB;
     return a_large != b_large ? a_large : length(a) > length(b);
   });
-  Packing best = pack_in_order(lives, order, false);
-  if (best.height <= bound) return best;
+  Packer packer(lives);
+  packer.try_order(order);
+  if (packer.best().height <= bound) return std::move(packer.best());
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return lives[a].bytes != lives[b].bytes ? lives[a].bytes > lives[b].bytes
-                                            : length(a) > length(b);
+                                            : lives[a].last > lives[b].last;
   });
-  Packing by_size = pack_in_order(lives, order, true);
-  return by_size.height != 0 && by_size.height < best.height ? by_size : best;
+  for (int round = 0; round < kRounds; ++round) {
+    const auto highest = packer.try_order(order);
+    if (!highest || packer.best().height <= bound) break;
+    const auto at = order.begin() + static_cast<std::ptrdiff_t>(*highest);
+    std::rotate(order.begin() + static_cast<std::ptrdiff_t>(*highest / 2), at, at + 1);
+  }
+  return std::move(packer.best());
 }
 
 }  // namespace ebb::replay

@@ -15,9 +15,9 @@ struct Packing {
   std::vector<std::uint64_t> offsets;  ///< of the lifetimes, in their order
 };
 
-/// The better of two simple orders (long lives first, large blocks first), each block at the lowest
-/// place that is free for all its life. Stops when it reaches `bound`. Takes no more than a few
-/// seconds: where a history is too long for the second order, the first one's result stands.
+/// The best of several orders, each block at the lowest place that is free for all its life: long
+/// lives first, large blocks first, and then again and again with the block that stuck out placed
+/// earlier. Stops when it reaches `bound`, or after about a second's work; deterministic.
 Packing pack(const std::vector<Lifetime>& lifetimes, std::uint64_t bound);
 
 }  // namespace ebb::replay

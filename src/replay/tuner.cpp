@@ -16,10 +16,10 @@ namespace {
 struct Score {
   std::uint64_t failures = 0;  ///< jobs that run out of memory where the recording did not
   double primary = 0;
+  int settings = 0;  ///< of two that do as well, the simpler one
   double secondary = 0;
-  int settings = 0;
 
-  auto key() const { return std::tie(failures, primary, secondary, settings); }
+  auto key() const { return std::tie(failures, primary, settings, secondary); }
   friend bool operator<(const Score& a, const Score& b) { return a.key() < b.key(); }
 };
 
@@ -70,8 +70,9 @@ class Search {
         if (seen_.insert(conf_of(candidates[i])).second)
           trials.push_back({candidates[i], {}, 0, false});
       }
-      const std::uint64_t abandon = abandon_above();
-      for_all(trials.size(), [&](std::size_t i) { run(trials[i], abandon); });
+      const Trial best = best_;
+      for_all(trials.size(),
+              [&](std::size_t i) { run(trials[i], abandon_above(best, trials[i])); });
       tried_ += trials.size();
       for (const Trial& trial : trials) {
         if (trial.complete && (!best_.complete || trial.score < best_.score)) {
@@ -90,14 +91,15 @@ class Search {
   }
 
  private:
-  /// More than this cannot win.
-  std::uint64_t abandon_above() const {
-    if (!best_.complete || best_.score.failures != 0) return cache::kUnlimited;
+  /// More than this cannot win against `best`.
+  std::uint64_t abandon_above(const Trial& best, const Trial& trial) const {
+    if (!best.complete || best.score.failures != 0) return cache::kUnlimited;
     switch (options_.objective) {
       case Objective::memory:
-        return best_.peak;
+        // With more settings it has to hold less.
+        return best.peak - (count_set(trial.knobs) > best.score.settings ? 1 : 0);
       case Objective::balanced:
-        return static_cast<std::uint64_t>(best_.score.primary);
+        return static_cast<std::uint64_t>(best.score.primary);
       case Objective::calls:
         break;
     }
@@ -157,9 +159,14 @@ std::vector<Knobs> neighbours(const Knobs& from, const SearchSpace& space) {
       add([&](Knobs& k) { k.divisions[bucket] = division; });
     }
   }
+  // Even numbers: pages of expandable segments are multiples of 2 MiB.
   const auto around = [](std::uint32_t value) {
-    return std::vector<std::uint32_t>{value - value / 4, value - value / 16, value + value / 16,
-                                      value + value / 4};
+    std::vector<std::uint32_t> values;
+    for (const std::uint32_t step : {value / 4, value / 16, 2U}) {
+      values.push_back((value - std::min(value, step)) & ~1U);
+      values.push_back((value + step) & ~1U);
+    }
+    return values;
   };
   if (from.split_mb != 0) {
     for (const std::uint32_t mb : around(from.split_mb)) {
@@ -182,6 +189,15 @@ std::vector<Knobs> neighbours(const Knobs& from, const SearchSpace& space) {
     add([&](Knobs& k) { k.collect_percent = percent; });
   }
   return all;
+}
+
+/// What a planner needs who knows all requests, and whose streams never lag: as the bound.
+std::uint64_t packing_of(const Workload& job, std::uint64_t bound) {
+  std::vector<Lifetime> lives = lifetimes_of(job);
+  for (Lifetime& life : lives) {
+    life.last = life.released;
+  }
+  return pack(lives, bound).height;
 }
 
 /// Settings that people know, to compare the best one with.
@@ -246,7 +262,7 @@ base::Result<TuneResult> tune(const std::vector<const Workload*>& jobs,
     result.rows.push_back(std::move(ranked));
     const LowerBound& bound = search.bounds()[i];
     result.lower_bound.push_back(bound.live);
-    result.packing.push_back(pack(lifetimes_of(*jobs[i]), bound.live).height);
+    result.packing.push_back(packing_of(*jobs[i], bound.live));
   }
   if (options.progress) options.progress(1);
   return result;

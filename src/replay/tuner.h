@@ -16,8 +16,8 @@ namespace ebb::replay {
 
 /// What is best.
 enum class Objective : std::uint8_t {
-  memory,    ///< least reserved, then least time in driver calls
-  calls,     ///< least time in driver calls, then least reserved
+  memory,    ///< least reserved, then fewest settings, then least time in driver calls
+  calls,     ///< least time in driver calls, then fewest settings, then least reserved
   balanced,  ///< a share of the job's time in driver calls weighs as much as that share of memory
 };
 base::Result<Objective> parse_objective(std::string_view name);

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capi/recorded_jobs.h"
+
+#include "base/bytes.h"
+#include "replay/job.h"
+
+namespace ebb::capi {
+
+using base::Code;
+using base::Json;
+
+base::Result<std::string> text_argument(const Json& arguments, const char* key,
+                                        const char* otherwise) {
+  const Json* value = arguments.find(key);
+  if (value == nullptr || value->is_null()) return std::string(otherwise);
+  if (value->as_string() == nullptr) return base::error(Code::bad_input, "%s: expected text", key);
+  return *value->as_string();
+}
+
+namespace {
+
+/// One string or a list of them; nothing where the member is absent.
+base::Result<std::vector<std::string>> texts_argument(const Json& arguments, const char* key) {
+  std::vector<std::string> texts;
+  const Json* value = arguments.find(key);
+  if (value == nullptr || value->is_null()) return texts;
+  const Json::Array one = {*value};
+  for (const Json& item : value->is_array() ? *value->as_array() : one) {
+    if (item.as_string() == nullptr)
+      return base::error(Code::bad_input, "%s: expected text or a list of texts", key);
+    texts.push_back(*item.as_string());
+  }
+  return texts;
+}
+
+base::Result<replay::Circumstances> circumstances_argument(const Json& arguments) {
+  replay::Circumstances circumstances;
+  if (const Json* cap = arguments.find("cap"); cap != nullptr && !cap->is_null()) {
+    if (cap->as_string() != nullptr) {
+      const auto bytes = base::parse_bytes(*cap->as_string());
+      if (!bytes) return bytes.error();
+      circumstances.limit = *bytes;
+    } else if (cap->as_unsigned()) {
+      circumstances.limit = *cap->as_unsigned();
+    } else {
+      return base::error(Code::bad_input, "cap: expected bytes, e.g. 25769803776 or \"24GiB\"");
+    }
+  }
+  const auto version = text_argument(arguments, "torch_version", "");
+  if (!version) return version.error();
+  if (!version->empty()) {
+    const auto profile = cache::parse_version(*version);
+    if (!profile) return profile.error();
+    circumstances.profile = *profile;
+  }
+  const auto model = text_argument(arguments, "driver_model", "recorded");
+  if (!model) return model.error();
+  const auto placement = replay::parse_placement(*model);
+  if (!placement) return placement.error();
+  circumstances.placement = *placement;
+  return circumstances;
+}
+
+/// What replay, tune and doctor are called with.
+struct RecordedJobs {
+  replay::Circumstances circumstances;
+  std::vector<replay::Job> jobs;
+};
+
+base::Result<RecordedJobs> jobs_argument(const Json& arguments) {
+  RecordedJobs recorded;
+  const auto circumstances = circumstances_argument(arguments);
+  if (!circumstances) return circumstances.error();
+  recorded.circumstances = *circumstances;
+  const auto paths = texts_argument(arguments, "snapshot");
+  if (!paths) return paths.error();
+  if (paths->empty()) return base::error(Code::bad_input, "snapshot: expected the name of a file");
+  std::optional<int> device;
+  if (const Json* value = arguments.find("device"); value != nullptr && !value->is_null()) {
+    if (!value->as_int() || *value->as_int() < 0 || *value->as_int() > 1023)
+      return base::error(Code::bad_input, "device: expected a small number");
+    device = static_cast<int>(*value->as_int());
+  }
+  for (const std::string& path : *paths) {
+    auto jobs = replay::read_jobs(path, device, recorded.circumstances.limit);
+    if (!jobs) return jobs.error();
+    for (replay::Job& job : *jobs)
+      recorded.jobs.push_back(std::move(job));
+  }
+  return recorded;
+}
+
+}  // namespace
+
+base::Result<Json> call_replay(const Json& arguments) {
+  const auto recorded = jobs_argument(arguments);
+  if (!recorded) return recorded.error();
+  auto confs = texts_argument(arguments, "conf");
+  if (!confs) return confs.error();
+  std::vector<std::vector<replay::Row>> rows;
+  for (const replay::Job& job : recorded->jobs) {
+    const std::vector<std::string> wanted =
+        confs->empty() ? std::vector<std::string>{job.workload.recording.conf} : *confs;
+    auto found = replay::forecast_all(job, wanted, recorded->circumstances);
+    if (!found) return found.error();
+    rows.push_back(std::move(*found));
+  }
+  return replay::replay_json(recorded->jobs, rows);
+}
+
+base::Result<Json> call_tune(const Json& arguments) {
+  const auto recorded = jobs_argument(arguments);
+  if (!recorded) return recorded.error();
+  const auto name = text_argument(arguments, "objective", "memory");
+  if (!name) return name.error();
+  const auto objective = replay::parse_objective(*name);
+  if (!objective) return objective.error();
+  replay::TuneOptions options;
+  options.objective = *objective;
+  options.circumstances = recorded->circumstances;
+  std::vector<const replay::Workload*> workloads;
+  for (const replay::Job& job : recorded->jobs)
+    workloads.push_back(&job.workload);
+  const auto result = replay::tune(workloads, options);
+  if (!result) return result.error();
+  return replay::tune_json(recorded->jobs, *result);
+}
+
+base::Result<Json> call_doctor(const Json& arguments) {
+  const auto recorded = jobs_argument(arguments);
+  if (!recorded) return recorded.error();
+  std::vector<replay::Diagnosis> diagnoses;
+  for (const replay::Job& job : recorded->jobs) {
+    auto diagnosis =
+        replay::diagnose(*job.snapshot, job.device, job.workload, recorded->circumstances);
+    if (!diagnosis) return diagnosis.error();
+    diagnoses.push_back(std::move(*diagnosis));
+  }
+  return replay::doctor_json(recorded->jobs, diagnoses);
+}
+
+}  // namespace ebb::capi
