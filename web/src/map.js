@@ -89,11 +89,15 @@ class MapWidget {
 
   recolour() {
     this.colours = classify(this.scheme, this.layout, this.stacks);
-    this.legend.replaceChildren(...this.colours.classes.filter((entry) => entry.bytes > 0).map((entry) => {
-      const swatch = el('span', { class: 'swatch', 'aria-hidden': 'true' });
-      swatch.style.backgroundColor = entry.hex;
-      return el('li', {}, swatch, `${entry.name} `, el('span', { class: 'value' }, bytes(entry.bytes)));
-    }));
+    const entry = (name, held, colouring) => {
+      const swatch = el('span', { class: `swatch ${colouring.class ?? ''}`, 'aria-hidden': 'true' });
+      swatch.style.backgroundColor = colouring.hex ?? '';
+      return el('li', {}, swatch, `${name} `, el('span', { class: 'value' }, bytes(held)));
+    };
+    const rounding = this.layout.rounding();
+    this.legend.replaceChildren(
+      ...this.colours.classes.filter((kind) => kind.bytes > 0).map((kind) => entry(kind.name, kind.bytes, kind)),
+      ...(rounding > 0 ? [entry('dark end: lost to rounding', rounding, { class: 'slack' })] : []));
     this.repaint();
   }
 
