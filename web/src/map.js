@@ -10,6 +10,8 @@ import { onThemeChange } from './theme.js';
 
 const WHEEL = 0.0015;
 const CLICK = 4;
+const HINT = 'Click, then turn the wheel to zoom; drag to move. '
+  + 'Keys: + \u2212 \u2190 \u2192 \u2191 \u2193 0';
 
 function choice(label, options, action) {
   const select = el('select', { onchange: () => action(select.value) },
@@ -41,7 +43,7 @@ class MapWidget {
       el('p', { class: 'note' }, summary(this.layout)),
       this.toolbar(), this.legend, this.stage,
       el('div', { class: 'below' },
-        el('span', { class: 'hint' }, 'Click, then turn the wheel to zoom; drag to move. Keys: + \u2212 \u2190 \u2192 \u2191 \u2193 0'),
+        el('span', { class: 'hint' }, HINT),
         this.shown),
       this.panel.element);
     this.repaint = oncePerFrame(() => this.paint());

@@ -54,7 +54,11 @@ function byStack(layout, stacks) {
   const rank = new Map(top.map((stack, index) => [stack, index]));
   return {
     classes: [
-      ...top.map((stack, index) => ({ name: shortStack(stacks[stack]), colour: () => seriesColour(STACK_COLOURS[index]), state: ACTIVE })),
+      ...top.map((stack, index) => ({
+        name: shortStack(stacks[stack]),
+        colour: () => seriesColour(STACK_COLOURS[index]),
+        state: ACTIVE,
+      })),
       { name: 'others', colour: () => colour('map-other'), state: ACTIVE },
       ...inactive,
     ],

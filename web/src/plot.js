@@ -29,7 +29,7 @@ function axis(unit, label, extra) {
 }
 
 /// As wide as its longest label.
-function labelWidth(chart, values) {
+function labelWidth(_, values) {
   if (!values) return 50;
   const widest = Math.max(...values.map((text) => text.length));
   return Math.ceil(widest * 6.8) + 14;
