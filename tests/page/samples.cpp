@@ -224,6 +224,12 @@ Document large() {
   document.title = "A long job";
   document.plots = {history(200'000)};
   document.maps = {fragmented(100'000)};
+  return document;
+}
+
+Document rows() {
+  Document document;
+  document.title = "Many rows";
   Table table;
   table.title = "Blocks";
   table.columns = {{"block", Unit::count}, {"size", Unit::bytes, Align::automatic, true}};
