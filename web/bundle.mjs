@@ -3,7 +3,7 @@
 //
 //   node bundle.mjs PACKAGES OUTPUT    PACKAGES: the folder that holds node_modules
 import { createHash } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,6 +22,7 @@ const result = await esbuild.build({
   charset: 'ascii',
   format: 'iife',
   target: 'es2020',
+  banner: { js: `/*! uPlot:\n${readFileSync(join(modules, 'uplot', 'LICENSE'), 'utf8').trim()}\n*/` },
   legalComments: 'inline',
 });
 

@@ -10,7 +10,8 @@ from typing import List
 from common import CODE, code_files, finish
 
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
-FOLDERS = ("src", "include", "tests", "bench", "examples", "scripts", ".ci")
+FOLDERS = ("src", "include", "web", "tests", "bench", "examples", "scripts", ".ci")
+SCRIPTS = {".py", ".js", ".mjs", ".css"}
 LONG, TOO_LONG = 300, 400
 
 
@@ -26,7 +27,7 @@ def missing_licences(root: Path) -> List[str]:
             continue
         first, second = opening(path)
         script = first.startswith("#!")
-        if path.suffix not in CODE | {".py"} and not script:
+        if path.suffix not in CODE | SCRIPTS and not script:
             continue
         if LICENCE not in (second if script else first):
             violations.append(f"{path.relative_to(root)}:{2 if script else 1}: expected a line with "

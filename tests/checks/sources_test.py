@@ -35,8 +35,10 @@ class Sources(unittest.TestCase):
         self.plant("src/base/text.cpp", "#include <string>\n" + LICENCE)
         self.plant("tests/checks/x.py", '"""A script."""\n')
         self.plant("scripts/run", "#!/bin/sh\necho\n")
+        self.plant("web/src/page.css", "body {}\n")
         self.assertEqual([line.split(": ")[0] for line in sources.missing_licences(self.root)],
-                         ["scripts/run:2", "src/base/text.cpp:1", "tests/checks/x.py:1"])
+                         ["scripts/run:2", "src/base/text.cpp:1", "tests/checks/x.py:1",
+                          "web/src/page.css:1"])
 
     def test_a_file_that_is_too_long(self):
         self.plant("src/base/long.cpp", LICENCE + "\n" * 300)

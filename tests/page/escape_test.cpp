@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+
 #include "base/json.h"
 
 namespace ebb::page {
@@ -48,6 +50,24 @@ TEST(ScriptJson, CannotEndItsElementAndMeansTheSame) {
 TEST(ScriptJson, ReplacesWhatIsNoUtf8) {
   const std::string text = script_json(base::Json("a\xFF\xC3\"").text());
   EXPECT_EQ(text, "\"a" + kReplacement + kReplacement + "\\\"\"");
+}
+
+TEST(ScriptJson, HoldsWhateverBytesComeIn) {
+  std::uint32_t state = 1;
+  const std::string_view alphabet = "<>&/!-\"\\su\x80\xA8\xBF\xC2\xE2\xED\xF0\xF4\xFF\n";
+  for (int round = 0; round < 5000; ++round) {
+    std::string bytes;
+    for (int i = 0; i < 24; ++i) {
+      state = state * 1664525U + 1013904223U;
+      bytes += alphabet[(state >> 16U) % alphabet.size()];
+    }
+    const std::string text = script_json(base::Json(bytes).text());
+    ASSERT_EQ(text.find_first_of("<>&"), std::string::npos) << "round " << round;
+    const auto back = base::parse_json(text);
+    ASSERT_TRUE(back.has_value()) << "round " << round << ": " << back.error().message;
+    ASSERT_EQ(html_text(*back->as_string()), html_text(bytes)) << "round " << round;
+    ASSERT_EQ(script_json(text), text) << "round " << round << ": not all of it was UTF-8";
+  }
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ int main(int count, char** arguments) {
       {"empty", {}},
       {"report", samples::report()},
       {"large", samples::large()},
+      {"rows", samples::rows()},
       {"hostile", samples::hostile()},
       {"broken", samples::broken()},
   };

@@ -224,11 +224,17 @@ Document large() {
   document.title = "A long job";
   document.plots = {history(200'000)};
   document.maps = {fragmented(100'000)};
+  return document;
+}
+
+Document rows() {
+  Document document;
+  document.title = "Many rows";
   Table table;
   table.title = "Blocks";
   table.columns = {{"block", Unit::count}, {"size", Unit::bytes, Align::automatic, true}};
   Numbers numbers;
-  for (int i = 0; i < 5'000; ++i)
+  for (int i = 0; i < 1'000; ++i)
     table.rows.push_back({i, std::uint64_t{512} * (1 + numbers.below(100'000))});
   document.tables = {table};
   return document;

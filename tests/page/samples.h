@@ -30,8 +30,11 @@ MemoryMap fragmented(std::size_t blocks);
 /// What `ebb doctor` and `ebb tune` have to show: every kind of section.
 Document report();
 
-/// The same kinds with 200,000 points to a line and 100,000 blocks.
+/// Plot and map with 200,000 points to a line and 100,000 blocks.
 Document large();
+
+/// A table of 1,000 rows.
+Document rows();
 
 /// Text that tries to become markup or script wherever text goes.
 Document hostile();

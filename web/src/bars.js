@@ -61,12 +61,15 @@ export function barChart(chart) {
   const limit = Number.isFinite(chart.limit?.value) ? chart.limit : null;
   const names = [...new Set(bars.flatMap((bar) => items(bar.parts).map((part) => part.name)))];
   const classes = new Map(names.map((name, index) => [name, `colour-${(index % COLOURS) + 1}`]));
-  const full = Math.max(...bars.map(totalOf), ...bars.map((bar) => (hasRange(bar) ? bar.high : 0)), limit?.value ?? 0) * 1.02 || 1;
+  const reach = bars.map((bar) => Math.max(totalOf(bar), hasRange(bar) ? bar.high : 0));
+  const full = 1.02 * Math.max(...reach, limit?.value ?? 0) || 1;
   const scale = { full, unit, limit };
   return section('bars', chart,
     el('ul', { class: 'legend' },
       names.map((name) => el('li', {}, el('span', { class: `swatch ${classes.get(name)}` }), name)),
-      limit ? el('li', {}, el('span', { class: 'swatch limit-swatch' }), `${limit.name} ${format(limit.value, unit)}`) : null),
+      limit
+        ? el('li', {}, el('span', { class: 'swatch limit-swatch' }), `${limit.name} ${format(limit.value, unit)}`)
+        : null),
     el('div', { class: 'rows' }, bars.map((bar) => {
       const over = limit && totalOf(bar) > limit.value;
       return el('div', { class: over ? 'row over' : 'row' },

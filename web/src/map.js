@@ -10,6 +10,8 @@ import { onThemeChange } from './theme.js';
 
 const WHEEL = 0.0015;
 const CLICK = 4;
+const HINT = 'Click, then turn the wheel to zoom; drag to move. '
+  + 'Keys: + \u2212 \u2190 \u2192 \u2191 \u2193 0';
 
 function choice(label, options, action) {
   const select = el('select', { onchange: () => action(select.value) },
@@ -41,7 +43,7 @@ class MapWidget {
       el('p', { class: 'note' }, summary(this.layout)),
       this.toolbar(), this.legend, this.stage,
       el('div', { class: 'below' },
-        el('span', { class: 'hint' }, 'Click, then turn the wheel to zoom; drag to move. Keys: + \u2212 \u2190 \u2192 \u2191 \u2193 0'),
+        el('span', { class: 'hint' }, HINT),
         this.shown),
       this.panel.element);
     this.repaint = oncePerFrame(() => this.paint());
@@ -89,11 +91,15 @@ class MapWidget {
 
   recolour() {
     this.colours = classify(this.scheme, this.layout, this.stacks);
-    this.legend.replaceChildren(...this.colours.classes.filter((entry) => entry.bytes > 0).map((entry) => {
-      const swatch = el('span', { class: 'swatch', 'aria-hidden': 'true' });
-      swatch.style.backgroundColor = entry.hex;
-      return el('li', {}, swatch, `${entry.name} `, el('span', { class: 'value' }, bytes(entry.bytes)));
-    }));
+    const entry = (name, held, colouring) => {
+      const swatch = el('span', { class: `swatch ${colouring.class ?? ''}`, 'aria-hidden': 'true' });
+      swatch.style.backgroundColor = colouring.hex ?? '';
+      return el('li', {}, swatch, `${name} `, el('span', { class: 'value' }, bytes(held)));
+    };
+    const rounding = this.layout.rounding();
+    this.legend.replaceChildren(
+      ...this.colours.classes.filter((kind) => kind.bytes > 0).map((kind) => entry(kind.name, kind.bytes, kind)),
+      ...(rounding > 0 ? [entry('dark end: lost to rounding', rounding, { class: 'slack' })] : []));
     this.repaint();
   }
 

@@ -6,7 +6,8 @@ import { colour, rgb, seriesColour } from './theme.js';
 
 const MiB = 1024 ** 2;
 const SIZES = [MiB / 16, MiB, 10 * MiB, 100 * MiB, 1024 * MiB, Infinity];
-const TOP_STACKS = 7;
+/// Lines' colours, less the one that looks like pending blocks.
+const STACK_COLOURS = [0, 1, 2, 3, 5, 6, 7];
 
 const inactive = [
   { name: 'pending free', colour: () => colour('map-pending'), state: PENDING },
@@ -49,11 +50,15 @@ function byStack(layout, stacks) {
     held.set(layout.stack[block], (held.get(layout.stack[block]) ?? 0) + layout.size[block]);
   }
   const top = [...held.keys()].filter((stack) => stack >= 0)
-    .sort((a, b) => held.get(b) - held.get(a)).slice(0, TOP_STACKS);
+    .sort((a, b) => held.get(b) - held.get(a)).slice(0, STACK_COLOURS.length);
   const rank = new Map(top.map((stack, index) => [stack, index]));
   return {
     classes: [
-      ...top.map((stack, index) => ({ name: shortStack(stacks[stack]), colour: () => seriesColour(index), state: ACTIVE })),
+      ...top.map((stack, index) => ({
+        name: shortStack(stacks[stack]),
+        colour: () => seriesColour(STACK_COLOURS[index]),
+        state: ACTIVE,
+      })),
       { name: 'others', colour: () => colour('map-other'), state: ACTIVE },
       ...inactive,
     ],

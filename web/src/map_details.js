@@ -23,14 +23,16 @@ export function summary(layout) {
     `${bytes(reserved)} reserved in ${counted(layout.segments.length, 'segment')}`,
     `${bytes(held[ACTIVE])} active`,
     held[PENDING] ? `${bytes(held[PENDING])} pending free` : null,
-    `${bytes(held[FREE])} free${freeBlocks ? ` in ${counted(freeBlocks, 'piece')}, the largest ${bytes(largestFree)}` : ''}`,
+    freeBlocks
+      ? `${bytes(held[FREE])} free in ${counted(freeBlocks, 'piece')}, the largest ${bytes(largestFree)}`
+      : null,
     held[UNMAPPED] ? `${bytes(held[UNMAPPED])} unmapped` : null,
   ];
   return parts.filter(Boolean).join(' \u00b7 ');
 }
 
 /// What is known of a block: [label, value] pairs.
-export function facts(layout, block) {
+function facts(layout, block) {
   const segment = layout.segments[layout.segment[block]];
   const [size, requested] = [layout.size[block], layout.requested[block]];
   return [

@@ -93,6 +93,18 @@ export class Layout {
     return largest;
   }
 
+  /// Bytes of active blocks that nobody asked for.
+  rounding() {
+    let sum = 0;
+    for (let block = 0; block < this.count; ++block) sum += this.slack(block);
+    return sum;
+  }
+
+  slack(block) {
+    if (this.state[block] !== ACTIVE || this.requested[block] === 0) return 0;
+    return Math.max(0, this.size[block] - this.requested[block]);
+  }
+
   segmentAt(byte) {
     return lastAtOrBelow(this.segmentStart, byte);
   }

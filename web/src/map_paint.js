@@ -2,7 +2,7 @@
 // Draws a map. Each row is first mixed into a line of pixels, so that blocks too small to see still
 // count by their bytes, and the cost does not grow with what is not visible.
 import { bytes } from './format.js';
-import { ACTIVE, UNMAPPED } from './map_layout.js';
+import { PENDING, UNMAPPED } from './map_layout.js';
 import { colour } from './theme.js';
 
 const GAP = 4;
@@ -49,11 +49,11 @@ function writeRow(image, index, sums) {
   }
 }
 
-function hatching(context) {
+function hatching(context, ink) {
   const tile = document.createElement('canvas');
   tile.width = tile.height = 8;
   const pen = tile.getContext('2d');
-  pen.strokeStyle = colour('map-hatch');
+  pen.strokeStyle = ink;
   pen.beginPath();
   for (const shift of [-8, 0, 8]) {
     pen.moveTo(shift, 8);
@@ -64,7 +64,7 @@ function hatching(context) {
 }
 
 /// Edges, rounding, hatching and sizes of the blocks that are wide enough for them.
-function detail(context, row, layout, view, { classOf, classes }, hatch, inks) {
+function detail(context, row, layout, view, { classOf, classes }, inks) {
   const { top, height } = strip(view);
   const y = row.y + top;
   const perPixel = view.bytesPerPixel;
@@ -73,14 +73,14 @@ function detail(context, row, layout, view, { classOf, classes }, hatch, inks) {
     const left = (layout.start[block] - row.from) / perPixel;
     const width = layout.size[block] / perPixel;
     if (width < WIDE) continue;
-    if (layout.state[block] === UNMAPPED) {
-      context.fillStyle = hatch;
+    if (inks.hatch[layout.state[block]]) {
+      context.fillStyle = inks.hatch[layout.state[block]];
       context.fillRect(left, y, width, height);
     }
-    const slack = layout.requested[block] > 0 ? layout.size[block] - layout.requested[block] : 0;
-    if (layout.state[block] === ACTIVE && slack / perPixel >= 1) {
+    const slack = layout.slack(block) / perPixel;
+    if (slack >= 1) {
       context.fillStyle = inks.slack;
-      context.fillRect(left + width - slack / perPixel, y, slack / perPixel, height);
+      context.fillRect(left + width - slack, y, slack, height);
     }
     context.fillStyle = inks.edge;
     context.fillRect(left, y, 1, height);
@@ -91,7 +91,7 @@ function detail(context, row, layout, view, { classOf, classes }, hatch, inks) {
 
 function sizeLabel(context, size, left, right, y, height, [red, green, blue]) {
   if (right - left < 58 || height < 18) return;
-  context.fillStyle = red * 0.3 + green * 0.59 + blue * 0.11 > 140 ? '#101418' : '#ffffff';
+  context.fillStyle = red * 0.3 + green * 0.59 + blue * 0.11 > 120 ? '#101418' : '#ffffff';
   context.textAlign = 'center';
   context.fillText(bytes(size), (left + right) / 2, y + height / 2);
 }
@@ -141,11 +141,19 @@ export function paintMap(canvas, layout, view, colours) {
   context.font = '11px system-ui, sans-serif';
   context.textBaseline = 'middle';
   const { top, height } = strip(view);
-  const hatch = hatching(context);
-  const inks = { slack: colour('map-slack'), edge: colour('map-edge'), card: colour('card'), soft: colour('text-soft') };
+  const inks = {
+    slack: colour('map-slack'),
+    edge: colour('map-edge'),
+    card: colour('card'),
+    soft: colour('text-soft'),
+    hatch: {
+      [UNMAPPED]: hatching(context, colour('map-hatch')),
+      [PENDING]: hatching(context, colour('map-slack')),
+    },
+  };
   rows.forEach((row, index) => {
     context.drawImage(lines, 0, index, pixels, 1, 0, row.y + top, view.width, height);
-    detail(context, row, layout, view, colours, hatch, inks);
+    detail(context, row, layout, view, colours, inks);
     segments(context, row, layout, view, inks);
   });
 }

@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 import { el, items, nothing, oncePerFrame, section } from './dom.js';
 import { format, increments, ticks } from './format.js';
 import { Line, windowOf } from './line.js';
-import { drawLimit, drawMarks } from './plot_overlay.js';
+import { drawLimit, drawMarks, MARK_ROOM } from './plot_overlay.js';
 import { legend } from './plot_legend.js';
 import { colour, onThemeChange, seriesColour, seriesStyle } from './theme.js';
 import { View } from './plot_view.js';
@@ -29,7 +29,7 @@ function axis(unit, label, extra) {
 }
 
 /// As wide as its longest label.
-function labelWidth(chart, values) {
+function labelWidth(_, values) {
   if (!values) return 50;
   const widest = Math.max(...values.map((text) => text.length));
   return Math.ceil(widest * 6.8) + 14;
@@ -83,9 +83,10 @@ class PlotWidget {
     return {
       width: this.area.clientWidth,
       height: HEIGHT,
-      padding: [14, 16, 0, 0],
+      padding: [items(marks).length ? MARK_ROOM : 8, 16, 0, 0],
       legend: { show: false },
       cursor: {
+        y: false,
         drag: { x: true, y: true, uni: 40, dist: 5, setScale: false },
         points: { show: false },
       },

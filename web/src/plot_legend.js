@@ -3,6 +3,9 @@ import { el } from './dom.js';
 import { format } from './format.js';
 import { seriesColour, seriesStyle } from './theme.js';
 
+/// Room that the place under the pointer gets, so that nothing moves when it changes.
+const LONGEST_PLACE = 26;
+
 /// Names of the lines with their value under the pointer (their peak when there is none), each a
 /// button that shows or hides its line. `toggle(index)` returns whether it is shown now.
 export function legend(lines, plot, toggle) {
@@ -29,8 +32,12 @@ export function legend(lines, plot, toggle) {
     });
   }
 
+  const place = (x) => `${plot.x_label || 'at'} ${format(x, plot.x_unit)}`;
+  const last = Math.max(...lines.map((line) => line.x[line.x.length - 1] ?? 0));
+  where.style.minWidth = `${Math.min(place(last).length, LONGEST_PLACE)}ch`;
+
   function read(x) {
-    where.textContent = x == null ? 'peak' : `${plot.x_label || 'at'} ${format(x, plot.x_unit)}`;
+    where.textContent = x == null ? 'peak' : place(x);
     for (const { line, value } of entries) {
       const number = x == null ? line.high : line.at(x);
       value.textContent = format(Number.isFinite(number) ? number : null, plot.y_unit);

@@ -7,13 +7,13 @@ const LONGEST_LABEL = 48;
 
 const isWithin = (value, { min, max }) => Number.isFinite(value) && value >= min && value <= max;
 
+/// Room for labels above the lines, in pixels of the page.
+export const MARK_ROOM = 20;
+
 function begin(chart) {
   const { ctx, bbox } = chart;
   const ratio = window.devicePixelRatio || 1;
   ctx.save();
-  ctx.beginPath();
-  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
-  ctx.clip();
   ctx.font = `600 ${12 * ratio}px system-ui, sans-serif`;
   ctx.lineWidth = 1.5 * ratio;
   ctx.textAlign = 'left';
@@ -41,8 +41,8 @@ export function drawLimit(chart, limit, unit) {
 export function drawMarks(chart, marks) {
   if (marks.length === 0) return;
   const { ctx, bbox, ratio } = begin(chart);
-  ctx.strokeStyle = colour('mark');
-  ctx.textBaseline = 'top';
+  ctx.strokeStyle = ctx.fillStyle = colour('mark');
+  ctx.textBaseline = 'bottom';
   let free = bbox.left;
   for (const { x: at, label: full = '' } of [...marks].sort((a, b) => a.x - b.x)) {
     const label = full.length > LONGEST_LABEL ? `${full.slice(0, LONGEST_LABEL - 1)}\u2026` : full;
@@ -50,19 +50,14 @@ export function drawMarks(chart, marks) {
     const x = Math.round(chart.valToPos(at, 'x', true));
     ctx.setLineDash([3 * ratio, 3 * ratio]);
     ctx.beginPath();
-    ctx.moveTo(x, bbox.top);
+    ctx.moveTo(x, bbox.top - 4 * ratio);
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
     const width = ctx.measureText(label).width + 12 * ratio;
     const left = Math.min(x, bbox.left + bbox.width - width);
     if (left < free) continue;
     free = left + width;
-    ctx.fillStyle = colour('card');
-    ctx.globalAlpha = 0.85;
-    ctx.fillRect(left + 2 * ratio, bbox.top + 4 * ratio, width - 4 * ratio, 17 * ratio);
-    ctx.globalAlpha = 1;
-    ctx.fillStyle = colour('mark');
-    ctx.fillText(label, left + 6 * ratio, bbox.top + 6 * ratio);
+    ctx.fillText(label, left, bbox.top - 5 * ratio);
   }
   ctx.restore();
 }

@@ -3,8 +3,9 @@ import { el, nothing, section } from './dom.js';
 import { format } from './format.js';
 
 const SHOWN = 200;
-/// Text with more characters gets a wide column.
-const LONG = 20;
+/// How many characters of text a column shows on one line: the first names its row.
+const FIRST_WIDTH = 28;
+const OTHER_WIDTH = 16;
 
 function compare(a, b) {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
@@ -25,11 +26,14 @@ function largestOf(rows, column) {
   return rows.reduce((largest, row) => (row[column] > largest ? row[column] : largest), 0);
 }
 
-const cellClass = ({ align, long }) => (align === 'right' ? 'right' : long ? 'long' : null);
+function textWidth(rows, column) {
+  const longest = rows.reduce((most, row) => Math.max(most, String(row[column] ?? '').length), 0);
+  return Math.min(longest, column === 0 ? FIRST_WIDTH : OTHER_WIDTH);
+}
 
-function cell(value, { unit, align, largest, long }) {
+function cell(value, { unit, align, largest }) {
   const text = value == null ? '' : format(value, unit);
-  const element = el('td', { class: cellClass({ align, long }) }, text);
+  const element = el('td', { class: align === 'right' ? 'right' : null }, text);
   if (largest > 0 && typeof value === 'number') {
     const bar = el('span', { class: 'cell-bar', 'aria-hidden': 'true' });
     bar.style.width = `${(100 * Math.max(0, value)) / largest}%`;
@@ -42,11 +46,7 @@ function cell(value, { unit, align, largest, long }) {
 export function table(data) {
   const rows = (data.rows ?? []).filter(Array.isArray);
   const columns = (data.columns ?? []).map((column, index) =>
-    ({
-      ...column,
-      largest: column.bar ? largestOf(rows, index) : 0,
-      long: rows.some((row) => String(row[index] ?? '').length > LONG),
-    }));
+    ({ ...column, largest: column.bar ? largestOf(rows, index) : 0 }));
   if (columns.length === 0) return nothing('table', data).element;
   let order = [...rows.keys()];
   let all = rows.length <= SHOWN;
@@ -61,7 +61,9 @@ export function table(data) {
 
   const heads = columns.map((column, index) => {
     const name = el('button', { type: 'button', onclick: () => sort(index) }, column.name);
-    return el('th', { scope: 'col', class: cellClass(column) }, name);
+    const head = el('th', { scope: 'col', class: column.align === 'right' ? 'right' : null }, name);
+    if (column.align !== 'right') head.style.minWidth = `min(${textWidth(rows, index)}ch, 55vw)`;
+    return head;
   });
 
   function sort(index) {
