@@ -51,7 +51,8 @@ base::Json failure_certificate(const Workload& workload, const Row& recorded,
                                  {"blocks", std::move(blocks)}});
     }
   }
-  if (auto without = replay_without(workload, recorded, circumstances, verdict)) {
+  const auto without = replay_without(workload, recorded, circumstances, verdict);
+  if (without && !without->outcome.oom) {
     return base::Json::object({{"kind", "replay"},
                                {"without", ebb::replay::name_of(verdict)},
                                {"row", to_json(*without)}});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/counterfactual.h"
 
+#include <algorithm>
+
 namespace ebb::replay {
 namespace {
 
@@ -54,26 +56,31 @@ std::optional<Row> replay_without(const Workload& workload, const Row& recorded,
   Circumstances same = circumstances;
   same.limit = recorded.limit;
   same.profile = recorded.profile;
-  const auto fits = [](base::Result<Row> row) -> std::optional<Row> {
-    if (!row || row->outcome.oom) return std::nullopt;
+  const auto found = [](base::Result<Row> row) -> std::optional<Row> {
+    if (!row) return std::nullopt;
     return std::move(*row);
+  };
+  const auto with = [&](const std::string& conf) {
+    return conf == recorded.conf ? std::nullopt : found(forecast(workload, conf, same, false));
+  };
+  const auto any_operation = [&](auto&& is_one) {
+    return std::any_of(workload.operations.begin(), workload.operations.end(), is_one);
   };
   switch (cause) {
     case Verdict::rounding:
-      return fits(
-          forecast(workload, without_key(recorded.conf, "roundup_power2_divisions"), same, false));
+      return with(without_key(recorded.conf, "roundup_power2_divisions"));
     case Verdict::oversize:
-      return fits(forecast(
-          workload,
-          without_key(without_key(recorded.conf, "max_split_size_mb"), "max_non_split_rounding_mb"),
-          same, false));
+      return with(without_key(without_key(recorded.conf, "max_split_size_mb"),
+                              "max_non_split_rounding_mb"));
     case Verdict::deferred_frees:
-      return fits(forecast(with_immediate_frees(workload), recorded.conf, same, false));
+      if (!any_operation([](const Operation& op) { return op.kind == Kind::free_later; })) break;
+      return found(forecast(with_immediate_frees(workload), recorded.conf, same, false));
     case Verdict::private_pools:
-      return fits(forecast(with_shared_pools(workload), recorded.conf, same, false));
+      if (!any_operation([](const Operation& op) { return op.pool != 0; })) break;
+      return found(forecast(with_shared_pools(workload), recorded.conf, same, false));
     case Verdict::self_limit:
       same.limit = recorded.limit + workload.recording.largest_oom_free;
-      return fits(forecast(workload, recorded.conf, same, false));
+      return found(forecast(workload, recorded.conf, same, false));
     case Verdict::capacity:
     case Verdict::fragmentation:
     case Verdict::cache:

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cache/rounding.h"
 #include "replay/certificate.h"
+#include "replay/counterfactual.h"
 #include "replay/fixes.h"
 #include "replay/leak.h"
 #include "replay/lifetimes.h"
@@ -45,7 +46,7 @@ std::string headline_of(Verdict verdict, std::uint64_t bytes) {
     case Verdict::capacity:
       return "What the job keeps alive does not fit: " + amount + " too much";
     case Verdict::fragmentation:
-      return amount + " were free, but in pieces between live blocks";
+      return amount + " were reserved and free, but not in one piece where it was needed";
     case Verdict::rounding:
       return amount + " went into rounding requests up";
     case Verdict::oversize:
@@ -64,6 +65,23 @@ std::string headline_of(Verdict verdict, std::uint64_t bytes) {
       return "Nothing to act on: " + amount + " above what is needed";
   }
   return {};
+}
+
+const char* what_it_is(Verdict cause) {
+  switch (cause) {
+    case Verdict::fragmentation:
+      return "free in pieces beside live blocks";
+    case Verdict::rounding:
+      return "more than requested, by rounding";
+    case Verdict::oversize:
+      return "more than requested, in blocks handed out whole";
+    case Verdict::deferred_frees:
+      return "freed and waiting for other streams";
+    case Verdict::private_pools:
+      return "free in private pools";
+    default:
+      return "";
+  }
 }
 
 class Doctor {
@@ -107,13 +125,18 @@ class Doctor {
     return last;
   }
 
-  void look_at(std::uint32_t operation) {
+  Setup setup_as_recorded() const {
     Setup setup;
     setup.settings = settings_;
     setup.profile = recorded_.profile;
     setup.limit = recorded_.limit;
     setup.placement = circumstances_.placement;
     setup.as_recorded = recorded_.is_recorded;
+    return setup;
+  }
+
+  void look_at(std::uint32_t operation) {
+    Setup setup = setup_as_recorded();
     setup.last_operation = operation;
     setup.keep_segments = true;
     diagnosis_.operation = operation;
@@ -122,10 +145,10 @@ class Doctor {
     find("%s reserved, %s of it needed", bytes_text(ledger.reserved), bytes_text(ledger.needed));
     for (const Cause& cause : causes_in(ledger)) {
       if (cause.bytes * 100 >= ledger.reserved) {
-        find("%s: %s", name_of(cause.verdict), bytes_text(cause.bytes));
+        find("%s %s", bytes_text(cause.bytes), what_it_is(cause.verdict));
       }
     }
-    if (ledger.cached != 0) find("free as a whole: %s", bytes_text(ledger.cached));
+    if (ledger.cached != 0) find("%s free in whole segments", bytes_text(ledger.cached));
   }
 
   template <class... Text>
@@ -192,23 +215,33 @@ class Doctor {
                                               bound_, diagnosis_.fix);
   }
 
+  bool is_worthwhile(std::uint64_t bytes) const {
+    return static_cast<double>(bytes) >=
+               kWorthwhile * static_cast<double>(recorded_.outcome.peak_reserved) &&
+           bytes >= 2 * base::kMiB;
+  }
+
   void explain_peak() {
     const Ledger& ledger = diagnosis_.ledger;
-    const auto worthwhile = [&](std::uint64_t bytes) {
-      return static_cast<double>(bytes) >= kWorthwhile * static_cast<double>(ledger.reserved) &&
-             bytes >= 2 * base::kMiB;
-    };
-    std::vector<Cause> causes = causes_in(ledger);
-    // What is cached at the peak was no use for the request that made the peak.
-    causes[0].bytes += ledger.cached;
+    diagnosis_.evidence = base::Json::object({{"kind", "ledger"}, {"ledger", to_json(ledger)}});
+    // What the job or its settings brought about, by how much less it holds without that.
+    std::vector<Cause> causes;
+    for (const Verdict verdict :
+         {Verdict::rounding, Verdict::oversize, Verdict::deferred_frees, Verdict::private_pools}) {
+      const auto row = replay_without(work_, recorded_, circumstances_, verdict);
+      const std::uint64_t peak = recorded_.outcome.peak_reserved;
+      if (!row || row->outcome.peak_reserved >= peak) continue;
+      causes.push_back({verdict, peak - row->outcome.peak_reserved});
+    }
     std::stable_sort(causes.begin(), causes.end(),
                      [](const Cause& a, const Cause& b) { return a.bytes > b.bytes; });
+    // At the peak also whole segments are no use to the request that made it.
+    causes.push_back({Verdict::fragmentation, ledger.split_free + ledger.cached});
+    const std::uint64_t idle = idle_at_end();
+    causes.push_back({Verdict::cache, idle});
     for (const Cause& cause : causes) {
-      if (worthwhile(cause.bytes)) diagnosis_.also.push_back(cause.verdict);
+      if (is_worthwhile(cause.bytes)) diagnosis_.also.push_back(cause.verdict);
     }
-    const std::uint64_t returnable = cached_at_end();
-    if (worthwhile(returnable)) diagnosis_.also.push_back(Verdict::cache);
-    diagnosis_.evidence = base::Json::object({{"kind", "ledger"}, {"ledger", to_json(ledger)}});
     if (const auto leak = find_leak(snapshot_, device_, work_)) {
       decide(Verdict::leak, leak->per_step);
       diagnosis_.evidence = growth_certificate(*leak, snapshot_, device_, work_);
@@ -216,32 +249,39 @@ class Doctor {
       diagnosis_.fix.text = "Let go of what these places allocate in every step";
       return;
     }
-    if (worthwhile(causes.front().bytes)) {
-      decide(causes.front().verdict, causes.front().bytes);
-      diagnosis_.fix = fix_peak(work_, recorded_, circumstances_, diagnosis_.verdict);
-      if (diagnosis_.fix.row) {
-        diagnosis_.evidence.set("row", to_json(*diagnosis_.fix.row));
-      }
+    const auto chosen = std::find_if(causes.begin(), causes.end(), [&](const Cause& cause) {
+      return is_worthwhile(cause.bytes);
+    });
+    if (chosen == causes.end()) {
+      decide(Verdict::healthy, ledger.reserved - ledger.needed);
       return;
     }
-    if (worthwhile(returnable)) {
-      decide(Verdict::cache, returnable);
+    decide(chosen->verdict, chosen->bytes);
+    if (chosen->verdict == Verdict::cache) {
       diagnosis_.fix.kind = "code";
-      diagnosis_.fix.text = "torch.cuda.empty_cache() at this point returns " +
-                            bytes_text(returnable) + " to the device";
+      diagnosis_.fix.text = "torch.cuda.empty_cache() at the end of this history returns " +
+                            bytes_text(idle) + " that nothing has used for a while";
       return;
     }
-    decide(Verdict::healthy, ledger.reserved - ledger.needed);
+    diagnosis_.fix = fix_peak(work_, recorded_, circumstances_, diagnosis_.verdict);
+    if (diagnosis_.fix.row) diagnosis_.evidence.set("row", to_json(*diagnosis_.fix.row));
   }
 
-  std::uint64_t cached_at_end() const {
-    Setup setup;
-    setup.settings = settings_;
-    setup.profile = recorded_.profile;
-    setup.limit = recorded_.limit;
-    setup.as_recorded = recorded_.is_recorded;
+  /// What empty_cache would return at the end, as far as the last quarter of the job did without.
+  std::uint64_t idle_at_end() const {
+    Setup setup = setup_as_recorded();
     setup.keep_segments = true;
-    return ledger_of(replay(work_, setup).segments, settings_, recorded_.profile).cached;
+    setup.keep_curve = true;
+    const Outcome outcome = replay(work_, setup);
+    std::uint64_t used = 0;
+    for (const CurvePoint& point : outcome.curve) {
+      if (point.requests >= outcome.requests - outcome.requests / 4) {
+        used = std::max(used, point.allocated);
+      }
+    }
+    const std::uint64_t unused = outcome.final_reserved > used ? outcome.final_reserved - used : 0;
+    const Ledger end = ledger_of(outcome.segments, settings_, recorded_.profile);
+    return std::min(unused, end.cached);
   }
 
   const trace::Snapshot& snapshot_;

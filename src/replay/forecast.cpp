@@ -65,7 +65,8 @@ std::uint64_t limit_for(const Workload& workload, const Circumstances& circumsta
   const Recording& recording = workload.recording;
   const bool ran_short = recording.limit_high != cache::kUnlimited;
   const bool consistent = recording.limit_low < recording.limit_high;
-  return ran_short && consistent ? recording.limit_low : cache::kUnlimited;
+  if (!ran_short || !consistent) return cache::kUnlimited;
+  return std::clamp(recording.device_limit, recording.limit_low, recording.limit_high - 1);
 }
 
 base::Result<Row> forecast(const Workload& workload, const std::string& conf,

@@ -44,8 +44,8 @@ struct Row {
 
 /// What is taken from the recording where the circumstances leave it open.
 cache::VersionProfile profile_for(const Workload& workload, const Circumstances& circumstances);
-/// Where neither says it: the largest that the recording is known to have had, if it ever had too
-/// little; else no limit.
+/// Where nobody says it and the recording never had too little, no limit; else what the device had,
+/// or the largest that the recording is known to have had.
 std::uint64_t limit_for(const Workload& workload, const Circumstances& circumstances);
 
 /// Replays the workload under a settings string. `details` also keeps events and the curve.

@@ -16,7 +16,7 @@ bool is_python(const std::string& file) {
 
 /// Frames of the framework itself, which say nothing about whose memory it is.
 bool is_machinery(const std::string& file) {
-  return file.find("/torch/") != std::string::npos || file.find("??") != std::string::npos;
+  return file.find("/torch/") != std::string::npos || file.rfind("torch/", 0) == 0 || file == "??";
 }
 
 const std::string& text_of(const trace::Snapshot& snapshot, trace::Index index) {

@@ -213,6 +213,9 @@ class Builder {
     recording.events.push_back({work_.requests, Action::oom, event.size});
     const std::uint64_t asked = cache::segment_size(event.size, known_.settings.large_segment_size);
     recording.limit_high = std::min(recording.limit_high, reserved_ + asked);
+    if (event.address < asked) {
+      recording.device_limit = std::max(recording.device_limit, reserved_ + event.address);
+    }
   }
 
   void take_segment(const Event& event) {

@@ -59,6 +59,9 @@ struct Recording {
   std::uint64_t final_reserved = 0;
   std::uint64_t ooms = 0;
   std::uint64_t largest_oom_free = 0;  ///< most device memory that was free when a request failed
+  /// What the process held and the device had left when a request failed that the device could not
+  /// serve; 0 where that never happened.
+  std::uint64_t device_limit = 0;
   /// The byte limits under which the recorded successes and failures all happen: at least `low`,
   /// below `high`. Without a failure, `high` is kUnlimited.
   std::uint64_t limit_low = 0;
