@@ -48,6 +48,7 @@ void SnapshotRecords::add_item(Value& list, const Value& item) {
   if (item.is_broken()) return become(list, ValueKind::broken, item.first(), 1);
   if (item.is_empty_list() || item.is_list_of(ValueKind::event)) return add_trace(list, item);
   if (item.kind == ValueKind::ignored) {
+    ++ignored_events_;
     if (list.is_empty_list()) {
       become(list, ValueKind::event, static_cast<Index>(events_.size()), 0);
     } else if (!list.is_list_of(ValueKind::event)) {

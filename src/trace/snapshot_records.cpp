@@ -182,11 +182,7 @@ Value SnapshotRecords::make_event(const Fields& fields) {
         break;
     }
   }
-  event_keys_.add(fields.keys);
-  if (!known_action) {
-    ++ignored_events_;
-    return Value::of(ValueKind::ignored);
-  }
+  if (!known_action) return Value::of(ValueKind::ignored);
   const Word place = event.action == Action::oom ? Word::device_free : Word::addr;
   for (const Word key : {place, Word::size}) {
     if (!fields.has(key)) {
@@ -198,6 +194,7 @@ Value SnapshotRecords::make_event(const Fields& fields) {
     return broken("address and size of an event go beyond 64 bits");
   }
   if (events_.size() >= kNone) return broken("more than 4294967295 events");
+  event_keys_.add(fields.keys);
   maps_memory_ |= event.action == Action::segment_map || event.action == Action::segment_unmap;
   annotates_ |= event.action == Action::annotate;
   events_.push_back(event);

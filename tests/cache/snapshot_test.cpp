@@ -3,77 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
-
 #include "cache/device_set.h"
 #include "cache/fixture.h"
-#include "trace/pickle_writer.h"
 #include "cache/snapshot_pickle.h"
-#include "support/temporary_directory.h"
+#include "support/python_value.h"
 
 namespace ebb::cache {
 namespace {
 
-/// What Python makes of a pickle: repr() of `expression` over the loaded value `v`.
-std::string python(const std::string& pickle, const std::string& expression) {
-  const support::TemporaryDirectory directory;
-  const std::string path = directory.write("value.pickle", pickle);
-  const std::string command = std::string(EBB_PYTHON) +
-                              " -c \"import pickle; v = pickle.load(open('" + path +
-                              "', 'rb')); print((" + expression + "), end='')\"";
-  FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return "cannot run python";
-  std::string out;
-  for (char buffer[4096]; const std::size_t count = fread(buffer, 1, sizeof buffer, pipe);) {
-    out.append(buffer, count);
-  }
-  return pclose(pipe) == 0 ? out : "python failed";
-}
-
-TEST(PickleWriter, WritesEveryKindOfValueThatPythonReadsBack) {
-  trace::PickleWriter writer;
-  writer.begin_list();
-  for (const std::uint64_t value :
-       {0ULL, 255ULL, 256ULL, 65536ULL, 0x7FFFFFFFULL, 0x80000000ULL, 0x7FFF12345678ULL,
-        0x8000000000000000ULL, 0xFFFFFFFFFFFFFFFFULL}) {
-    writer.natural(value);
-  }
-  for (const std::int64_t value : {-1LL, -2147483648LL, -2147483649LL}) {
-    writer.integer(value);
-  }
-  writer.real(0.6);
-  writer.boolean(true);
-  writer.boolean(false);
-  writer.text("twice");
-  writer.text("twice");
-  writer.text(std::string(300, 'x'));
-  writer.natural(3);
-  writer.natural(4);
-  writer.end_pair();
-  writer.begin_dict();
-  writer.text("k");
-  writer.begin_list();
-  writer.end_list();
-  writer.end_dict();
-  writer.end_list();
-  EXPECT_EQ(python(std::move(writer).finish(), "v"),
-            "[0, 255, 256, 65536, 2147483647, 2147483648, 140733498807928, 9223372036854775808, "
-            "18446744073709551615, -1, -2147483648, -2147483649, 0.6, True, False, 'twice', "
-            "'twice', '" +
-                std::string(300, 'x') + "', (3, 4), {'k': []}]");
-}
-
-TEST(PickleWriter, RefersBackToMoreThan256Strings) {
-  trace::PickleWriter writer;
-  writer.begin_list();
-  for (int repeat = 0; repeat < 2; ++repeat) {
-    for (int i = 0; i < 300; ++i) {
-      writer.text("s" + std::to_string(i));
-    }
-  }
-  writer.end_list();
-  EXPECT_EQ(python(std::move(writer).finish(), "v[:300] == v[300:], v[599]"), "(True, 's299')");
-}
+using support::python;
 
 std::string keys_of(int minor, const std::string& expression) {
   World world("", minor);
