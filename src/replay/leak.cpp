@@ -46,9 +46,9 @@ std::vector<std::uint64_t> live_at_each(const std::vector<Lifetime>& lives,
 
 std::optional<Leak> find_leak(const trace::Snapshot& snapshot, int device,
                               const Workload& workload) {
-  const trace::Steps steps = trace::find_steps(snapshot, device);
-  if (steps.starts.size() < kLeastSteps + kWarmUp) return std::nullopt;
-  const std::vector<std::uint32_t> moments = operations_at(workload, steps.starts);
+  const trace::Steps steps = trace::find_steps(snapshot, static_cast<std::size_t>(device));
+  if (steps.begins.size() < kLeastSteps + kWarmUp) return std::nullopt;
+  const std::vector<std::uint32_t> moments = operations_at(workload, steps.begins);
   const std::vector<Lifetime> lives = lifetimes_of(workload);
   Leak leak;
   leak.live = live_at_each(lives, moments);

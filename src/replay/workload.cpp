@@ -29,7 +29,7 @@ class Builder {
     work_.streams = snapshot_.streams;
     work_.pools = snapshot_.pools;
     describe_recording();
-    start_from(trace::initial_state(snapshot_, options_.device));
+    start_from(trace::initial_state(snapshot_, at(options_.device)));
     const Releases releases =
         releases_in(snapshot_, events_, work_.recording.start_reserved, known_);
     work_.recording.limit_high = releases.limit_below;
