@@ -8,6 +8,7 @@
 #include "cache/rounding.h"
 #include "cache/version.h"
 #include "replay/releases.h"
+#include "replay/settle.h"
 #include "trace/initial_state.h"
 
 namespace ebb::replay {
@@ -109,6 +110,7 @@ class Builder {
   }
 
   void start_from(trace::InitialState initial) {
+    settle(initial.segments, known_.settings, *cache::profile_of(work_.recording.newest_minor));
     for (const trace::Segment& segment : initial.segments) {
       work_.recording.start_reserved += segment.size;
       Event event;
@@ -132,6 +134,7 @@ class Builder {
     for (const std::uint32_t block : early_frees_) {
       add(Kind::free_later, {}).block = block;
     }
+    work_.first_recorded = static_cast<std::uint32_t>(work_.operations.size());
     if (work_.initial_blocks != 0) {
       work_.notes.push_back(base::format_text(
           "recording began with %u blocks in use: what-ifs allocate them first, by address",
@@ -171,12 +174,23 @@ class Builder {
     op.block = work_.blocks;
     op.waited = released_;
     released_ = false;
+    note_success(event);
     ++work_.requests;
     if (!live_.emplace(event.address, work_.blocks).second) {
       ++overlaps_;
       live_[event.address] = work_.blocks;
     }
     ++work_.blocks;
+  }
+
+  /// New memory was mapped for this request: together with what was held before, and rounded as for
+  /// a plain segment, it was within the limit.
+  void note_success(const Event& event) {
+    if (!before_mapping_) return;
+    const std::uint64_t rounded = cache::round_up(event.size, cache::kMinBlock);
+    const std::uint64_t asked = cache::segment_size(rounded, known_.settings.large_segment_size);
+    work_.recording.limit_low = std::max(work_.recording.limit_low, *before_mapping_ + asked);
+    before_mapping_.reset();
   }
 
   void take_free(const Event& event) {
@@ -224,10 +238,12 @@ class Builder {
     if (event.action == Action::segment_alloc || event.action == Action::segment_map) {
       reserved_ += event.size;
       recording.peak_reserved = std::max(recording.peak_reserved, reserved_);
-      const bool plain = event.action == Action::segment_alloc;
-      if (plain) recording.segments.push_back({work_.requests, event.size, event.address});
-      const std::uint64_t certain = reserved_ - (plain ? 0 : std::min(reserved_, kLargePage));
-      recording.limit_low = std::max(recording.limit_low, certain);
+      if (event.action == Action::segment_alloc) {
+        recording.segments.push_back({work_.requests, event.size, event.address});
+        recording.limit_low = std::max(recording.limit_low, reserved_);
+      } else if (!before_mapping_) {
+        before_mapping_ = reserved_ - event.size;
+      }
     } else {
       reserved_ -= std::min(reserved_, event.size);
       released_ = true;
@@ -264,6 +280,7 @@ class Builder {
   std::vector<std::uint32_t> early_frees_;
   std::size_t index_ = 0;
   std::uint64_t reserved_ = 0;
+  std::optional<std::uint64_t> before_mapping_;  ///< what was held, since the last request
   std::uint64_t unknown_frees_ = 0;
   std::uint64_t overlaps_ = 0;
   bool released_ = false;  ///< segments were given back since the last request
