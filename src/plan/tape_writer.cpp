@@ -301,7 +301,9 @@ ValueId TapeWriter::batched_product(ValueId a, ValueId b, std::uint64_t size) {
 }
 
 ValueId TapeWriter::softmax(ValueId x) {
-  return elementwise("softmax", raised(x), false, true);
+  const ValueId in = raised(x);
+  // Its backward kernel starts from the product of gradient and result, a tensor of its own.
+  return elementwise("softmax", in, false, true, {value(in).bytes()});
 }
 
 ValueId TapeWriter::safe_softmax(ValueId x, std::uint64_t rows) {
