@@ -52,6 +52,7 @@ int run(int count, char** words) {
   Action action;
   add_info(program, action);
   add_env(program, action);
+  add_plan(program, action);
   if (const std::string line = unknown_verb(program, count, words); !line.empty())
     return report(base::Error{base::Code::bad_input, line, 0});
   try {

@@ -28,5 +28,6 @@ int report(const base::Error& error);
 
 void add_info(CLI::App& program, Action& action);
 void add_env(CLI::App& program, Action& action);
+void add_plan(CLI::App& program, Action& action);
 
 }  // namespace ebb::cli

@@ -31,8 +31,6 @@ const char* name_of(Part part) {
       return "logits";
     case Part::temporaries:
       return "temporaries";
-    case Part::workspace:
-      return "workspace";
     case Part::slack:
       return "slack";
   }

@@ -21,7 +21,6 @@ enum class Part : std::uint8_t {
   convolution,
   logits,       ///< the output layer's result, the loss, and the gradients of both
   temporaries,  ///< gradients of activations, and what a kernel needs while it runs
-  workspace,    ///< what cuBLAS keeps
   slack,        ///< what blocks are larger than what was asked for
 };
 

@@ -32,11 +32,6 @@ Phase StepReport::peak_phase() const {
 
 namespace {
 
-std::uint64_t shard(std::uint64_t bytes, const StateSharding& sharding, int from_stage) {
-  if (sharding.stage < from_stage) return bytes;
-  return (bytes + sharding.devices - 1) / sharding.devices;
-}
-
 class Rehearsal {
  public:
   Rehearsal(const Tape& tape, const RehearsalOptions& options, StepMemory& memory)
@@ -45,15 +40,13 @@ class Rehearsal {
   StepReport run() {
     StepReport report;
     for (const Parameter& parameter : tape_.parameters)
-      memory_.take(shard(tape_.values[parameter.value].bytes(), options_.sharding, 3),
+      memory_.take(options_.sharding.share(tape_.values[parameter.value].bytes(), 3),
                    Part::weights);
     for (const ValueId id : tape_.buffers)
       memory_.take(tape_.values[id].bytes(), Part::weights);
     report.weights_blocks = memory_.now().allocated;
     for (const ValueId id : tape_.inputs)
       memory_.take(tape_.values[id].bytes(), Part::inputs);
-    for (const std::uint64_t bytes : options_.workspaces)
-      memory_.take(bytes, Part::workspace);
     for (int i = 0; i < options_.steps; ++i)
       step(report);
     report.peak_reserved = memory_.peak_reserved();
@@ -95,7 +88,7 @@ class Rehearsal {
         return full;
       }
       const StepMemory::Block own =
-          memory_.take(shard(bytes, options_.sharding, 2), Part::gradients);
+          memory_.take(options_.sharding.share(bytes, 2), Part::gradients);
       memory_.give(full);
       return own;
     });
@@ -120,7 +113,7 @@ class Rehearsal {
           tensors_of(options_.optimizer, parameter, weight, options_.master_weights);
       if (!has_state_) {
         for (const std::uint64_t bytes : tensors.state)
-          memory_.take(shard(bytes, options_.sharding, 1), Part::optimizer);
+          memory_.take(options_.sharding.share(bytes, 1), Part::optimizer);
       }
     }
     has_state_ = true;
@@ -130,7 +123,7 @@ class Rehearsal {
       const OptimizerTensors tensors =
           tensors_of(options_.optimizer, parameter, weight, options_.master_weights);
       for (const std::uint64_t bytes : tensors.step)
-        temporary.push_back(memory_.take(shard(bytes, options_.sharding, 1), Part::temporaries));
+        temporary.push_back(memory_.take(options_.sharding.share(bytes, 1), Part::temporaries));
       if (tensors.step_one_by_one) give_all(temporary);
     }
     give_all(temporary);

@@ -21,14 +21,18 @@ const char* name_of(Phase phase);
 struct StateSharding {
   std::uint64_t devices = 1;
   int stage = 0;  ///< ZeRO's: 1 optimizer state, 2 also gradients, 3 also weights
+
+  /// One device's share of what is split from `from_stage` on.
+  std::uint64_t share(std::uint64_t bytes, int from_stage) const {
+    return stage < from_stage ? bytes : (bytes + devices - 1) / devices;
+  }
 };
 
 struct RehearsalOptions {
   Optimizer optimizer = Optimizer::adamw;
   bool master_weights = false;  ///< the optimizer works on a copy of the weights in f32
   StateSharding sharding;
-  std::vector<std::uint64_t> workspaces;  ///< bytes of what libraries keep for the whole run
-  int steps = 3;                          ///< the last one is reported
+  int steps = 3;  ///< the last one is reported
 };
 
 struct PhaseReport {

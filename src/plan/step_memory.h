@@ -34,7 +34,10 @@ class StepMemory {
   void relabel(Block block, Part part);
 
   /// Starts a phase: peaks count from here.
-  void begin_phase() { peak_ = now(); }
+  void begin_phase() {
+    peak_ = now();
+    peak_doing_ = "";
+  }
   /// What is done at the moment, for the peak; a string that outlives the memory.
   void doing(const char* what) { doing_ = what; }
 

@@ -55,8 +55,9 @@ struct Node {
   std::vector<ValueId> inputs = {};
   std::vector<ValueId> outputs = {};
   std::vector<ValueId> saved = {};
-  std::vector<Gradient> gradients = {};             ///< in the order in which they are computed
-  std::vector<std::uint64_t> forward_scratch = {};  ///< bytes of tensors that live inside the operator
+  std::vector<Gradient> gradients = {};  ///< in the order in which they are computed
+  std::vector<std::uint64_t> forward_scratch =
+      {};  ///< bytes of tensors that live inside the operator
   std::vector<std::uint64_t> backward_scratch = {};
 };
 

@@ -175,6 +175,15 @@ ValueId TapeWriter::add(ValueId a, ValueId b) {
   return out;
 }
 
+ValueId TapeWriter::add_in_place(ValueId a, ValueId b) {
+  const ValueId out = view_of(a, elements(a));
+  push({.name = "add",
+        .inputs = {a, b},
+        .outputs = {out},
+        .gradients = {{0, elements(a), type(a), true}, {1, elements(a), type(a), true}}});
+  return out;
+}
+
 ValueId TapeWriter::multiply(ValueId a, ValueId b) {
   const std::uint64_t size = std::max(elements(a), elements(b));
   const ElementType to = promoted(type(a), type(b));
@@ -227,8 +236,15 @@ ValueId TapeWriter::activation(const char* name, ValueId x) {
   return elementwise(name, x, true, false);
 }
 
-ValueId TapeWriter::relu(ValueId x) {
-  return elementwise("relu", x, false, true);
+ValueId TapeWriter::relu(ValueId x, bool in_place) {
+  if (!in_place) return elementwise("relu", x, false, true);
+  const ValueId out = view_of(x, elements(x));
+  push({.name = "relu",
+        .inputs = {x},
+        .outputs = {out},
+        .saved = {out},
+        .gradients = {{0, elements(x), type(x)}}});
+  return out;
 }
 
 ValueId TapeWriter::dropout(ValueId x, double probability) {

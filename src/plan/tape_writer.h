@@ -36,6 +36,8 @@ class TapeWriter {
   ValueId clone(ValueId x);
   std::vector<ValueId> split(ValueId x, const std::vector<std::uint64_t>& elements);
   ValueId add(ValueId a, ValueId b);
+  /// The sum is written over `a`.
+  ValueId add_in_place(ValueId a, ValueId b);
   ValueId multiply(ValueId a, ValueId b);
   /// Times a number.
   ValueId scale(ValueId x);
@@ -47,8 +49,8 @@ class TapeWriter {
   ValueId tanh(ValueId x);
   /// Keeps its input (silu, gelu).
   ValueId activation(const char* name, ValueId x);
-  /// Keeps its result.
-  ValueId relu(ValueId x);
+  /// Keeps its result, which is written over its input where `in_place`.
+  ValueId relu(ValueId x, bool in_place = false);
   ValueId dropout(ValueId x, double probability);
   ValueId layer_norm(ValueId x, std::uint64_t rows, ValueId weight, ValueId bias);
   ValueId group_norm(ValueId x, std::uint64_t rows, ValueId weight, ValueId bias);

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/plan_view.h"
+#include "cli/verb.h"
+#include "plan/presets.h"
+#include "sense/gpu.h"
+#include "sense/memory_info.h"
+
+namespace ebb::cli {
+namespace {
+
+using base::Code;
+
+struct CommonOptions {
+  std::optional<std::string> precision;
+  std::optional<std::string> optimizer;
+  std::optional<std::string> cap;
+  std::optional<std::string> context;
+  std::optional<std::uint64_t> batch;
+  bool fit = false;
+  bool json = false;
+};
+
+struct TransformerOptions : CommonOptions {
+  std::optional<std::string> preset, config, architecture;
+  std::optional<std::uint64_t> layers, d_model, heads, kv_heads, d_ff, vocab, max_positions;
+  std::optional<std::uint64_t> sequence, tensor_parallel, pipeline, gpus, lora;
+  std::optional<int> zero;
+  std::optional<double> dropout;
+  std::optional<std::string> attention, checkpoint;
+  bool tied = false, untied = false, fsdp = false;
+};
+
+struct ModelOptions : CommonOptions {
+  std::string name;
+  plan::Picture picture;
+  std::uint64_t size = 28;
+  std::uint64_t classes = 10;
+  std::optional<std::string> parallel_clients;
+  std::string where = "auto";
+};
+
+/// Reads a word into `to`, where there is one.
+template <class Kind>
+base::Status read(const std::optional<std::string>& text,
+                  base::Result<Kind> (*from)(std::string_view), Kind& to) {
+  if (!text) return {};
+  const base::Result<Kind> kind = from(*text);
+  if (!kind) return kind.error();
+  to = *kind;
+  return {};
+}
+
+base::Status read_bytes(const char* option, const std::optional<std::string>& text,
+                        std::uint64_t& to) {
+  if (!text) return {};
+  const auto bytes = base::parse_bytes(*text);
+  if (!bytes) return base::error(Code::bad_input, "%s: %s", option, bytes.error().message.c_str());
+  to = *bytes;
+  return {};
+}
+
+template <class Number>
+void set(const std::optional<Number>& from, Number& to) {
+  if (from) to = *from;
+}
+
+base::Result<plan::TransformerModel> base_model(const TransformerOptions& options) {
+  if (options.preset && options.config)
+    return base::error(Code::bad_input, "--preset and --config: expected one of them");
+  if (options.preset) return plan::preset(*options.preset);
+  if (options.config) {
+    const auto text = base::read_file(*options.config, 1 << 20);
+    if (!text) return text.error();
+    return plan::model_from_config(*text, *options.config);
+  }
+  plan::TransformerModel model;
+  if (!options.architecture)
+    return base::error(Code::bad_input,
+                       "what to plan is missing: expected a preset, --config or --arch");
+  for (const auto& [option, given] :
+       {std::pair{"--layers", options.layers}, std::pair{"--d-model", options.d_model},
+        std::pair{"--heads", options.heads}, std::pair{"--vocab", options.vocab}}) {
+    if (!given) return base::error(Code::bad_input, "%s is missing", option);
+  }
+  return model;
+}
+
+base::Result<plan::TransformerModel> model_of(const TransformerOptions& options) {
+  auto model = base_model(options);
+  if (!model) return model;
+  if (options.tied && options.untied)
+    return base::error(Code::bad_input, "--tied and --untied: expected one of them");
+  if (const auto status = read(options.architecture, plan::architecture_from, model->architecture);
+      !status)
+    return status.error();
+  const bool from_scratch = !options.preset && !options.config;
+  if (from_scratch) model->tied = model->architecture != plan::Architecture::llama;
+  // What follows from other sizes follows from the new ones.
+  if (options.d_model || options.heads) model->head_size = 0;
+  if (options.heads && !options.kv_heads) model->kv_heads = 0;
+  if (options.d_model && !options.d_ff) model->d_ff = 0;
+  set(options.layers, model->layers);
+  set(options.d_model, model->d_model);
+  set(options.heads, model->heads);
+  set(options.vocab, model->vocab);
+  for (const auto& [option, given, to] :
+       {std::tuple{"--kv-heads", options.kv_heads, &model->kv_heads},
+        std::tuple{"--d-ff", options.d_ff, &model->d_ff},
+        std::tuple{"--max-positions", options.max_positions, &model->max_positions}}) {
+    if (given && *given == 0)
+      return base::error(Code::bad_input, "%s 0: expected 1 or more", option);
+    set(given, *to);
+  }
+  if (options.tied) model->tied = true;
+  if (options.untied) model->tied = false;
+  return model->completed();
+}
+
+base::Result<plan::TransformerRequest> request_of(const TransformerOptions& options) {
+  auto model = model_of(options);
+  if (!model) return model.error();
+  plan::TransformerRequest request;
+  request.model = *model;
+  plan::TransformerTraining& training = request.training;
+  training.sequence =
+      std::min<std::uint64_t>(1024, model->max_positions > 0 ? model->max_positions : 1024);
+  for (const base::Status& status :
+       {read(options.precision, plan::precision_from, training.precision),
+        read(options.attention, plan::attention_from, training.attention),
+        read(options.checkpoint, plan::checkpoint_from, training.checkpoint),
+        read(options.optimizer, plan::optimizer_from, request.optimizer),
+        read_bytes("--context", options.context, request.surroundings.context)})
+    if (!status) return status.error();
+  set(options.sequence, training.sequence);
+  set(options.batch, training.batch);
+  set(options.dropout, training.dropout);
+  set(options.lora, training.lora_rank);
+  set(options.tensor_parallel, training.tensor_parallel);
+  set(options.pipeline, request.pipeline);
+  set(options.zero, request.zero);
+  if (options.fsdp && options.zero && *options.zero != 3)
+    return base::error(Code::bad_input, "--fsdp is --zero 3, not --zero %d", *options.zero);
+  if (options.fsdp) request.zero = 3;
+  request.gpus = options.gpus.value_or(training.tensor_parallel * request.pipeline);
+  if (request.zero > 0 && request.gpus == training.tensor_parallel * request.pipeline)
+    return base::error(Code::bad_input, "--zero %d: nothing to split over; --gpus says how many",
+                       request.zero);
+  return request;
+}
+
+base::Result<std::optional<std::uint64_t>> cap_of(const CommonOptions& options) {
+  std::optional<std::uint64_t> cap;
+  if (options.fit && !options.cap)
+    return base::error(Code::bad_input, "--fit: into what? expected --cap BYTES");
+  if (options.cap) {
+    cap = 0;
+    if (const auto status = read_bytes("--cap", options.cap, *cap); !status) return status.error();
+    if (*cap == 0) return base::error(Code::bad_input, "--cap 0: expected bytes");
+  }
+  return cap;
+}
+
+int run_transformer(const TransformerOptions& options) {
+  const auto request = request_of(options);
+  if (!request) return report(request.error());
+  const auto cap = cap_of(options);
+  if (!cap) return report(cap.error());
+  const term::Style style = term::Style::of_stream(STDOUT_FILENO);
+  if (!*cap) {
+    const auto plan = plan::plan(*request);
+    if (!plan) return report(plan.error());
+    if (options.json) {
+      std::puts(to_json(*plan).text(true).c_str());
+    } else {
+      print_plan(*plan, style);
+    }
+    return kDone;
+  }
+  const auto fit = plan::fit(*request, **cap);
+  if (!fit) return report(fit.error());
+  if (options.json) {
+    base::Json json = to_json(fit->plan);
+    json.set("fit", to_json(*fit));
+    std::puts(json.text(true).c_str());
+  } else {
+    print_plan(fit->plan, style);
+    print_fit(*fit, style);
+  }
+  return kDone;
+}
+
+struct Place {
+  const char* name = "";
+  std::uint64_t available = 0;
+};
+
+base::Result<Place> host_place() {
+  const auto memory = sense::memory_info();
+  if (!memory) return memory.error();
+  const double used = std::min(memory->percent, 100.0) / 100;
+  const auto left = static_cast<std::uint64_t>(static_cast<double>(memory->limit) * (1 - used));
+  return Place{"host", std::min(left, memory->machine.available)};
+}
+
+base::Result<Place> gpu_place() {
+  const auto meter = sense::GpuMeter::open();
+  if (!meter) return meter.error();
+  const auto gpus = meter->read();
+  if (!gpus) return gpus.error();
+  std::optional<std::uint64_t> most;
+  for (const sense::GpuReading& gpu : *gpus)
+    if (gpu.free && (!most || *gpu.free > *most)) most = gpu.free;
+  if (!most) return base::error(Code::unavailable, "no GPU tells how much memory it has left");
+  return Place{"gpu", *most};
+}
+
+/// Where clients would train: as told, or on a GPU where there is one.
+base::Result<Place> place_of(const ModelOptions& options, std::optional<std::uint64_t> cap) {
+  if (options.where != "auto" && options.where != "gpu" && options.where != "host")
+    return base::error(Code::bad_input, "--where '%s': expected auto, gpu or host",
+                       options.where.c_str());
+  if (cap) return Place{options.where == "host" ? "host" : "gpu", *cap};
+  if (options.where == "host") return host_place();
+  const auto gpu = gpu_place();
+  return gpu || options.where == "gpu" ? gpu : host_place();
+}
+
+base::Result<plan::NetworkRequest> request_of(const ModelOptions& options) {
+  plan::Picture picture = options.picture;
+  picture.height = picture.width = options.size;
+  const auto network = plan::network_named(options.name, picture, options.classes);
+  if (!network) return network.error();
+  plan::NetworkRequest request;
+  request.network = *network;
+  for (const base::Status& status :
+       {read(options.precision, plan::precision_from, request.precision),
+        read(options.optimizer, plan::optimizer_from, request.optimizer),
+        read_bytes("--context", options.context, request.surroundings.context)})
+    if (!status) return status.error();
+  set(options.batch, request.batch);
+  return request;
+}
+
+int run_model(const ModelOptions& options) {
+  const auto request = request_of(options);
+  if (!request) return report(request.error());
+  const auto cap = cap_of(options);
+  if (!cap) return report(cap.error());
+  if (options.parallel_clients && *options.parallel_clients != "auto")
+    return report(base::error(Code::bad_input, "--parallel-clients '%s': expected auto",
+                              options.parallel_clients->c_str()));
+  const auto plan = plan::plan(*request);
+  if (!plan) return report(plan.error());
+  base::Json json = to_json(*plan);
+  const term::Style style = term::Style::of_stream(STDOUT_FILENO);
+  if (!options.json) print_plan(*plan, style);
+  if (options.fit) {
+    const auto fit = plan::fit(*request, **cap);
+    if (!fit) return report(fit.error());
+    json.set("fit", to_json(*fit));
+    if (!options.json) print_fit(*fit, style);
+  }
+  if (options.parallel_clients) {
+    const auto place = place_of(options, *cap);
+    if (!place) return report(place.error());
+    const plan::ParallelClients clients = std::string_view(place->name) == "gpu"
+                                              ? clients_on_gpu(*plan, place->available)
+                                              : clients_on_host(*plan, place->available);
+    base::Json part = to_json(clients);
+    part.set("where", place->name);
+    json.set("parallel_clients", std::move(part));
+    if (!options.json) print_clients(clients, place->name);
+  }
+  if (options.json) std::puts(json.text(true).c_str());
+  return kDone;
+}
+
+void add_common(CLI::App& verb, CommonOptions& options) {
+  verb.add_option("--batch", options.batch, "Samples of one step on one device");
+  verb.add_option("--precision", options.precision,
+                  "fp32, amp (bf16 autocast), bf16 or fp16-mixed");
+  verb.add_option("--optimizer", options.optimizer,
+                  "adamw, adam, sgd, sgdm, adam8bit or adafactor");
+  verb.add_option("--cap", options.cap, "Memory of the device, e.g. 24GiB");
+  verb.add_flag("--fit", options.fit, "What fits into --cap");
+  verb.add_option("--context", options.context, "What CUDA itself takes on the device (512MiB)");
+  verb.add_flag("--json", options.json, "One JSON object (docs/plan.md)");
+}
+
+void add_transformer(CLI::App& plan, Action& action) {
+  auto options = std::make_shared<TransformerOptions>();
+  CLI::App* verb = plan.add_subcommand("transformer", "A decoder like GPT-2 or Llama");
+  std::string names;
+  for (const std::string_view name : plan::preset_names())
+    names += (names.empty() ? "" : ", ") + std::string(name);
+  verb->add_option("preset,--preset", options->preset, "A published model: " + names);
+  verb->add_option("--config", options->config, "The config.json of a Hugging Face model");
+  verb->add_option("--arch", options->architecture, "gpt2, llama or megatron");
+  verb->add_option("--layers", options->layers, "Number of layers");
+  verb->add_option("--d-model", options->d_model, "Width");
+  verb->add_option("--heads", options->heads, "Attention heads");
+  verb->add_option("--kv-heads", options->kv_heads, "Heads of keys and values (as many as heads)");
+  verb->add_option("--d-ff", options->d_ff, "Width of the feed-forward part (4 times the width)");
+  verb->add_option("--vocab", options->vocab, "Tokens in the vocabulary");
+  verb->add_option("--max-positions", options->max_positions, "Learned positions (gpt2: 1024)");
+  verb->add_flag("--tied", options->tied, "The output layer is the embedding table");
+  verb->add_flag("--untied", options->untied, "The output layer has a table of its own");
+  verb->add_option("--seq", options->sequence, "Tokens of one sample (1024)");
+  verb->add_option("--attention", options->attention, "eager, sdpa or flash");
+  verb->add_option("--checkpoint", options->checkpoint, "none, full or selective");
+  verb->add_option("--dropout", options->dropout, "Probability (0)");
+  verb->add_option("--lora", options->lora, "Train only adapters of this rank");
+  verb->add_option("--zero", options->zero, "ZeRO's stage, 0 to 3");
+  verb->add_flag("--fsdp", options->fsdp, "Fully sharded: --zero 3");
+  verb->add_option("--tp", options->tensor_parallel, "Devices that share each layer");
+  verb->add_option("--pp", options->pipeline, "Stages of a pipeline");
+  verb->add_option("--gpus", options->gpus, "Devices altogether");
+  add_common(*verb, *options);
+  verb->footer(
+      "Examples:\n"
+      "  ebb plan transformer gpt2 --batch 8 --precision bf16\n"
+      "  ebb plan transformer llama-3-8b --seq 4096 --checkpoint full --cap 80GiB --fit\n"
+      "  ebb plan transformer --config config.json --batch 2 --json\n"
+      "  ebb plan transformer --arch llama --layers 16 --d-model 1024 --heads 16 --kv-heads 4 \\\n"
+      "    --d-ff 2816 --vocab 32000 --seq 2048 --attention eager");
+  verb->callback([options, &action] { action = [options] { return run_transformer(*options); }; });
+}
+
+void add_model(CLI::App& plan, Action& action) {
+  auto options = std::make_shared<ModelOptions>();
+  CLI::App* verb = plan.add_subcommand("model", "A network of the federated simulator");
+  verb->add_option("name", options->name, "CNN-MNIST, 'CNN-MNIST (FedAvg)', LightCNN or ResNet18")
+      ->required();
+  verb->add_option("--channels", options->picture.channels, "Of a picture")->capture_default_str();
+  verb->add_option("--size", options->size, "Height and width of a picture")->capture_default_str();
+  verb->add_option("--classes", options->classes, "Classes")->capture_default_str();
+  verb->add_option("--parallel-clients", options->parallel_clients,
+                   "auto: how many clients can train at once in the memory that is free now");
+  verb->add_option("--where", options->where, "Where they train: auto, gpu or host")
+      ->capture_default_str();
+  add_common(*verb, *options);
+  verb->footer(
+      "Examples:\n"
+      "  ebb plan model CNN-MNIST --batch 32\n"
+      "  ebb plan model ResNet18 --channels 3 --size 32 --batch 128 --cap 8GiB --fit\n"
+      "  ebb plan model LightCNN --channels 3 --size 32 --parallel-clients auto --json");
+  verb->callback([options, &action] { action = [options] { return run_model(*options); }; });
+}
+
+}  // namespace
+
+void add_plan(CLI::App& program, Action& action) {
+  CLI::App* verb =
+      program.add_subcommand("plan", "The memory of a training step before it runs, and what fits");
+  verb->require_subcommand(1);
+  verb->footer(
+      "Examples:\n"
+      "  ebb plan transformer gpt2-medium --batch 4\n"
+      "  ebb plan transformer llama-3-8b --lora 16 --precision bf16 --cap 24GiB --fit\n"
+      "  ebb plan model ResNet18 --channels 3 --size 32 --batch 64");
+  add_transformer(*verb, action);
+  add_model(*verb, action);
+}
+
+}  // namespace ebb::cli
