@@ -25,6 +25,20 @@ bool flag(const base::Json& row, const char* key, bool otherwise) {
   return found == nullptr ? otherwise : found->as_bool().value_or(otherwise);
 }
 
+Measured measured_of(const base::Json& row) {
+  Measured measured;
+  measured.parameters = number(row, "params");
+  measured.weights = number(row, "weights");
+  measured.gradients = number(row, "grads");
+  measured.optimizer_state = number(row, "optimizer");
+  measured.before = number(row, "before");
+  measured.after_forward = number(row, "after_forward");
+  measured.after_backward = number(row, "after_backward");
+  measured.peak = number(row, "peak");
+  measured.reserved_peak = number(row, "reserved_peak");
+  return measured;
+}
+
 MeasuredStep step_of(const base::Json& row) {
   MeasuredStep step;
   TransformerModel model;
@@ -47,19 +61,11 @@ MeasuredStep step_of(const base::Json& row) {
   step.training.dropout = row.find("dropout")->as_double().value_or(0);
   step.training.lora_rank = number(row, "lora");
   step.optimizer = *optimizer_from(word(row, "opt"));
-  step.parameters = number(row, "params");
-  step.weights = number(row, "weights");
-  step.gradients = number(row, "grads");
-  step.optimizer_state = number(row, "optimizer");
-  step.before = number(row, "before");
-  step.after_forward = number(row, "after_forward");
-  step.after_backward = number(row, "after_backward");
-  step.peak = number(row, "peak");
-  step.reserved_peak = number(row, "reserved_peak");
+  step.measured = measured_of(row);
   step.text = base::format_text(
       "%s %s %s %s%s%s L%llu d%llu s%llu b%llu", word(row, "arch").c_str(),
       word(row, "precision").c_str(), word(row, "attn").c_str(), word(row, "opt").c_str(),
-      flag(row, "checkpoint", false) ? " ckpt" : "", step.training.dropout > 0 ? " drop" : "",
+      flag(row, "checkpoint", false) ? " ckpt" : "", number(row, "lora") > 0 ? " lora" : "",
       static_cast<unsigned long long>(step.model.layers),
       static_cast<unsigned long long>(step.model.d_model),
       static_cast<unsigned long long>(step.training.sequence),
@@ -67,19 +73,45 @@ MeasuredStep step_of(const base::Json& row) {
   return step;
 }
 
-}  // namespace
+MeasuredNetwork network_of(const base::Json& row) {
+  MeasuredNetwork step;
+  const std::uint64_t size = number(row, "size");
+  step.network = *network_named(word(row, "model"), {number(row, "channels"), size, size},
+                                number(row, "classes"));
+  step.batch = number(row, "batch");
+  step.precision = *precision_from(word(row, "precision"));
+  step.optimizer = *optimizer_from(word(row, "opt"));
+  step.measured = measured_of(row);
+  step.text =
+      base::format_text("%s %s %s b%llu", step.network.name.c_str(), word(row, "precision").c_str(),
+                        word(row, "opt").c_str(), static_cast<unsigned long long>(step.batch));
+  return step;
+}
 
-std::vector<MeasuredStep> measured_steps(const std::string& name) {
+/// The rows of one kind, each as `Step`.
+template <class Step>
+std::vector<Step> rows_of(const std::string& name, const char* kind,
+                          Step (*from)(const base::Json&)) {
   const auto text = base::read_file(std::string(EBB_TEST_DATA) + "/plan/" + name);
   EXPECT_TRUE(text.has_value()) << name;
   if (!text) return {};
   const auto json = base::parse_json(*text);
-  EXPECT_TRUE(json && json->is_array()) << name;
-  if (!json || !json->is_array()) return {};
-  std::vector<MeasuredStep> steps;
-  for (const base::Json& row : *json->as_array())
-    steps.push_back(step_of(row));
+  EXPECT_TRUE(json && json->find("rows") != nullptr) << name;
+  if (!json || json->find("rows") == nullptr) return {};
+  std::vector<Step> steps;
+  for (const base::Json& row : *json->find("rows")->as_array())
+    if (word(row, "kind") == kind) steps.push_back(from(row));
   return steps;
+}
+
+}  // namespace
+
+std::vector<MeasuredStep> measured_steps(const std::string& name) {
+  return rows_of(name, "transformer", step_of);
+}
+
+std::vector<MeasuredNetwork> measured_networks(const std::string& name) {
+  return rows_of(name, "network", network_of);
 }
 
 }  // namespace ebb::plan
