@@ -36,7 +36,7 @@ struct TransformerOptions : CommonOptions {
   std::optional<int> zero;
   std::optional<double> dropout;
   std::optional<std::string> attention, checkpoint;
-  bool tied = false, untied = false, fsdp = false;
+  bool tied = false, untied = false, fsdp = false, accumulate = false;
 };
 
 struct ModelOptions : CommonOptions {
@@ -86,6 +86,9 @@ base::Result<plan::TransformerModel> base_model(const TransformerOptions& option
   if (!options.architecture)
     return base::error(Code::bad_input,
                        "what to plan is missing: expected a preset, --config or --arch");
+  const auto architecture = plan::architecture_from(*options.architecture);
+  if (!architecture) return architecture.error();
+  model.tied = *architecture != plan::Architecture::llama;
   for (const auto& [option, given] :
        {std::pair{"--layers", options.layers}, std::pair{"--d-model", options.d_model},
         std::pair{"--heads", options.heads}, std::pair{"--vocab", options.vocab}}) {
@@ -102,8 +105,6 @@ base::Result<plan::TransformerModel> model_of(const TransformerOptions& options)
   if (const auto status = read(options.architecture, plan::architecture_from, model->architecture);
       !status)
     return status.error();
-  const bool from_scratch = !options.preset && !options.config;
-  if (from_scratch) model->tied = model->architecture != plan::Architecture::llama;
   // What follows from other sizes follows from the new ones.
   if (options.d_model || options.heads) model->head_size = 0;
   if (options.heads && !options.kv_heads) model->kv_heads = 0;
@@ -150,6 +151,7 @@ base::Result<plan::TransformerRequest> request_of(const TransformerOptions& opti
   if (options.fsdp && options.zero && *options.zero != 3)
     return base::error(Code::bad_input, "--fsdp is --zero 3, not --zero %d", *options.zero);
   if (options.fsdp) request.zero = 3;
+  request.accumulates = options.accumulate;
   request.gpus = options.gpus.value_or(training.tensor_parallel * request.pipeline);
   if (request.zero > 0 && request.gpus == training.tensor_parallel * request.pipeline)
     return base::error(Code::bad_input, "--zero %d: nothing to split over; --gpus says how many",
@@ -261,31 +263,44 @@ int run_model(const ModelOptions& options) {
   const auto plan = plan::plan(*request);
   if (!plan) return report(plan.error());
   base::Json json = to_json(*plan);
-  const term::Style style = term::Style::of_stream(STDOUT_FILENO);
-  if (!options.json) print_plan(*plan, style);
+  std::optional<plan::NetworkFit> fit;
   if (options.fit) {
-    const auto fit = plan::fit(*request, **cap);
-    if (!fit) return report(fit.error());
+    const auto found = plan::fit(*request, **cap);
+    if (!found) return report(found.error());
+    fit = *found;
     json.set("fit", to_json(*fit));
-    if (!options.json) print_fit(*fit, style);
   }
+  Place place;
+  std::optional<plan::ParallelClients> clients;
   if (options.parallel_clients) {
-    const auto place = place_of(options, *cap);
-    if (!place) return report(place.error());
-    const plan::ParallelClients clients = std::string_view(place->name) == "gpu"
-                                              ? clients_on_gpu(*plan, place->available)
-                                              : clients_on_host(*plan, place->available);
-    base::Json part = to_json(clients);
-    part.set("where", place->name);
+    const auto found = place_of(options, *cap);
+    if (!found) return report(found.error());
+    place = *found;
+    clients = std::string_view(place.name) == "gpu" ? clients_on_gpu(*plan, place.available)
+                                                    : clients_on_host(*plan, place.available);
+    base::Json part = to_json(*clients);
+    part.set("where", place.name);
     json.set("parallel_clients", std::move(part));
-    if (!options.json) print_clients(clients, place->name);
   }
-  if (options.json) std::puts(json.text(true).c_str());
+  if (options.json) {
+    std::puts(json.text(true).c_str());
+    return kDone;
+  }
+  const term::Style style = term::Style::of_stream(STDOUT_FILENO);
+  print_plan(*plan, style);
+  if (fit) print_fit(*fit, style);
+  if (clients) print_clients(*clients, place.name);
   return kDone;
 }
 
+/// A number; CLI11 by itself takes -1 for the largest one.
+template <class Number>
+CLI::Option* add_number(CLI::App& verb, const char* name, Number& to, const char* help) {
+  return verb.add_option(name, to, help)->check(CLI::NonNegativeNumber);
+}
+
 void add_common(CLI::App& verb, CommonOptions& options) {
-  verb.add_option("--batch", options.batch, "Samples of one step on one device");
+  add_number(verb, "--batch", options.batch, "Samples of one step on one device");
   verb.add_option("--precision", options.precision,
                   "fp32, amp (bf16 autocast), bf16 or fp16-mixed");
   verb.add_option("--optimizer", options.optimizer,
@@ -305,25 +320,27 @@ void add_transformer(CLI::App& plan, Action& action) {
   verb->add_option("preset,--preset", options->preset, "A published model: " + names);
   verb->add_option("--config", options->config, "The config.json of a Hugging Face model");
   verb->add_option("--arch", options->architecture, "gpt2, llama or megatron");
-  verb->add_option("--layers", options->layers, "Number of layers");
-  verb->add_option("--d-model", options->d_model, "Width");
-  verb->add_option("--heads", options->heads, "Attention heads");
-  verb->add_option("--kv-heads", options->kv_heads, "Heads of keys and values (as many as heads)");
-  verb->add_option("--d-ff", options->d_ff, "Width of the feed-forward part (4 times the width)");
-  verb->add_option("--vocab", options->vocab, "Tokens in the vocabulary");
-  verb->add_option("--max-positions", options->max_positions, "Learned positions (gpt2: 1024)");
+  add_number(*verb, "--layers", options->layers, "Number of layers");
+  add_number(*verb, "--d-model", options->d_model, "Width");
+  add_number(*verb, "--heads", options->heads, "Attention heads");
+  add_number(*verb, "--kv-heads", options->kv_heads, "Heads of keys and values (as many as heads)");
+  add_number(*verb, "--d-ff", options->d_ff, "Width of the feed-forward part (4 times the width)");
+  add_number(*verb, "--vocab", options->vocab, "Tokens in the vocabulary");
+  add_number(*verb, "--max-positions", options->max_positions, "Learned positions (gpt2: 1024)");
   verb->add_flag("--tied", options->tied, "The output layer is the embedding table");
   verb->add_flag("--untied", options->untied, "The output layer has a table of its own");
-  verb->add_option("--seq", options->sequence, "Tokens of one sample (1024)");
+  add_number(*verb, "--seq", options->sequence, "Tokens of one sample (1024)");
   verb->add_option("--attention", options->attention, "eager, sdpa or flash");
   verb->add_option("--checkpoint", options->checkpoint, "none, full or selective");
   verb->add_option("--dropout", options->dropout, "Probability (0)");
-  verb->add_option("--lora", options->lora, "Train only adapters of this rank");
+  add_number(*verb, "--lora", options->lora, "Train only adapters of this rank");
+  verb->add_flag("--accumulate", options->accumulate,
+                 "Gradients of several batches are summed before each step");
   verb->add_option("--zero", options->zero, "ZeRO's stage, 0 to 3");
   verb->add_flag("--fsdp", options->fsdp, "Fully sharded: --zero 3");
-  verb->add_option("--tp", options->tensor_parallel, "Devices that share each layer");
-  verb->add_option("--pp", options->pipeline, "Stages of a pipeline");
-  verb->add_option("--gpus", options->gpus, "Devices altogether");
+  add_number(*verb, "--tp", options->tensor_parallel, "Devices that share each layer");
+  add_number(*verb, "--pp", options->pipeline, "Stages of a pipeline");
+  add_number(*verb, "--gpus", options->gpus, "Devices altogether");
   add_common(*verb, *options);
   verb->footer(
       "Examples:\n"
@@ -340,9 +357,10 @@ void add_model(CLI::App& plan, Action& action) {
   CLI::App* verb = plan.add_subcommand("model", "A network of the federated simulator");
   verb->add_option("name", options->name, "CNN-MNIST, 'CNN-MNIST (FedAvg)', LightCNN or ResNet18")
       ->required();
-  verb->add_option("--channels", options->picture.channels, "Of a picture")->capture_default_str();
-  verb->add_option("--size", options->size, "Height and width of a picture")->capture_default_str();
-  verb->add_option("--classes", options->classes, "Classes")->capture_default_str();
+  add_number(*verb, "--channels", options->picture.channels, "Of a picture")->capture_default_str();
+  add_number(*verb, "--size", options->size, "Height and width of a picture")
+      ->capture_default_str();
+  add_number(*verb, "--classes", options->classes, "Classes")->capture_default_str();
   verb->add_option("--parallel-clients", options->parallel_clients,
                    "auto: how many clients can train at once in the memory that is free now");
   verb->add_option("--where", options->where, "Where they train: auto, gpu or host")

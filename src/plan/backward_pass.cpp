@@ -75,7 +75,7 @@ void BackwardPass::arrive(ValueId id, BufferId buffer, Part part, const Finish& 
     release(there);
     there = own;
   }
-  gradients_.push_back(finish(buffers_[there].block, value.bytes()));
+  finish(buffers_[there].block, value.bytes());
   unused_.push_back(there);
   buffers_[there].holders = 0;
   there = kNone;

@@ -12,15 +12,12 @@ namespace ebb::plan {
 /// into gradients of its inputs. Runs once.
 class BackwardPass {
  public:
-  /// What becomes of a weight's finished gradient of so many bytes: the block that stays.
-  using Finish = std::function<StepMemory::Block(StepMemory::Block full, std::uint64_t bytes)>;
+  /// Takes over the block of a weight's finished gradient of so many bytes.
+  using Finish = std::function<void(StepMemory::Block full, std::uint64_t bytes)>;
 
   BackwardPass(const Tape& tape, StepMemory& memory, ForwardPass& forward);
 
   void run(const Finish& finish);
-
-  /// The gradients of weights, which are the caller's from then on.
-  const std::vector<StepMemory::Block>& gradients() const { return gradients_; }
 
  private:
   /// A gradient's memory, which several values may share.
@@ -44,7 +41,6 @@ class BackwardPass {
   std::vector<std::uint32_t> expected_;  ///< by value: gradients still to come; weights only
   std::vector<Buffer> buffers_;
   std::vector<BufferId> unused_;
-  std::vector<StepMemory::Block> gradients_;
 };
 
 }  // namespace ebb::plan

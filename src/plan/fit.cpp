@@ -53,13 +53,16 @@ std::vector<Change> possible_changes(const TransformerRequest& request) {
     list.push_back({"--zero " + std::to_string(stage), stage == 3 ? 15.0 : 2.0 * stage, false,
                     [stage](TransformerRequest& to) { to.zero = stage; }});
   }
-  if (training.batch > 1) {
-    const std::uint64_t half = training.batch / 2;
-    list.push_back(
-        {base::format_text("--batch %llu, gradients of %llu batches summed",
-                           static_cast<unsigned long long>(half),
-                           static_cast<unsigned long long>((training.batch + half - 1) / half)),
-         4, false, [half](TransformerRequest& to) { to.training.batch = half; }});
+  double slowdown = 4;
+  for (std::uint64_t batch = training.batch / 2; batch > 0; batch /= 2, slowdown += 2) {
+    const std::uint64_t sums = (training.batch + batch - 1) / batch;
+    list.push_back({base::format_text("--batch %llu --accumulate (%llu times)",
+                                      static_cast<unsigned long long>(batch),
+                                      static_cast<unsigned long long>(sums)),
+                    slowdown, false, [batch](TransformerRequest& to) {
+                      to.training.batch = batch;
+                      to.accumulates = true;
+                    }});
   }
   return list;
 }

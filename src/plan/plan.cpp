@@ -42,6 +42,7 @@ std::vector<std::string> unverified_of(const TransformerRequest& request) {
   say(request.zero > 0 && request.gpus > 1, "sharded model state");
   say(training.tensor_parallel > 1, "tensor parallel");
   say(request.pipeline > 1, "pipeline parallel");
+  say(request.accumulates, "summed gradients");
   return list;
 }
 
@@ -107,6 +108,7 @@ base::Result<Plan> plan(const TransformerRequest& request) {
   options.optimizer = request.optimizer;
   options.master_weights = request.training.precision == Precision::fp16_mixed;
   options.sharding.stage = request.zero;
+  options.accumulates = request.accumulates;
   options.sharding.devices = request.gpus / (request.training.tensor_parallel * request.pipeline);
   const auto step = rehearse(*tape, options);
   if (!step) return step.error();

@@ -30,6 +30,7 @@ struct TransformerRequest {
   int zero = 0;  ///< ZeRO's stage; FSDP is stage 3
   std::uint64_t pipeline = 1;
   std::uint64_t gpus = 1;
+  bool accumulates = false;  ///< gradients of several batches are summed before each step
   Surroundings surroundings;
 };
 

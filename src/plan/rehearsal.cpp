@@ -81,16 +81,14 @@ class Rehearsal {
     end(report, Phase::loss);
     report.after_forward = memory_.now();
     begin(report, Phase::backward);
+    const bool adds = !gradients_.empty();
     BackwardPass backward(tape_, memory_, forward_);
-    backward.run([this](StepMemory::Block full, std::uint64_t bytes) {
-      if (options_.sharding.stage < 2 || options_.sharding.devices == 1) {
-        memory_.relabel(full, Part::gradients);
-        return full;
+    backward.run([this, adds](StepMemory::Block full, std::uint64_t bytes) {
+      if (adds) {
+        memory_.give(full);
+      } else {
+        keep_gradient(full, bytes);
       }
-      const StepMemory::Block own =
-          memory_.take(options_.sharding.share(bytes, 2), Part::gradients);
-      memory_.give(full);
-      return own;
     });
     if (gathered) memory_.give(*gathered);
     end(report, Phase::backward);
@@ -100,8 +98,17 @@ class Rehearsal {
     end(report, Phase::optimizer);
     report.after_step = memory_.now().allocated;
     forward_.release_loss();
-    for (const StepMemory::Block block : backward.gradients())
-      memory_.give(block);
+    if (!options_.accumulates) give_all(gradients_);
+  }
+
+  void keep_gradient(StepMemory::Block full, std::uint64_t bytes) {
+    if (options_.sharding.stage < 2 || options_.sharding.devices == 1) {
+      memory_.relabel(full, Part::gradients);
+      gradients_.push_back(full);
+      return;
+    }
+    gradients_.push_back(memory_.take(options_.sharding.share(bytes, 2), Part::gradients));
+    memory_.give(full);
   }
 
   void optimizer_step() {
@@ -139,6 +146,7 @@ class Rehearsal {
   const RehearsalOptions& options_;
   StepMemory& memory_;
   ForwardPass forward_;
+  std::vector<StepMemory::Block> gradients_;
   bool has_state_ = false;
 };
 

@@ -32,7 +32,8 @@ struct RehearsalOptions {
   Optimizer optimizer = Optimizer::adamw;
   bool master_weights = false;  ///< the optimizer works on a copy of the weights in f32
   StateSharding sharding;
-  int steps = 3;  ///< the last one is reported
+  bool accumulates = false;  ///< gradients of several batches are summed before the optimizer steps
+  int steps = 3;             ///< the last one is reported
 };
 
 struct PhaseReport {

@@ -115,6 +115,16 @@ TEST(Rehearsal, ShardingSplitsStateStageByStage) {
   EXPECT_EQ(third.before.parts[Part::weights], 4 * kTensor / 8);
 }
 
+TEST(Rehearsal, SummedGradientsStayThroughTheNextForwardPass) {
+  RehearsalOptions options;
+  options.optimizer = Optimizer::sgd;
+  options.accumulates = true;
+  const auto report = rehearse(chain(4), options);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->before.parts[Part::gradients], 4 * kTensor);
+  EXPECT_EQ(report->of(Phase::optimizer).peak.parts[Part::gradients], 4 * kTensor);
+}
+
 TEST(Rehearsal, AWeightUsedTwiceHasOneGradient) {
   TapeWriter writer;
   const ValueId weight = writer.parameter("w", ElementType::f32, kWidth, kWidth);
