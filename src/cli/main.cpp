@@ -56,6 +56,7 @@ int run(int count, char** words) {
   add_replay(program, action);
   add_tune(program, action);
   add_doctor(program, action);
+  add_plan(program, action);
   if (const std::string line = unknown_verb(program, count, words); !line.empty())
     return report(base::Error{base::Code::bad_input, line, 0});
   try {

@@ -31,5 +31,6 @@ void add_env(CLI::App& program, Action& action);
 void add_replay(CLI::App& program, Action& action);
 void add_tune(CLI::App& program, Action& action);
 void add_doctor(CLI::App& program, Action& action);
+void add_plan(CLI::App& program, Action& action);
 
 }  // namespace ebb::cli

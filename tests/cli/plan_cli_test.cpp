@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// `ebb plan`, run as a user runs it.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/json.h"
+#include "support/subprocess.h"
+#include "support/temporary_directory.h"
+
+namespace ebb {
+namespace {
+
+using support::Finished;
+
+Finished plan(std::vector<std::string> words) {
+  words.insert(words.begin(), {EBB_PROGRAM, "plan"});
+  return support::run(words);
+}
+
+base::Json planned(std::vector<std::string> words) {
+  words.push_back("--json");
+  const Finished shown = plan(words);
+  EXPECT_EQ(shown.status, 0) << shown.error;
+  const auto json = base::parse_json(shown.output);
+  EXPECT_TRUE(json) << shown.output;
+  return json ? *json : base::Json();
+}
+
+std::uint64_t number(const base::Json& json, const char* key) {
+  const base::Json* found = json.find(key);
+  EXPECT_NE(found, nullptr) << key;
+  return found == nullptr ? 0 : found->as_unsigned().value_or(0);
+}
+
+void expect_refused(std::vector<std::string> words, const std::string& part) {
+  const Finished finished = plan(std::move(words));
+  EXPECT_EQ(finished.status, 2) << finished.error;
+  EXPECT_EQ(finished.output, "");
+  EXPECT_TRUE(finished.error.starts_with("ebb: ")) << finished.error;
+  EXPECT_EQ(finished.error.find('\n'), finished.error.size() - 1) << finished.error;
+  EXPECT_NE(finished.error.find(part), std::string::npos) << finished.error;
+}
+
+TEST(EbbPlan, PrintsPartsPhasesAndThePeakForPeople) {
+  const Finished shown = plan({"transformer", "gpt2", "--batch", "4"});
+  ASSERT_EQ(shown.status, 0) << shown.error;
+  for (const char* word : {"weights", "optimizer", "logits", "forward", "backward", "peak", "± "})
+    EXPECT_NE(shown.output.find(word), std::string::npos) << word;
+  EXPECT_NE(shown.output.find("█"), std::string::npos) << "bars";
+  EXPECT_EQ(shown.output.find('\033'), std::string::npos) << "no colours into a pipe";
+}
+
+TEST(EbbPlan, PrintsOneJsonObject) {
+  const base::Json json = planned({"transformer", "gpt2", "--batch", "4"});
+  EXPECT_EQ(number(json, "weights_bytes"), 4 * 124'439'808U);
+  EXPECT_EQ(number(json, "gradients_bytes"), 4 * 124'439'808U);
+  EXPECT_EQ(number(json, "optimizer_bytes"), 8 * 124'439'808U);
+  EXPECT_GT(number(json, "peak_bytes"), number(json, "activations_bytes"));
+  for (const char* key : {"peak_phase", "phases", "error_percent"})
+    EXPECT_NE(json.find(key), nullptr) << key;
+}
+
+TEST(EbbPlan, PlansAMeasuredStepFromItsSizes) {
+  const base::Json json = planned(
+      {"transformer", "--arch", "llama",       "--layers", "16",      "--d-model",   "1024",
+       "--heads",     "16",     "--kv-heads",  "4",        "--d-ff",  "2816",        "--vocab",
+       "32000",       "--seq",  "2048",        "--batch",  "2",       "--precision", "bf16",
+       "--optimizer", "adamw",  "--attention", "eager",    "--untied"});
+  EXPECT_EQ(number(json, "parameters"), 245'924'864U);
+  EXPECT_NEAR(static_cast<double>(number(json, "peak_bytes")), 19'077'521'408.0, 0.01 * 19e9);
+}
+
+TEST(EbbPlan, OptionsChangeAPreset) {
+  const base::Json tied = planned({"transformer", "llama-3-8b", "--layers", "2", "--tied"});
+  const base::Json untied = planned({"transformer", "--preset", "llama-3-8b", "--layers", "2"});
+  EXPECT_EQ(number(untied, "parameters") - number(tied, "parameters"), 128'256U * 4096);
+}
+
+TEST(EbbPlan, ReadsAConfigFile) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder.path() + "/config.json";
+  std::ofstream(path) << R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12,
+                             "n_positions": 1024, "vocab_size": 50257})";
+  EXPECT_EQ(number(planned({"transformer", "--config", path}), "parameters"), 124'439'808U);
+  std::ofstream(path) << "{";
+  expect_refused({"transformer", "--config", path}, "config.json: JSON at offset");
+  expect_refused({"transformer", "--config", folder.path() + "/none.json"}, "none.json");
+}
+
+TEST(EbbPlan, SaysWhatFitsAndWhatWouldMakeItFit) {
+  const base::Json json = planned({"transformer", "llama-3.2-1b", "--precision", "fp32", "--batch",
+                                   "8", "--seq", "2048", "--cap", "24GiB", "--fit"});
+  const base::Json* fit = json.find("fit");
+  ASSERT_NE(fit, nullptr);
+  EXPECT_EQ(fit->find("fits")->as_bool(), false);
+  ASSERT_FALSE(fit->find("changes")->as_array()->empty());
+  const Finished shown = plan({"transformer", "gpt2", "--cap", "80GiB", "--fit"});
+  EXPECT_NE(shown.output.find("fits into 80.0 GiB"), std::string::npos) << shown.output;
+  EXPECT_NE(shown.output.find("largest batch"), std::string::npos);
+}
+
+TEST(EbbPlan, PlansModelsOfTheSimulatorAndParallelClients) {
+  const base::Json json = planned(
+      {"model", "CNN-MNIST", "--batch", "32", "--parallel-clients", "auto", "--where", "host"});
+  EXPECT_EQ(number(json, "parameters"), 21'840U);
+  const base::Json* clients = json.find("parallel_clients");
+  ASSERT_NE(clients, nullptr);
+  EXPECT_GT(number(*clients, "count"), 0U);
+  const base::Json capped = planned({"model", "ResNet18", "--channels", "3", "--size", "32",
+                                     "--cap", "8GiB", "--parallel-clients", "auto", "--fit"});
+  EXPECT_GT(number(*capped.find("parallel_clients"), "count"), 1U);
+  EXPECT_GT(number(*capped.find("fit"), "largest_batch"), 32U);
+}
+
+TEST(EbbPlan, WhatNobodyMeasuredSaysUnverified) {
+  const Finished shown = plan({"transformer", "gpt2", "--zero", "2", "--gpus", "8"});
+  EXPECT_EQ(shown.status, 0);
+  EXPECT_NE(shown.output.find("unverified  sharded model state"), std::string::npos);
+}
+
+TEST(EbbPlan, ImpossibleInputGetsOneLine) {
+  expect_refused({"transformer"}, "expected a preset");
+  expect_refused({"transformer", "gtp2"}, "did you mean gpt2?");
+  expect_refused({"transformer", "--arch", "bert"}, "architecture 'bert'");
+  expect_refused({"transformer", "gpt2", "--heads", "7"}, "heads 7");
+  expect_refused({"transformer", "gpt2", "--heads", "0"}, "heads 0");
+  expect_refused({"transformer", "gpt2", "--kv-heads", "5"}, "kv-heads 5");
+  expect_refused({"transformer", "gpt2", "--batch", "0"}, "batch 0");
+  expect_refused({"transformer", "gpt2", "--batch", "-1"}, "");
+  expect_refused({"transformer", "gpt2", "--batch", "many"}, "many");
+  expect_refused({"transformer", "gpt2", "--seq", "4096"}, "1024 positions");
+  expect_refused({"transformer", "gpt2", "--precision", "fp8"}, "precision 'fp8'");
+  expect_refused({"transformer", "gpt2", "--optimizer", "lion"}, "optimizer 'lion'");
+  expect_refused({"transformer", "gpt2", "--attention", "ring"}, "attention 'ring'");
+  expect_refused({"transformer", "gpt2", "--checkpoint", "half"}, "checkpoint 'half'");
+  expect_refused({"transformer", "gpt2", "--dropout", "2"}, "dropout 2");
+  expect_refused({"transformer", "gpt2", "--zero", "7", "--gpus", "8"}, "zero 7");
+  expect_refused({"transformer", "gpt2", "--zero", "1"}, "--gpus");
+  expect_refused({"transformer", "gpt2", "--tp", "5", "--gpus", "5"}, "tensor parallel 5");
+  expect_refused({"transformer", "gpt2", "--tied", "--untied"}, "--tied and --untied");
+  expect_refused({"transformer", "gpt2", "--fit"}, "--cap");
+  expect_refused({"transformer", "gpt2", "--cap", "lots"}, "--cap");
+  expect_refused({"transformer", "--arch", "gpt2", "--layers", "2"}, "--d-model is missing");
+  expect_refused({"model", "CNN-MINST"}, "did you mean 'CNN-MNIST'?");
+  expect_refused({"model", "ResNet18", "--size", "0"}, "picture");
+  expect_refused({"model", "CNN-MNIST", "--parallel-clients", "12"}, "expected auto");
+  expect_refused({"model", "CNN-MNIST", "--parallel-clients", "auto", "--where", "moon"}, "moon");
+  expect_refused({}, "");
+}
+
+TEST(EbbPlan, HelpsWithExamples) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"--help"}, {"transformer", "--help"}, {"model", "--help"}})
+    EXPECT_NE(plan(words).output.find("Examples:"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ebb
