@@ -48,7 +48,8 @@ int run(int count, char** words) {
   program.set_version_flag("--version", std::string("ebb ") + EBB_VERSION);
   program.require_subcommand(0, 1);
   program.footer(
-      "Examples:\n  ebb info\n  ebb info --pid 4242 --json\n  eval \"$(ebb env --role server)\"");
+      "Examples:\n  ebb info\n  ebb info --pid 4242 --json\n  eval \"$(ebb env --role server)\"\n"
+      "  ebb plan transformer gpt2 --batch 4");
   Action action;
   add_info(program, action);
   add_env(program, action);
