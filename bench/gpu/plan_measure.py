@@ -127,6 +127,8 @@ def transformer(case):
                 intermediate_size=case["d_ff"], vocab_size=case["vocab"],
                 attention_dropout=case["dropout"], tie_word_embeddings=case["tied"],
                 attn_implementation=case["attn"]))
+    if case["tied"]:
+        model.tie_weights()  # left out above, with the initialisation
     if case["precision"] == "bf16":
         model = model.to(torch.bfloat16)
     if case["lora"]:

@@ -49,7 +49,8 @@ int run(int count, char** words) {
   program.require_subcommand(0, 1);
   program.footer(
       "Examples:\n  ebb info\n  ebb info --pid 4242 --json\n  eval \"$(ebb env --role server)\"\n  "
-      "ebb doctor snapshot.pickle\n  ebb tune snapshot.pickle");
+      "ebb doctor snapshot.pickle\n  ebb tune snapshot.pickle\n  ebb plan transformer gpt2 --batch "
+      "4");
   Action action;
   add_info(program, action);
   add_env(program, action);

@@ -39,6 +39,8 @@ std::vector<std::string> unverified_of(const TransformerRequest& request) {
   say(training.attention == Attention::flash, "attention flash");
   say(training.checkpoint == Checkpoint::selective, "checkpoint selective");
   say(request.optimizer == Optimizer::adam8bit, "optimizer adam8bit");
+  say(request.optimizer == Optimizer::adafactor, "optimizer adafactor");
+  say(training.lora_rank > 0, "adapters of low rank");
   say(request.zero > 0 && request.gpus > 1, "sharded model state");
   say(training.tensor_parallel > 1, "tensor parallel");
   say(request.pipeline > 1, "pipeline parallel");

@@ -74,8 +74,8 @@ base::Result<Plan> plan(const NetworkRequest& request);
 /// As JSON; the keys are documented in docs/plan.md.
 base::Json to_json(const Plan& plan);
 
-/// Bytes of weights, gradients and optimizer state on each of `sharding.devices` devices, for
-/// `parameters` weights that are all trained.
+/// Weights, gradients and optimizer state on each of `sharding.devices` devices: elements times
+/// size.
 struct StateBytes {
   std::uint64_t weights = 0;
   std::uint64_t gradients = 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that are one kernel for a whole piece of a model: attention, tables, pictures, the
-// loss.
+// Operators that are more than element by element: norms, products, attention, pictures, the loss.
 #include <utility>
 
 #include "plan/tape_writer.h"
