@@ -11,7 +11,7 @@ void AddressMap::rebuild(std::size_t slots) {
   mask_ = slots - 1;
   shift_ = 64 - std::countr_zero(slots);
   for (std::size_t i = 0; i < old_slots; ++i) {
-    if (old[i].block != nullptr) place(old[i].block);
+    if (old[i] != 0) place(block_of(old[i]));
   }
   if (old != nullptr) unmap_pages(old, old_slots * sizeof(Slot));
 }
