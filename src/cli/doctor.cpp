@@ -82,13 +82,14 @@ int diagnose_snapshot(const Options& options) {
     if (options.shared.html.empty()) continue;
     pages.push_back(page_of_diagnosis(job, diagnoses.back(), *circumstances));
   }
+  const int written = write_pages(pages, options.shared.html);
+  if (written != kDone) return written;
   if (options.shared.json) std::puts(replay::doctor_json(*jobs, diagnoses).text().c_str());
   for (std::size_t i = 0; i < jobs->size() && !options.shared.json; ++i) {
     print_notes((*jobs)[i]);
     print_diagnosis((*jobs)[i], diagnoses[i]);
   }
-  const int written = write_pages(pages, options.shared.html);
-  return written != kDone ? written : status;
+  return status;
 }
 
 int compare_snapshots(const Options& options) {

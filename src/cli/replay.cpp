@@ -53,12 +53,13 @@ int run(const Options& options) {
     rows.push_back(std::move(*found));
     if (!options.shared.html.empty()) pages.push_back(page_of_replay(job, rows.back()));
   }
+  if (const int status = write_pages(pages, options.shared.html); status != kDone) return status;
   if (options.shared.json) std::puts(replay::replay_json(*jobs, rows).text().c_str());
   for (std::size_t i = 0; i < jobs->size() && !options.shared.json; ++i) {
     print_notes((*jobs)[i]);
     print_rows((*jobs)[i], rows[i]);
   }
-  return write_pages(pages, options.shared.html);
+  return kDone;
 }
 
 }  // namespace

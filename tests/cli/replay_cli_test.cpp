@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// `ebb replay` and `ebb tune` as a user runs them, on recordings of real programs.
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "support/subprocess.h"
+#include "support/temporary_directory.h"
+
+namespace ebb {
+namespace {
+
+using support::Finished;
+
+const std::string kRuns = EBB_TEST_DATA "/torch-2.11/runs/";
+const std::string kDefault = kRuns + "prefetch_streams.default.pickle.gz";
+const std::string kRanOut = kRuns + "prefetch_streams.capexpandable.pickle.gz";
+
+Finished ebb(std::vector<std::string> words) {
+  words.insert(words.begin(), EBB_PROGRAM);
+  return support::run(words, {});
+}
+
+base::Json json_of(const std::vector<std::string>& words) {
+  const Finished finished = ebb(words);
+  EXPECT_EQ(finished.status, 0) << finished.error;
+  auto json = base::parse_json(finished.output);
+  EXPECT_TRUE(json) << finished.output.substr(0, 200);
+  return json ? *json : base::Json();
+}
+
+void expect_one_line(const Finished& finished, const std::string& part) {
+  EXPECT_EQ(finished.status, 2) << finished.error;
+  EXPECT_EQ(finished.output, "");
+  EXPECT_TRUE(finished.error.starts_with("ebb: ")) << finished.error;
+  EXPECT_EQ(finished.error.find('\n'), finished.error.size() - 1) << finished.error;
+  EXPECT_NE(finished.error.find(part), std::string::npos) << finished.error;
+}
+
+TEST(EbbReplay, PrintsARowForEverySetting) {
+  const Finished shown =
+      ebb({"replay", kDefault, "--conf", "", "--conf", "expandable_segments:True"});
+  EXPECT_EQ(shown.status, 0) << shown.error;
+  for (const char* part : {"peak reserved", "(default) *", "expandable_segments:True", "598.0 MiB",
+                           "542.0 MiB", "exact"}) {
+    EXPECT_NE(shown.output.find(part), std::string::npos) << part;
+  }
+}
+
+TEST(EbbReplay, PrintsOneJsonObjectWithTheKeysItPromises) {
+  const base::Json json = json_of({"replay", kDefault, "--conf", "", "--json"});
+  ASSERT_NE(json.find("trace"), nullptr);
+  const base::Json::Array& rows = *json.find("rows")->as_array();
+  ASSERT_EQ(rows.size(), 1U);
+  for (const char* key : {"conf", "peak_reserved_bytes", "peak_allocated_bytes",
+                          "final_reserved_bytes", "segment_events", "memory_stats", "oom"}) {
+    EXPECT_NE(rows[0].find(key), nullptr) << key;
+  }
+  EXPECT_EQ(*rows[0].find("peak_reserved_bytes")->as_unsigned(), 627048448U);
+  EXPECT_TRUE(rows[0].find("oom")->is_null());
+  EXPECT_EQ(*rows[0].find("memory_stats")->find("reserved_bytes.all.peak")->as_int(), 627048448);
+}
+
+TEST(EbbReplay, SaysWhereASmallerCardRunsOut) {
+  const base::Json json = json_of({"replay", kDefault, "--conf", "", "--cap", "435MiB", "--json"});
+  const base::Json& oom = *json.find("rows")->as_array()->front().find("oom");
+  ASSERT_FALSE(oom.is_null());
+  EXPECT_EQ(*oom.find("requests_before")->as_unsigned(), 84U);
+  EXPECT_EQ(*oom.find("recorded")->as_bool(), false);
+}
+
+TEST(EbbReplay, RunsUnderAnotherRelease) {
+  const base::Json json = json_of({"replay", kDefault, "--torch-version", "2.13.0", "--json"});
+  const base::Json& row = json.find("rows")->as_array()->front();
+  EXPECT_EQ(*row.find("torch_version")->as_string(), "2.13");
+  EXPECT_EQ(row.find("memory_stats")->as_object()->size() > 100, true);
+}
+
+TEST(EbbReplay, RefusesBadInputInOneLine) {
+  expect_one_line(ebb({"replay", "/no/such/file"}), "/no/such/file");
+  expect_one_line(ebb({"replay", EBB_TEST_DATA}), EBB_TEST_DATA);
+  expect_one_line(ebb({"replay", EBB_PROGRAM}), "byte 0");
+  expect_one_line(ebb({"replay", kDefault, "--conf", "max_split_size_mb:1"}), "max_split_size_mb");
+  expect_one_line(ebb({"replay", kDefault, "--cap", "lots"}), "--cap 'lots'");
+  expect_one_line(ebb({"replay", kDefault, "--torch-version", "3.0"}), "3.0");
+  expect_one_line(ebb({"replay", kDefault, "--driver-model", "sideways"}), "sideways");
+  expect_one_line(ebb({"replay", kDefault, "--device", "3"}), "device 3");
+  expect_one_line(ebb({"replay", kDefault, "--html", "/no/such/folder/page.html"}), "page.html");
+}
+
+TEST(EbbTune, PrintsALineToPaste) {
+  const Finished shown = ebb({"tune", kDefault});
+  EXPECT_EQ(shown.status, 0) << shown.error;
+  EXPECT_TRUE(shown.output.starts_with("export PYTORCH_ALLOC_CONF=expandable_segments:True"))
+      << shown.output;
+  const Finished older = ebb({"tune", kDefault, "--torch-version", "2.9"});
+  EXPECT_TRUE(older.output.starts_with("export PYTORCH_CUDA_ALLOC_CONF=")) << older.output;
+}
+
+TEST(EbbTune, PrintsOneJsonObjectWithTheKeysItPromises) {
+  const base::Json json = json_of({"tune", kDefault, "--json"});
+  for (const char* key :
+       {"best", "rows", "recorded", "lower_bound_bytes", "offline_packing_bytes", "variable"}) {
+    EXPECT_NE(json.find(key), nullptr) << key;
+  }
+  EXPECT_EQ(*json.find("lower_bound_bytes")->as_unsigned(), 468076032U);
+  EXPECT_LT(*json.find("best")->find("peak_reserved_bytes")->as_unsigned(), 568328192U);
+}
+
+TEST(EbbTune, FindsSettingsUnderWhichAFailedJobRuns) {
+  const base::Json json = json_of({"tune", kRanOut, "--json"});
+  EXPECT_FALSE(json.find("recorded")->find("oom")->is_null());
+  EXPECT_TRUE(json.find("best")->find("oom")->is_null());
+}
+
+TEST(EbbTune, TakesSeveralSnapshots) {
+  const base::Json json = json_of({"tune", kDefault, kRanOut, "--json"});
+  ASSERT_NE(json.find("jobs"), nullptr);
+  const base::Json::Array& jobs = *json.find("jobs")->as_array();
+  ASSERT_EQ(jobs.size(), 2U);
+  EXPECT_EQ(*jobs[0].find("best")->find("conf")->as_string(),
+            *jobs[1].find("best")->find("conf")->as_string());
+  expect_one_line(ebb({"tune", kDefault, "--objective", "glory"}), "glory");
+}
+
+TEST(SnapshotPages, AreOneFileThatLoadsNothing) {
+  const support::TemporaryDirectory directory;
+  for (const char* verb : {"replay", "tune", "doctor"}) {
+    const std::string page = directory / (std::string(verb) + ".html");
+    const Finished shown = ebb({verb, kRanOut, "--html", page});
+    EXPECT_EQ(shown.status, 0) << shown.error;
+    const auto text = base::read_file(page);
+    ASSERT_TRUE(text) << page;
+    EXPECT_EQ(text->find("src=\"http"), std::string::npos);
+    EXPECT_EQ(text->find("href=\"http"), std::string::npos);
+    EXPECT_NE(text->find("Content-Security-Policy"), std::string::npos);
+    EXPECT_NE(text->find("prefetch_streams.capexpandable"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace ebb
