@@ -68,6 +68,11 @@ std::uint64_t Allocator::size_of(Address address) const {
   return core_->size_of(address);
 }
 
+MemoryRange Allocator::segment_of(Address address) const {
+  const FastLock lock(mutex_);
+  return core_->segment_of(address);
+}
+
 base::Status Allocator::empty_cache() {
   const FastLock lock(mutex_);
   return core_->empty_cache();

@@ -37,6 +37,7 @@ class Allocator final : private LockBreak {
   bool record_stream(Address address, StreamId stream);
   Address allocate_at(Address address, std::uint64_t bytes, StreamId stream);
   std::uint64_t size_of(Address address) const;
+  MemoryRange segment_of(Address address) const;
 
   base::Status empty_cache();
   base::Status set_memory_fraction(double fraction);

@@ -74,6 +74,19 @@ std::uint64_t Core::size_of(Address address) const {
   return block == nullptr ? 0 : block->size;
 }
 
+MemoryRange Core::segment_of(Address address) const {
+  const Block* first = handed_out_.find(address);
+  if (first == nullptr) return {};
+  while (first->prev != nullptr && first->prev->mapped) {
+    first = first->prev;
+  }
+  MemoryRange range{first->address, 0};
+  for (const Block* block = first; block != nullptr && block->mapped; block = block->next) {
+    range.size += block->size;
+  }
+  return range;
+}
+
 Lane& Core::ensure_lane(Pool& pool, StreamId stream) {
   if (Lane* lane = pool.find_lane(stream)) return *lane;
   std::uint32_t index = static_cast<std::uint32_t>(lanes_.size());

@@ -24,6 +24,11 @@ namespace ebb::cache {
 
 struct SnapshotSegment;
 
+struct MemoryRange {
+  Address address = 0;
+  std::uint64_t size = 0;
+};
+
 /// Numbers that the devices of one process share. Thread-safe.
 struct ProcessCounters {
   std::atomic<std::uint64_t> segments{0};
@@ -98,6 +103,9 @@ class Core {
   Address allocate_at(Address address, std::uint64_t bytes, StreamId stream);
   /// Bytes of the block handed out at `address`; 0 when there is none.
   std::uint64_t size_of(Address address) const;
+  /// The segment that the block handed out at `address` lies in, or the unbroken run of mapped
+  /// memory of an expandable one; size 0 when there is no such block.
+  MemoryRange segment_of(Address address) const;
 
   /// Waits for all streams and gives unused segments back. Fails where that PyTorch would: in a
   /// capture, up to 2.7.

@@ -139,12 +139,10 @@ void* ebb_torch_base_alloc(void* memory, size_t* size) {
   logged("ebb_torch_base_alloc", [&] {
     const Address address = address_of(memory);
     torch_devices().for_each([&](cache::Allocator& device) {
-      if (device.size_of(address) == 0) return;
-      for (const cache::SnapshotSegment& segment : device.snapshot().segments) {
-        if (address < segment.address || address >= segment.address + segment.total_size) continue;
-        base = pointer_to(segment.address);
-        if (size != nullptr) *size = segment.total_size;
-      }
+      const cache::MemoryRange segment = device.segment_of(address);
+      if (segment.size == 0) return;
+      base = pointer_to(segment.address);
+      if (size != nullptr) *size = segment.size;
     });
     return static_cast<int>(EBB_OK);
   });

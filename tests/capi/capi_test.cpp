@@ -196,6 +196,35 @@ TEST(Capi, CallsVerbsWithJson) {
   }
 }
 
+TEST(Capi, ReplaysTunesAndDiagnosesARecordedJob) {
+  const std::string snapshot = EBB_TEST_DATA "/torch-2.11/runs/prefetch_streams.default.pickle.gz";
+  char* result = nullptr;
+  const auto call = [&](const char* verb, const std::string& more) {
+    const std::string arguments = R"({"snapshot":")" + snapshot + "\"" + more + "}";
+    EXPECT_EQ(ebb_call(verb, arguments.c_str(), &result), EBB_OK) << ebb_last_error();
+    const std::string text = result;
+    ebb_free(result);
+    return text;
+  };
+  EXPECT_NE(call("replay", R"(,"conf":["","expandable_segments:True"],"cap":"1GiB")")
+                .find(R"("peak_reserved_bytes":568328192)"),
+            std::string::npos);
+  EXPECT_NE(call("tune", R"(,"objective":"memory","torch_version":"2.11")")
+                .find(R"("lower_bound_bytes":468076032)"),
+            std::string::npos);
+  EXPECT_NE(call("doctor", R"(,"cap":456130560)").find(R"("verdict":"capacity")"),
+            std::string::npos);
+  for (const auto& [verb, arguments] :
+       {std::pair{"replay", "{}"}, std::pair{"tune", R"({"snapshot":"/no/such/file"})"},
+        std::pair{"doctor", R"({"snapshot":7})"},
+        std::pair{"replay", R"({"snapshot":"x","cap":"lots"})"},
+        std::pair{"replay", R"({"snapshot":"x","torch_version":"9"})"},
+        std::pair{"replay", R"({"snapshot":"x","device":-1})"},
+        std::pair{"replay", R"({"snapshot":"x","driver_model":"sideways"})"}}) {
+    EXPECT_NE(ebb_call(verb, arguments, &result), EBB_OK) << verb << arguments;
+  }
+}
+
 TEST(Capi, NothingToWatchWithoutSystemd) {
   int watching = -1;
   ASSERT_EQ(ebb_watch_pressure(&watching), EBB_OK);
