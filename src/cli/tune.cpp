@@ -38,19 +38,29 @@ void print_job(const Job& job, const replay::TuneResult& result, std::size_t i) 
               bytes_text(result.packing[i]).c_str());
 }
 
+std::string gain_text(const replay::TuneResult& result) {
+  std::int64_t saved = 0;
+  bool fails = false;
+  bool failed = false;
+  for (std::size_t i = 0; i < result.best.size(); ++i) {
+    fails |= result.best[i].outcome.oom.has_value();
+    failed |= result.recorded[i].outcome.oom.has_value();
+    saved += static_cast<std::int64_t>(result.recorded[i].outcome.peak_reserved) -
+             static_cast<std::int64_t>(result.best[i].outcome.peak_reserved);
+  }
+  if (fails) return "no settings serve every request under this limit; these hold least";
+  if (failed) return "serves every request, where the recorded settings run out of memory";
+  return "saves " + bytes_text(static_cast<std::uint64_t>(std::max<std::int64_t>(saved, 0))) +
+         " against the recorded settings";
+}
+
 void print_answer(const replay::TuneResult& result) {
   const term::Style style = term::Style::of_stream(STDOUT_FILENO);
   const std::string conf = replay::conf_of(result.knobs);
   const std::string line =
       conf.empty() ? "unset " + result.variable : "export " + result.variable + "=" + conf;
   std::printf("%s\n", style.paint(line, term::Colour::bold).c_str());
-  std::int64_t saved = 0;
-  for (std::size_t i = 0; i < result.best.size(); ++i) {
-    saved += static_cast<std::int64_t>(result.recorded[i].outcome.peak_reserved) -
-             static_cast<std::int64_t>(result.best[i].outcome.peak_reserved);
-  }
-  std::printf("saves %s against the recorded settings; %llu settings replayed%s\n",
-              bytes_text(static_cast<std::uint64_t>(std::max<std::int64_t>(saved, 0))).c_str(),
+  std::printf("%s; %llu settings replayed%s\n", gain_text(result).c_str(),
               static_cast<unsigned long long>(result.tried),
               result.proven ? ", nothing can hold less" : "");
 }

@@ -130,6 +130,8 @@ std::vector<Knobs> SearchSpace::combinations() const {
         if (rounding != 0 && split == 0) continue;
         for (const std::uint32_t segment : segment_mb) {
           for (const std::uint32_t collect : collect_percent) {
+            // Garbage collection leaves expandable segments alone.
+            if (collect != 0 && expand) continue;
             for (const std::uint8_t division : divisions) {
               Knobs knobs{expand, split, rounding, segment, collect, {}};
               knobs.divisions.fill(division);
