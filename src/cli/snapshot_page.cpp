@@ -2,13 +2,12 @@
 #include "cli/snapshot_page.h"
 
 #include <cstdio>
-#include <map>
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "cli/snapshot_map.h"
 #include "cli/verb.h"
 #include "page/render.h"
-#include "replay/lifetimes.h"
 
 namespace ebb::cli {
 namespace {
@@ -67,99 +66,6 @@ page::Table ranking_of(const std::vector<replay::Row>& rows) {
                           Json(row.check)});
   }
   return table;
-}
-
-/// Which stack each block address belongs to, at one moment.
-class Stacks {
- public:
-  Stacks(const Job& job, const replay::Outcome& outcome, page::MemoryMap& map)
-      : job_(job), map_(map) {
-    const std::vector<replay::Lifetime> lives = replay::lifetimes_of(job.workload);
-    for (const replay::Lifetime& life : lives) {
-      if (life.failed || life.block >= outcome.addresses.size()) continue;
-      const device::Address address = outcome.addresses[life.block];
-      if (address != 0) latest_[address] = life;
-    }
-  }
-
-  std::optional<std::uint32_t> of(device::Address address) {
-    const auto life = latest_.find(address);
-    if (life == latest_.end()) return std::nullopt;
-    const trace::Index stack =
-        replay::stack_of(*job_.snapshot, job_.device, job_.workload, life->second);
-    if (stack == trace::kNone) return std::nullopt;
-    auto [known, is_new] = numbers_.try_emplace(stack, map_.stacks.size());
-    if (is_new) {
-      std::string text;
-      for (const std::string& frame : replay::frame_lines(*job_.snapshot, stack)) {
-        text += (text.empty() ? "" : "\n") + frame;
-      }
-      map_.stacks.push_back(std::move(text));
-    }
-    return known->second;
-  }
-
- private:
-  const Job& job_;
-  page::MemoryMap& map_;
-  std::map<device::Address, replay::Lifetime> latest_;
-  std::map<trace::Index, std::uint32_t> numbers_;
-};
-
-page::BlockState state_of(cache::BlockState state) {
-  switch (state) {
-    case cache::BlockState::active_allocated:
-      return page::BlockState::active;
-    case cache::BlockState::active_pending_free:
-      return page::BlockState::pending;
-    case cache::BlockState::inactive:
-      break;
-  }
-  return page::BlockState::free;
-}
-
-/// The segments under a row's settings just after an operation.
-page::MemoryMap map_at(const Job& job, const replay::Row& row, std::uint32_t operation,
-                       const std::string& title) {
-  replay::Setup setup;
-  setup.profile = row.profile;
-  setup.limit = row.limit;
-  setup.settings = *cache::parse_settings(row.conf, row.profile);
-  setup.as_recorded = row.is_recorded;
-  setup.last_operation = operation;
-  setup.keep_segments = true;
-  const replay::Outcome outcome = replay::replay(job.workload, setup);
-  page::MemoryMap map;
-  map.title = title;
-  map.note = "Setting: " + conf_text(row.conf);
-  Stacks stacks(job, outcome, map);
-  for (const cache::SnapshotSegment& from : outcome.segments) {
-    page::Segment segment;
-    segment.name = base::format_text("0x%llx", static_cast<unsigned long long>(from.address));
-    segment.address = from.address;
-    segment.size = from.total_size;
-    segment.stream = std::to_string(from.stream);
-    if (!from.pool.is_default()) {
-      segment.pool =
-          base::format_text("(%llu, %llu)", static_cast<unsigned long long>(from.pool.first),
-                            static_cast<unsigned long long>(from.pool.second));
-    }
-    segment.kind = from.expandable ? page::SegmentKind::expandable
-                   : from.small    ? page::SegmentKind::small
-                                   : page::SegmentKind::large;
-    for (const cache::SnapshotBlock& block : from.blocks) {
-      page::Block shown{block.address - from.address, block.size, block.requested_size,
-                        state_of(block.state), std::nullopt};
-      if (shown.state == page::BlockState::free) {
-        shown.requested = 0;
-      } else {
-        shown.stack = stacks.of(block.address);
-      }
-      segment.blocks.push_back(shown);
-    }
-    map.segments.push_back(std::move(segment));
-  }
-  return map;
 }
 
 page::Document start_page(const Job& job, const std::string& title) {

@@ -2,7 +2,6 @@
 #include "replay/replayer.h"
 
 #include <algorithm>
-#include <array>
 #include <deque>
 
 #include "base/check.h"
@@ -19,22 +18,6 @@ constexpr StreamId kOtherStream = static_cast<StreamId>(-1);
 
 /// Points of a curve beside those where what is reserved changes.
 constexpr std::uint64_t kSamples = 4000;
-
-constexpr std::array<const char*, 4> kPlacements = {"recorded", "down", "up", "chunks"};
-
-device::AddressModel model_of(Placement placement) {
-  switch (placement) {
-    case Placement::down:
-      return device::AddressModel::descending();
-    case Placement::up:
-      return device::AddressModel::ascending();
-    case Placement::chunks:
-      return device::AddressModel::like_cuda();
-    case Placement::recorded:
-      break;
-  }
-  return {.growth = device::Growth::down, .reuse = device::Reuse::highest, .step = 32 * base::kMiB};
-}
 
 /// One run. Also tells the allocator which frees are complete, and the driver where segments go.
 class Run final : public cache::CompletionSource {
@@ -286,19 +269,6 @@ class Run final : public cache::CompletionSource {
 };
 
 }  // namespace
-
-const char* name_of(Placement placement) {
-  return kPlacements[static_cast<std::size_t>(placement)];
-}
-
-base::Result<Placement> parse_placement(std::string_view name) {
-  for (std::size_t i = 0; i < kPlacements.size(); ++i) {
-    if (name == kPlacements[i]) return static_cast<Placement>(i);
-  }
-  return base::error(base::Code::bad_input,
-                     "driver model '%.*s': expected recorded, down, up or chunks",
-                     static_cast<int>(name.size()), name.data());
-}
 
 Outcome replay(const Workload& workload, const Setup& setup) {
   return Run(workload, setup).finish();

@@ -9,23 +9,11 @@
 #include "base/result.h"
 #include "cache/snapshot.h"
 #include "cache/stats_keys.h"
+#include "replay/placement.h"
 #include "replay/replay_driver.h"
 #include "replay/workload.h"
 
 namespace ebb::replay {
-
-/// Where segments that no recording shows are placed. Up to PyTorch 2.11 addresses decide which of
-/// two equally large free blocks is taken, so that results depend on it a little.
-enum class Placement : std::uint8_t {
-  recorded,  ///< as recorded where the recording had the same segment at the same request
-  down,      ///< each below all before it
-  up,        ///< each above all before it
-  chunks,    ///< recorded, else as CUDA does it: inside chunks of 32 MiB
-};
-
-/// "recorded", "down", "up", "chunks".
-const char* name_of(Placement placement);
-base::Result<Placement> parse_placement(std::string_view name);
 
 /// One way to run a workload.
 struct Setup {
