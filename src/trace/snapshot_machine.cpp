@@ -12,7 +12,7 @@ constexpr std::size_t kNoMark = static_cast<std::size_t>(-1);
 }  // namespace
 
 SnapshotMachine::SnapshotMachine(PickleReader& reader, std::uint64_t allowance)
-    : reader_(reader), budget_(allowance), records_(reader, budget_), memo_(budget_) {}
+    : reader_(reader), budget_(reader, allowance), records_(reader, budget_), memo_(budget_) {}
 
 SnapshotMachine::Outcome SnapshotMachine::fail(base::Error error) {
   error_ = std::move(error);
@@ -103,7 +103,7 @@ inline SnapshotMachine::Outcome SnapshotMachine::fill_dict(std::size_t first_ite
       stack_.pop_back();
     }
   }
-  return budget_.allows(reader_.consumed()) ? Outcome::more : fail(too_large());
+  return Outcome::more;
 }
 
 inline SnapshotMachine::Outcome SnapshotMachine::fill_list(std::size_t first_item) {
@@ -113,12 +113,7 @@ inline SnapshotMachine::Outcome SnapshotMachine::fill_list(std::size_t first_ite
   if (count > 0) records_.extend(target, &stack_[first_item], count);
   if (count > 0 && target.slot != kNone) memo_.put(target.slot, target);
   stack_.resize(first_item);
-  return budget_.allows(reader_.consumed()) ? Outcome::more : fail(too_large());
-}
-
-base::Error SnapshotMachine::too_large() const {
-  return reader_.error_here(
-      "what was read takes more memory than the file has bytes; no recording is packed like that");
+  return Outcome::more;
 }
 
 SnapshotMachine::Outcome SnapshotMachine::make_tuple(std::size_t items) {
@@ -213,14 +208,13 @@ inline SnapshotMachine::Outcome SnapshotMachine::step(const PickleToken& token) 
   return Outcome::done;
 }
 
-base::Result<Snapshot> SnapshotMachine::run() {
+base::Result<Snapshot> SnapshotMachine::run() try {
   if (!reader_.begin()) return reader_.error();
   PickleToken token;
   Outcome outcome = Outcome::more;
-  for (std::uint64_t tokens = 0; outcome == Outcome::more; ++tokens) {
+  while (outcome == Outcome::more) {
     if (!reader_.next(token)) return reader_.error();
     outcome = step(token);
-    if (tokens % 4096 == 0 && !budget_.allows(reader_.consumed())) return too_large();
   }
   if (outcome == Outcome::failed) return error_;
   if (stack_.size() != 1 || !marks_.empty()) {
@@ -229,6 +223,9 @@ base::Result<Snapshot> SnapshotMachine::run() {
   const Value root = stack_.back();
   if (!reader_.finish()) return reader_.error();
   return records_.finish(root);
+} catch (const OverBudget&) {
+  return reader_.error_here(
+      "what was read takes more memory than the file has bytes; no recording is packed like that");
 }
 
 }  // namespace ebb::trace

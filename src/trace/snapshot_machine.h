@@ -38,7 +38,6 @@ class SnapshotMachine {
   bool target_of(std::size_t first_item, bool dict);
   std::size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
   std::size_t pop_mark();
-  base::Error too_large() const;
 
   PickleReader& reader_;
   MemoryBudget budget_;

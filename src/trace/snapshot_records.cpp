@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kMostFaults = 1000;
 constexpr std::size_t kMostPairs = 1 << 16;
+constexpr std::uint64_t kMapCost = 96;  ///< of an entry in a map
 
 std::uint64_t bit(Word key) {
   return 1ULL << static_cast<unsigned>(key);
@@ -92,6 +93,7 @@ Value SnapshotRecords::make_pair(const Value& first, const Value& second) {
   }
   if (pairs_.size() == kMostPairs) return Value{};
   const auto number = static_cast<Index>(pairs_.size());
+  budget_.charge(kMapCost);
   pairs_.push_back(pair);
   pair_numbers_.emplace(pair, number);
   return Value::of(ValueKind::pair, number);
@@ -104,6 +106,7 @@ std::optional<std::uint16_t> SnapshotRecords::stream_number(Stream stream) {
   const auto number =
       known == stream_numbers_.end() ? static_cast<std::uint16_t>(streams_.size()) : known->second;
   if (known == stream_numbers_.end()) {
+    budget_.charge(kMapCost);
     streams_.push_back(stream);
     stream_numbers_.emplace(stream, number);
   }

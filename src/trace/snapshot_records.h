@@ -102,6 +102,7 @@ class SnapshotRecords {
 
   void infer_versions(Snapshot& snapshot, bool has_top) const;
   base::Status take_segments(const Value& list, Snapshot& snapshot);
+  base::Status take_annotations(const Value& list, Snapshot& snapshot);
   base::Status take_traces(const Value& list, Snapshot& snapshot);
   base::Error wrong(const char* key, const Value& value, const char* expected) const;
   Index kept_text(Index text, Snapshot& snapshot);
