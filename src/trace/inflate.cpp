@@ -2,6 +2,7 @@
 #include "trace/inflate.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <span>
 
@@ -56,7 +57,10 @@ void copy_words(char* into, const char* from, std::size_t length) {
 }  // namespace
 
 GzipSource::GzipSource(std::unique_ptr<ByteSource> packed, std::string name)
-    : packed_(std::move(packed)), name_(std::move(name)), in_(kInput), out_(kCapacity) {}
+    : packed_(std::move(packed)),
+      name_(std::move(name)),
+      in_(std::make_unique_for_overwrite<char[]>(kInput)),
+      out_(std::make_unique_for_overwrite<char[]>(kCapacity)) {}
 
 GzipSource::~GzipSource() = default;
 
@@ -78,9 +82,9 @@ bool GzipSource::refill_input() {
   if (in_done_ || failed_) return false;
   in_before_ += in_at_;
   in_end_ -= in_at_;
-  std::memmove(in_.data(), in_.data() + in_at_, in_end_);
+  std::memmove(in_.get(), in_.get() + in_at_, in_end_);
   in_at_ = 0;
-  auto got = packed_->read(in_.data() + in_end_, in_.size() - in_end_);
+  auto got = packed_->read(in_.get() + in_end_, kInput - in_end_);
   if (!got) {
     failed_ = true;
     error_ = std::move(got).error();
@@ -95,7 +99,7 @@ bool GzipSource::refill_input() {
 inline void GzipSource::need_bits(unsigned count) {
   if (bit_count_ >= count) return;
   if (in_end_ - in_at_ >= 8) {
-    bits_ |= load_word(in_.data() + in_at_) << bit_count_;
+    bits_ |= load_word(in_.get() + in_at_) << bit_count_;
     const unsigned bytes = (63 - bit_count_) / 8;
     in_at_ += bytes;
     bit_count_ += bytes * 8;
@@ -247,7 +251,7 @@ bool GzipSource::copy_stored() {
     if (in_at_ == in_end_ && !refill_input()) return fail(kEndsEarly);
     const std::size_t count =
         std::min({stored_left_, in_end_ - in_at_, kWindow + kOutput - filled_});
-    std::memcpy(out_.data() + filled_, in_.data() + in_at_, count);
+    std::memcpy(out_.get() + filled_, in_.get() + in_at_, count);
     in_at_ += count;
     filled_ += count;
     stored_left_ -= count;
@@ -260,11 +264,11 @@ bool GzipSource::copy_stored() {
 /// Decodes while eight bytes of input are at hand and there is room.
 /// The state is in local variables, which writing to the output cannot change.
 bool GzipSource::decode_fast() {
-  const char* in = in_.data() + in_at_;
-  const char* const in_stop = in_.data() + in_end_ - 8;
-  char* out = out_.data() + filled_;
-  char* const out_stop = out_.data() + kWindow + kOutput;
-  const char* const start = out_.data() + member_start_;
+  const char* in = in_.get() + in_at_;
+  const char* const in_stop = in_.get() + in_end_ - 8;
+  char* out = out_.get() + filled_;
+  char* const out_stop = out_.get() + kWindow + kOutput;
+  const char* const start = out_.get() + member_start_;
   std::uint64_t bits = bits_;
   unsigned count = bit_count_;
   const char* fault = nullptr;
@@ -315,8 +319,8 @@ bool GzipSource::decode_fast() {
     copy_words(out, out - distance, length);
     out += length;
   }
-  in_at_ = static_cast<std::size_t>(in - in_.data());
-  filled_ = static_cast<std::size_t>(out - out_.data());
+  in_at_ = static_cast<std::size_t>(in - in_.get());
+  filled_ = static_cast<std::size_t>(out - out_.get());
   bits_ = bits;
   bit_count_ = count;
   return fault == nullptr || fail(fault);
@@ -345,7 +349,7 @@ bool GzipSource::decode_one() {
   } else if (distance > filled_ - member_start_) {
     return fail(kTooFar);
   } else {
-    copy_words(out_.data() + filled_, out_.data() + filled_ - distance, length);
+    copy_words(out_.get() + filled_, out_.get() + filled_ - distance, length);
     filled_ += length;
   }
   return true;
@@ -361,7 +365,7 @@ bool GzipSource::decode() {
 }
 
 bool GzipSource::read_trailer() {
-  crc_ = crc32(crc_, out_.data() + checked_, filled_ - checked_);
+  crc_ = crc32(crc_, out_.get() + checked_, filled_ - checked_);
   length_ += static_cast<std::uint32_t>(filled_ - checked_);
   checked_ = filled_;
   static_cast<void>(take_bits(bit_count_ & 7U));
@@ -394,13 +398,13 @@ bool GzipSource::step() {
 
 bool GzipSource::fill() {
   const std::size_t kept = std::min(filled_, kWindow);
-  std::memmove(out_.data(), out_.data() + filled_ - kept, kept);
+  std::memmove(out_.get(), out_.get() + filled_ - kept, kept);
   member_start_ -= std::min(member_start_, filled_ - kept);
   filled_ = given_ = checked_ = kept;
   while (where_ != Where::end && filled_ < kWindow + kOutput) {
     if (!step()) return false;
   }
-  crc_ = crc32(crc_, out_.data() + checked_, filled_ - checked_);
+  crc_ = crc32(crc_, out_.get() + checked_, filled_ - checked_);
   length_ += static_cast<std::uint32_t>(filled_ - checked_);
   return true;
 }
@@ -411,7 +415,7 @@ base::Result<std::size_t> GzipSource::read(char* into, std::size_t most) {
   // then is still told of it, since it reads to the end.
   if (given_ == filled_ && failed_) return error_;
   const std::size_t count = std::min(most, filled_ - given_);
-  std::memcpy(into, out_.data() + given_, count);
+  std::memcpy(into, out_.get() + given_, count);
   given_ += count;
   return count;
 }

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "base/result.h"
 #include "trace/byte_source.h"
@@ -54,7 +52,7 @@ class GzipSource final : public ByteSource {
   base::Error error_;
   bool failed_ = false;
 
-  std::vector<char> in_;
+  std::unique_ptr<char[]> in_;
   std::size_t in_at_ = 0;
   std::size_t in_end_ = 0;
   std::uint64_t in_before_ = 0;  ///< bytes of the file that were in the buffer before
@@ -64,7 +62,7 @@ class GzipSource final : public ByteSource {
   unsigned bit_count_ = 0;
   unsigned phantom_ = 0;  ///< zero bytes in `bits_` that stand for what lies behind the end
 
-  std::vector<char> out_;  ///< up to 32 KiB that were given out, then what was not
+  std::unique_ptr<char[]> out_;  ///< up to 32 KiB that were given out, then what was not
   std::size_t given_ = 0;
   std::size_t filled_ = 0;
 
