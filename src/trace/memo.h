@@ -25,7 +25,7 @@ class Memo {
   void put(Index number, const Value& value) {
     std::uint32_t& entry = at(number);
     if (entry == kUnset) ++count_;
-    entry = code_of(value);
+    entry = value.kind == ValueKind::text ? code(text, value.first()) : code_of(value);
   }
 
   /// What was put there. An empty container counts as used from now on.
@@ -54,17 +54,16 @@ class Memo {
   static constexpr std::array<ValueKind, 8> kKinds = {
       ValueKind::other, ValueKind::text,   ValueKind::frame, ValueKind::list,
       ValueKind::pair,  ValueKind::broken, ValueKind::other, ValueKind::other};
-  enum State : std::uint32_t {
-    kEmptyList = 1,
-    kEmptyDict,
-    kUsedEmptyList,
-    kUsedEmptyDict,
-    kPlain,
-    kNotShared
-  };
+  // Of Kind::state:
+  static constexpr std::uint32_t kEmptyList = 1;
+  static constexpr std::uint32_t kEmptyDict = 2;
+  static constexpr std::uint32_t kUsedEmptyList = 3;
+  static constexpr std::uint32_t kUsedEmptyDict = 4;
+  static constexpr std::uint32_t kPlain = 5;
+  static constexpr std::uint32_t kNotShared = 6;
 
   static std::uint32_t code(Kind kind, Index index) {
-    return index >> kKindShift == 0 ? kind << kKindShift | index : static_cast<Index>(kPlain);
+    return index >> kKindShift == 0 ? kind << kKindShift | index : kPlain;
   }
   static std::uint32_t code_of(const Value& value);
 

@@ -12,17 +12,15 @@ constexpr std::size_t kNoMark = static_cast<std::size_t>(-1);
 }  // namespace
 
 SnapshotMachine::SnapshotMachine(PickleReader& reader, std::uint64_t allowance)
-    : reader_(reader), budget_(reader, allowance), records_(reader, budget_), memo_(budget_) {}
+    : reader_(reader),
+      budget_(reader, allowance),
+      records_(reader, budget_),
+      memo_(budget_),
+      stack_(budget_) {}
 
 bool SnapshotMachine::fail(base::Error error) {
   error_ = std::move(error);
   return false;
-}
-
-inline bool SnapshotMachine::push(const Value& value) {
-  if (stack_.size() == stack_.capacity()) budget_.make_room(stack_);
-  stack_.push_back(value);
-  return true;
 }
 
 /// Where the items since the last mark begin; kNoMark without one.
@@ -94,13 +92,13 @@ inline bool SnapshotMachine::fill_dict(std::size_t first_item) {
   made.slot = target.slot;
   made.fresh = made.kind == ValueKind::dict;
   target = made;
-  stack_.resize(first_item);
+  stack_.cut(first_item);
   if (made.slot != kNone) memo_.put(made.slot, made);
   if (made.is_run() && first_item >= 2 && first_item - 2 >= floor()) {
     Value& before = stack_[first_item - 2];
     if (before.kind == made.kind && before.first() + before.count() == made.first()) {
       before.set_run(before.first(), before.count() + 1);
-      stack_.pop_back();
+      stack_.cut(stack_.size() - 1);
     }
   }
   return true;
@@ -112,7 +110,7 @@ inline bool SnapshotMachine::fill_list(std::size_t first_item) {
   Value& target = stack_[first_item - 1];
   if (count > 0) records_.extend(target, &stack_[first_item], count);
   if (count > 0 && target.slot != kNone) memo_.put(target.slot, target);
-  stack_.resize(first_item);
+  stack_.cut(first_item);
   return true;
 }
 
@@ -129,7 +127,7 @@ bool SnapshotMachine::make_tuple(std::size_t items) {
       records_.drop(stack_[first + items]);
     }
   }
-  stack_.resize(first);
+  stack_.cut(first);
   return push(made);
 }
 
@@ -139,7 +137,7 @@ bool SnapshotMachine::make_long_tuple() {
   for (std::size_t i = stack_.size(); i-- > first;) {
     records_.drop(stack_[i]);
   }
-  stack_.resize(first);
+  stack_.cut(first);
   return push(Value{});
 }
 

@@ -11,6 +11,7 @@
 #include "trace/memory_budget.h"
 #include "trace/pickle_reader.h"
 #include "trace/snapshot_records.h"
+#include "trace/value_stack.h"
 
 namespace ebb::trace {
 
@@ -40,7 +41,10 @@ class SnapshotMachine {
   bool other(PickleOp op, std::uint64_t number);
 
   bool fail(base::Error error);
-  bool push(const Value& value);
+  bool push(const Value& value) {
+    stack_.push(value);
+    return true;
+  }
   bool open(ValueKind kind);
   bool put(Index number);
   bool fill_dict(std::size_t first_item);
@@ -55,7 +59,7 @@ class SnapshotMachine {
   MemoryBudget budget_;
   SnapshotRecords records_;
   Memo memo_;
-  std::vector<Value> stack_;
+  ValueStack stack_;
   std::vector<std::size_t> marks_;
   base::Error error_;
   bool stopped_ = false;  ///< by the pickle itself

@@ -14,7 +14,7 @@ constexpr std::size_t kMostFaults = 1000;
 constexpr std::size_t kMostPairs = 1 << 16;
 constexpr std::uint64_t kMapCost = 96;  ///< of an entry in a map
 
-std::uint64_t bit(Word key) {
+constexpr std::uint64_t bit(Word key) {
   return 1ULL << static_cast<unsigned>(key);
 }
 
@@ -47,8 +47,16 @@ Value SnapshotRecords::broken(const char* format, ...) {
   return Value::of(ValueKind::broken, faults_.size() - 1);
 }
 
+Value SnapshotRecords::twice(const char* what, std::uint64_t keys) {
+  const auto key = static_cast<std::uint32_t>(std::countr_zero(keys));
+  return broken("a %s has the key '%s' twice", what, spelling_of(key));
+}
+
 Value SnapshotRecords::make(Value* items, std::size_t count) {
+  // Nearly all dicts are events, and PyTorch writes this key first.
+  if (is_word(items[0], Word::action)) return make_event(items, count);
   const Fields fields(items, count);
+  if (fields.has(Word::action)) return make_event(items, count);
   using Maker = Value (SnapshotRecords::*)(const Fields&);
   struct Rule {
     std::uint64_t keys;
@@ -56,8 +64,7 @@ Value SnapshotRecords::make(Value* items, std::size_t count) {
     Maker maker;
   };
   // One of the keys decides what a dict is, whatever else it has.
-  static const Rule kRules[] = {
-      {bit(Word::action), "event", &SnapshotRecords::make_event},
+  static constexpr Rule kRules[] = {
       {bit(Word::filename), "frame", &SnapshotRecords::make_frame},
       {bit(Word::blocks) | bit(Word::total_size), "segment", &SnapshotRecords::make_segment},
       {bit(Word::state), "block", &SnapshotRecords::make_block},
@@ -69,10 +76,7 @@ Value SnapshotRecords::make(Value* items, std::size_t count) {
   };
   for (const Rule& rule : kRules) {
     if ((fields.keys & rule.keys) == 0) continue;
-    if (fields.twice != 0) {
-      const auto key = static_cast<std::uint32_t>(std::countr_zero(fields.twice));
-      return broken("a %s has the key '%s' twice", rule.what, spelling_of(key));
-    }
+    if (fields.twice != 0) return twice(rule.what, fields.twice);
     return (this->*rule.maker)(fields);
   }
   for (std::size_t i = 2 * count; i-- > 0;) {
@@ -125,16 +129,21 @@ std::optional<std::uint16_t> SnapshotRecords::pool_number(Index pair) {
   return static_cast<std::uint16_t>(pools_.size() - 1);
 }
 
-Value SnapshotRecords::make_event(const Fields& fields) {
+Value SnapshotRecords::make_event(const Value* items, std::size_t count) {
   Event event;
+  std::uint64_t keys = 0;
   const auto expected = [&](Word key, const char* what) {
     return broken("'%s' of an event is not %s", spelling_of(static_cast<std::uint32_t>(key)), what);
   };
   bool known_action = true;
-  for (std::size_t i = 0; i < fields.count; ++i) {
-    const Value& key = fields.items[2 * i];
-    const Value& value = fields.items[2 * i + 1];
+  for (std::size_t i = 0; i < count; ++i) {
+    const Value& key = items[2 * i];
+    const Value& value = items[2 * i + 1];
     const auto word = static_cast<Word>(key.kind == ValueKind::text ? key.number : kWords);
+    if (word < Word::end) {
+      if ((keys & bit(word)) != 0) return twice("event", bit(word));
+      keys |= bit(word);
+    }
     switch (word) {
       case Word::action: {
         constexpr auto kFirst = static_cast<std::uint64_t>(Word::first_action);
@@ -187,17 +196,16 @@ Value SnapshotRecords::make_event(const Fields& fields) {
   }
   if (!known_action) return Value::of(ValueKind::ignored);
   const Word place = event.action == Action::oom ? Word::device_free : Word::addr;
-  for (const Word key : {place, Word::size}) {
-    if (!fields.has(key)) {
-      return broken("an event has no '%s'", spelling_of(static_cast<std::uint32_t>(key)));
-    }
+  if (const std::uint64_t missing = (bit(place) | bit(Word::size)) & ~keys; missing != 0) {
+    const auto key = static_cast<std::uint32_t>(std::countr_zero(missing));
+    return broken("an event has no '%s'", spelling_of(key));
   }
   const bool is_range = event.action != Action::oom && event.action != Action::snapshot;
   if (is_range && event.address > std::numeric_limits<Address>::max() - event.size) {
     return broken("address and size of an event go beyond 64 bits");
   }
   if (events_.size() >= kNone) return broken("more than 4294967295 events");
-  event_keys_.add(fields.keys);
+  event_keys_.add(keys);
   maps_memory_ |= event.action == Action::segment_map || event.action == Action::segment_unmap;
   annotates_ |= event.action == Action::annotate;
   events_.push_back(event);

@@ -82,7 +82,7 @@ class SnapshotRecords {
     Value settings;
   };
 
-  Value make_event(const Fields& fields);
+  Value make_event(const Value* items, std::size_t count);
   Value make_block(const Fields& fields);
   Value make_segment(const Fields& fields);
   Value make_annotation(const Fields& fields);
@@ -96,6 +96,7 @@ class SnapshotRecords {
   void add_item(Value& list, const Value& item);
   void add_trace(Value& list, const Value& item);
 
+  Value twice(const char* what, std::uint64_t keys);
   [[gnu::format(printf, 2, 3)]] Value broken(const char* format, ...);
   std::optional<std::uint16_t> stream_number(Stream stream);
   std::optional<std::uint16_t> pool_number(Index pair);

@@ -155,7 +155,7 @@ TEST(Memory, OfStacksThatGrowFrameByFrameIsBounded) {
 
 TEST(Memory, OfTextsIsBounded) {
   std::string texts;
-  for (int i = 0; i < 3000000; ++i) {
+  for (int i = 0; i < 1000000; ++i) {
     texts += text(std::to_string(i));
   }
   expect_bounded({{kHead + "](", 1}, {texts, 2}, {"e.", 1}});

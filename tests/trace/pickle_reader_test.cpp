@@ -17,7 +17,7 @@ struct Token {
   std::string what;
   std::uint64_t number = 0;
   bool negative = false;
-  std::string text;
+  std::string text = {};
   PickleOp op = PickleOp::stop;
 };
 
