@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
+#include <memory>
 #include <new>
 #include <type_traits>
 #include <vector>
@@ -22,9 +22,6 @@ class Arena {
   static_assert(std::is_trivially_copyable_v<T>);
 
   explicit Arena(MemoryBudget& budget) : budget_(budget) {}
-  ~Arena() { release_until(chunks_.size() * kChunk); }
-  Arena(const Arena&) = delete;
-  Arena& operator=(const Arena&) = delete;
 
   std::size_t size() const { return size_; }
   T& operator[](std::size_t index) { return chunks_[index / kChunk][index % kChunk]; }
@@ -59,26 +56,29 @@ class Arena {
  private:
   static constexpr std::size_t kChunk = 1 << 14;
   static constexpr std::size_t kBytes = kChunk * sizeof(T);
+  struct Unmap {
+    void operator()(T* chunk) const { munmap(chunk, kBytes); }
+  };
 
   void add_chunk() {
     budget_.make_room(chunks_);
+    budget_.charge(kBytes);
     // Not malloc: what it has once had it may keep.
     void* const memory =
         mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
-    budget_.charge(kBytes);
-    chunks_.push_back(static_cast<T*>(memory));
+    chunks_.emplace_back(static_cast<T*>(memory));
   }
 
   void release_until(std::size_t index) {
     for (; (released_ + 1) * kChunk <= index; ++released_) {
-      munmap(chunks_[released_], kBytes);
+      chunks_[released_].reset();
       budget_.release(kBytes);
     }
   }
 
   MemoryBudget& budget_;
-  std::vector<T*> chunks_;
+  std::vector<std::unique_ptr<T[], Unmap>> chunks_;
   std::size_t size_ = 0;
   std::size_t released_ = 0;  ///< chunks given back
 };

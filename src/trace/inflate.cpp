@@ -2,6 +2,7 @@
 #include "trace/inflate.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <span>
 
@@ -12,7 +13,6 @@ namespace {
 
 constexpr std::size_t kWindow = 32 << 10;
 constexpr std::size_t kOutput = 256 << 10;
-constexpr std::size_t kInput = 64 << 10;
 constexpr std::size_t kLongestCopy = 258;
 constexpr std::size_t kSlack = 16;  ///< copies write whole words
 /// Room that one code may need beyond the point where decoding stops.
@@ -25,15 +25,6 @@ constexpr const char* kTooFar = "a copy from before the beginning";
 
 constexpr std::array<std::uint8_t, 19> kLengthOrder = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                                        11, 4,  12, 3, 13, 2, 14, 1, 15};
-
-std::uint64_t load_word(const char* at) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, at, sizeof word);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  word = __builtin_bswap64(word);
-#endif
-  return word;
-}
 
 /// Both ranges lie in the same buffer, which has kSlack bytes behind `into + length`.
 void copy_words(char* into, const char* from, std::size_t length) {
@@ -56,102 +47,46 @@ void copy_words(char* into, const char* from, std::size_t length) {
 }  // namespace
 
 GzipSource::GzipSource(std::unique_ptr<ByteSource> packed, std::string name)
-    : packed_(std::move(packed)), name_(std::move(name)), in_(kInput), out_(kCapacity) {}
-
-GzipSource::~GzipSource() = default;
-
-std::uint64_t GzipSource::position() const {
-  const std::uint64_t ahead = (bit_count_ / 8) - std::min(bit_count_ / 8, phantom_);
-  return in_before_ + in_at_ - ahead;
-}
+    : in_(std::move(packed)),
+      name_(std::move(name)),
+      out_(std::make_unique_for_overwrite<char[]>(kCapacity)) {}
 
 bool GzipSource::fail(const char* what) {
-  if (failed_) return false;
   failed_ = true;
-  error_ = base::error(base::Code::bad_input, "%s: byte %llu of the packed file: %s", name_.c_str(),
-                       static_cast<unsigned long long>(position()), what);
+  error_ = in_.failed()
+               ? in_.error()
+               : base::error(base::Code::bad_input, "%s: byte %llu of the packed file: %s",
+                             name_.c_str(), static_cast<unsigned long long>(in_.position()), what);
   return false;
 }
 
-/// False at the end of the input and where reading failed.
-bool GzipSource::refill_input() {
-  if (in_done_ || failed_) return false;
-  in_before_ += in_at_;
-  in_end_ -= in_at_;
-  std::memmove(in_.data(), in_.data() + in_at_, in_end_);
-  in_at_ = 0;
-  auto got = packed_->read(in_.data() + in_end_, in_.size() - in_end_);
-  if (!got) {
-    failed_ = true;
-    error_ = std::move(got).error();
-    return false;
-  }
-  in_end_ += *got;
-  in_done_ = *got == 0;
-  return !in_done_;
-}
-
-/// At least `count` (at most 56) bits, zeros behind the end of the input.
-inline void GzipSource::need_bits(unsigned count) {
-  if (bit_count_ >= count) return;
-  if (in_end_ - in_at_ >= 8) {
-    bits_ |= load_word(in_.data() + in_at_) << bit_count_;
-    const unsigned bytes = (63 - bit_count_) / 8;
-    in_at_ += bytes;
-    bit_count_ += bytes * 8;
-    return;  // the bits above `bit_count_` are the next ones: loading them again changes nothing
-  }
-  while (bit_count_ < count) {
-    if (in_at_ < in_end_ || refill_input()) {
-      bits_ |= static_cast<std::uint64_t>(static_cast<unsigned char>(in_[in_at_++])) << bit_count_;
-    } else {
-      ++phantom_;
-    }
-    bit_count_ += 8;
-  }
-}
-
-/// At most 56 bits.
-inline std::uint64_t GzipSource::take_bits(unsigned count) {
-  need_bits(count);
-  const std::uint64_t value = bits_ & ((1ULL << count) - 1);
-  bits_ >>= count;
-  bit_count_ -= count;
-  return value;
-}
-
-bool GzipSource::at_input_end() {
-  need_bits(8);
-  return phantom_ > 0 && bit_count_ <= 8 * phantom_;
-}
-
 bool GzipSource::read_member() {
-  while (any_member_ && !at_input_end() && (bits_ & 0xFF) == 0) {
-    static_cast<void>(take_bits(8));
+  while (any_member_ && !in_.at_end() && (in_.peek() & 0xFF) == 0) {
+    static_cast<void>(in_.take(8));
   }
-  if (at_input_end() && any_member_) {
+  if (in_.at_end() && any_member_) {
     where_ = Where::end;
-    return !failed_;
+    return in_.failed() ? fail(kEndsEarly) : true;
   }
-  if (take_bits(16) != 0x8B1F) {
+  if (in_.take(16) != 0x8B1F) {
     return fail(any_member_ ? "neither gzip nor the end, expected one of them" : "not gzip");
   }
-  if (take_bits(8) != 8) return fail("not packed by deflate, the only method of gzip");
-  const auto flags = static_cast<unsigned>(take_bits(8));
+  if (in_.take(8) != 8) return fail("not packed by deflate, the only method of gzip");
+  const auto flags = static_cast<unsigned>(in_.take(8));
   if ((flags & 0xE0) != 0) return fail("reserved flags of gzip are set");
-  static_cast<void>(take_bits(48));  // time, hints, system
+  static_cast<void>(in_.take(48));  // time, hints, system
   if ((flags & 4) != 0) {
-    for (std::uint64_t left = take_bits(16); left > 0 && !overran(); --left) {
-      static_cast<void>(take_bits(8));
+    for (std::uint64_t left = in_.take(16); left > 0 && !in_.overran(); --left) {
+      static_cast<void>(in_.take(8));
     }
   }
   for (const unsigned text : {8U, 16U}) {  // file name, comment: each ends with a zero
     if ((flags & text) == 0) continue;
-    while (take_bits(8) != 0 && !overran()) {
+    while (in_.take(8) != 0 && !in_.overran()) {
     }
   }
-  if ((flags & 2) != 0) static_cast<void>(take_bits(16));
-  if (overran()) return fail("the packed file ends inside a gzip header");
+  if ((flags & 2) != 0) static_cast<void>(in_.take(16));
+  if (in_.overran()) return fail("the packed file ends inside a gzip header");
   any_member_ = true;
   member_start_ = filled_;
   crc_ = 0;
@@ -162,13 +97,13 @@ bool GzipSource::read_member() {
 }
 
 bool GzipSource::read_block_header() {
-  last_block_ = take_bits(1) != 0;
-  switch (take_bits(2)) {
+  last_block_ = in_.take(1) != 0;
+  switch (in_.take(2)) {
     case 0: {
-      static_cast<void>(take_bits(bit_count_ & 7U));
-      const std::uint64_t length = take_bits(16);
-      const std::uint64_t inverse = take_bits(16);
-      if (overran()) return fail(kEndsEarly);
+      in_.align();
+      const std::uint64_t length = in_.take(16);
+      const std::uint64_t inverse = in_.take(16);
+      if (in_.overran()) return fail(kEndsEarly);
       if (length != (inverse ^ 0xFFFF)) return fail("the length of a stored block is damaged");
       stored_left_ = length;
       where_ = Where::stored;
@@ -196,13 +131,13 @@ bool GzipSource::read_block_header() {
 }
 
 bool GzipSource::read_code_lengths() {
-  const std::size_t literal_count = 257 + take_bits(5);
-  const std::size_t distance_count = 1 + take_bits(5);
-  const std::size_t length_count = 4 + take_bits(4);
+  const std::size_t literal_count = 257 + in_.take(5);
+  const std::size_t distance_count = 1 + in_.take(5);
+  const std::size_t length_count = 4 + in_.take(4);
   if (literal_count > 286 || distance_count > 30) return fail("too many codes in a block");
   std::array<std::uint8_t, 19> order{};
   for (std::size_t i = 0; i < length_count; ++i) {
-    order[kLengthOrder[i]] = static_cast<std::uint8_t>(take_bits(3));
+    order[kLengthOrder[i]] = static_cast<std::uint8_t>(in_.take(3));
   }
   HuffmanTable table;
   if (!table.build(order, Alphabet::code_lengths))
@@ -210,23 +145,23 @@ bool GzipSource::read_code_lengths() {
   std::array<std::uint8_t, 286 + 30> lengths{};
   const std::size_t total = literal_count + distance_count;
   for (std::size_t i = 0; i < total;) {
-    need_bits(14);
-    const CodeRow& row = table.find(bits_);
+    in_.need(14);
+    const CodeRow& row = table.find(in_.peek());
     if (row.kind == CodeKind::invalid) return fail(kUnknownCode);
-    static_cast<void>(take_bits(row.bits));
+    static_cast<void>(in_.take(row.bits));
     if (row.base < 16) {
       lengths[i++] = static_cast<std::uint8_t>(row.base);
     } else {
       if (row.base == 16 && i == 0) return fail("a block repeats a length before the first");
       const std::uint8_t value = row.base == 16 ? lengths[i - 1] : std::uint8_t{0};
-      const std::size_t repeat = row.base == 16   ? 3 + take_bits(2)
-                                 : row.base == 17 ? 3 + take_bits(3)
-                                                  : 11 + take_bits(7);
+      const std::size_t repeat = row.base == 16   ? 3 + in_.take(2)
+                                 : row.base == 17 ? 3 + in_.take(3)
+                                                  : 11 + in_.take(7);
       if (repeat > total - i) return fail("a block has more lengths than codes");
       std::fill_n(lengths.begin() + static_cast<std::ptrdiff_t>(i), repeat, value);
       i += repeat;
     }
-    if (overran()) return fail(kEndsEarly);
+    if (in_.overran()) return fail(kEndsEarly);
   }
   if (lengths[256] == 0) return fail("a block has no code for its end");
   const std::span<const std::uint8_t> all(lengths);
@@ -238,76 +173,56 @@ bool GzipSource::read_code_lengths() {
 }
 
 bool GzipSource::copy_stored() {
-  while (stored_left_ > 0 && bit_count_ >= 8 && !overran() && filled_ < kWindow + kOutput) {
-    out_[filled_++] = static_cast<char>(take_bits(8));
-    --stored_left_;
+  while (stored_left_ > 0 && filled_ < kWindow + kOutput) {
+    const std::size_t got =
+        in_.take_bytes(out_.get() + filled_, std::min(stored_left_, kWindow + kOutput - filled_));
+    if (got == 0) return fail(kEndsEarly);
+    filled_ += got;
+    stored_left_ -= got;
   }
-  if (bit_count_ == 0) bits_ = 0;
-  while (stored_left_ > 0 && !overran() && filled_ < kWindow + kOutput) {
-    if (in_at_ == in_end_ && !refill_input()) return fail(kEndsEarly);
-    const std::size_t count =
-        std::min({stored_left_, in_end_ - in_at_, kWindow + kOutput - filled_});
-    std::memcpy(out_.data() + filled_, in_.data() + in_at_, count);
-    in_at_ += count;
-    filled_ += count;
-    stored_left_ -= count;
-  }
-  if (overran()) return fail(kEndsEarly);
   if (stored_left_ == 0) where_ = last_block_ ? Where::trailer : Where::block;
   return true;
 }
 
-/// Decodes while eight bytes of input are at hand and there is room.
-/// The state is in local variables, which writing to the output cannot change.
-bool GzipSource::decode_fast() {
-  const char* in = in_.data() + in_at_;
-  const char* const in_stop = in_.data() + in_end_ - 8;
-  char* out = out_.data() + filled_;
-  char* const out_stop = out_.data() + kWindow + kOutput;
-  const char* const start = out_.data() + member_start_;
-  std::uint64_t bits = bits_;
-  unsigned count = bit_count_;
+/// Decodes while eight bytes of input, which end at `in_end`, are at hand and there is room. The
+/// state is in local variables, which writing to the output cannot change.
+bool GzipSource::decode_fast(const char* in_end) {
+  BitReader::Window in = in_.window();
+  const char* const in_stop = in_end - 8;
+  char* out = out_.get() + filled_;
+  char* const out_stop = out_.get() + kWindow + kOutput;
+  const char* const start = out_.get() + member_start_;
   const char* fault = nullptr;
-  const auto refill = [&] {
-    bits |= load_word(in) << count;
-    const unsigned bytes = (63 - count) / 8;
-    in += bytes;
-    count += bytes * 8;
-  };
-  const auto drop = [&](unsigned dropped) {
-    bits >>= dropped;
-    count -= dropped;
-  };
-  while (in <= in_stop && out < out_stop) {
-    refill();
-    CodeRow row = literals_.find(bits);
+  while (in.at <= in_stop && out < out_stop) {
+    in.refill();
+    CodeRow row = literals_.find(in.bits);
     // Three literals take at most 45 of the 56 bits.
     for (int i = 0; i < 3 && row.kind == CodeKind::literal; ++i) {
-      drop(row.bits);
+      in.drop(row.bits);
       *out++ = static_cast<char>(row.base);
-      row = literals_.find(bits);
+      row = literals_.find(in.bits);
     }
-    if (row.kind == CodeKind::literal || in > in_stop) continue;
-    refill();
+    if (row.kind == CodeKind::literal || in.at > in_stop) continue;
+    in.refill();
     if (row.kind == CodeKind::invalid) {
       fault = kUnknownCode;
       break;
     }
-    drop(row.bits);
+    in.drop(row.bits);
     if (row.kind == CodeKind::end) {
       where_ = last_block_ ? Where::trailer : Where::block;
       break;
     }
-    const std::size_t length = row.base + (bits & ((1U << row.extra) - 1));
-    drop(row.extra);
-    const CodeRow far = distances_.find(bits);
+    const std::size_t length = row.base + (in.bits & ((1U << row.extra) - 1));
+    in.drop(row.extra);
+    const CodeRow far = distances_.find(in.bits);
     if (far.kind == CodeKind::invalid) {
       fault = kUnknownDistance;
       break;
     }
-    drop(far.bits);
-    const std::size_t distance = far.base + (bits & ((1U << far.extra) - 1));
-    drop(far.extra);
+    in.drop(far.bits);
+    const std::size_t distance = far.base + (in.bits & ((1U << far.extra) - 1));
+    in.drop(far.extra);
     if (distance > static_cast<std::size_t>(out - start)) {
       fault = kTooFar;
       break;
@@ -315,29 +230,27 @@ bool GzipSource::decode_fast() {
     copy_words(out, out - distance, length);
     out += length;
   }
-  in_at_ = static_cast<std::size_t>(in - in_.data());
-  filled_ = static_cast<std::size_t>(out - out_.data());
-  bits_ = bits;
-  bit_count_ = count;
+  in_.set_window(in);
+  filled_ = static_cast<std::size_t>(out - out_.get());
   return fault == nullptr || fail(fault);
 }
 
 /// One code, and the copy that it may be.
 bool GzipSource::decode_one() {
-  need_bits(48);  // the longest codes and extra bits of a copy: 15 + 5 + 15 + 13
-  const CodeRow row = literals_.find(bits_);
-  if (row.kind == CodeKind::invalid) return fail(overran() ? kEndsEarly : kUnknownCode);
-  static_cast<void>(take_bits(row.bits));
+  in_.need(48);  // the longest codes and extra bits of a copy: 15 + 5 + 15 + 13
+  const CodeRow row = literals_.find(in_.peek());
+  if (row.kind == CodeKind::invalid) return fail(in_.overran() ? kEndsEarly : kUnknownCode);
+  static_cast<void>(in_.take(row.bits));
   std::size_t length = 0;
   std::size_t distance = 0;
   if (row.kind == CodeKind::copy) {
-    length = row.base + take_bits(row.extra);
-    const CodeRow far = distances_.find(bits_);
+    length = row.base + in_.take(row.extra);
+    const CodeRow far = distances_.find(in_.peek());
     if (far.kind == CodeKind::invalid) return fail(kUnknownDistance);
-    static_cast<void>(take_bits(far.bits));
-    distance = far.base + take_bits(far.extra);
+    static_cast<void>(in_.take(far.bits));
+    distance = far.base + in_.take(far.extra);
   }
-  if (overran()) return fail(kEndsEarly);
+  if (in_.overran()) return fail(kEndsEarly);
   if (row.kind == CodeKind::literal) {
     out_[filled_++] = static_cast<char>(row.base);
   } else if (row.kind == CodeKind::end) {
@@ -345,7 +258,7 @@ bool GzipSource::decode_one() {
   } else if (distance > filled_ - member_start_) {
     return fail(kTooFar);
   } else {
-    copy_words(out_.data() + filled_, out_.data() + filled_ - distance, length);
+    copy_words(out_.get() + filled_, out_.get() + filled_ - distance, length);
     filled_ += length;
   }
   return true;
@@ -353,21 +266,20 @@ bool GzipSource::decode_one() {
 
 bool GzipSource::decode() {
   while (where_ == Where::codes && filled_ < kWindow + kOutput) {
-    if (in_end_ - in_at_ < 8) refill_input();
-    const bool sound = in_end_ - in_at_ >= 8 ? decode_fast() : decode_one();
-    if (!sound || failed_) return false;
+    const char* const in_end = in_.bytes_end();
+    if (!(in_end - in_.window().at >= 8 ? decode_fast(in_end) : decode_one())) return false;
   }
   return true;
 }
 
 bool GzipSource::read_trailer() {
-  crc_ = crc32(crc_, out_.data() + checked_, filled_ - checked_);
+  crc_ = crc32(crc_, out_.get() + checked_, filled_ - checked_);
   length_ += static_cast<std::uint32_t>(filled_ - checked_);
   checked_ = filled_;
-  static_cast<void>(take_bits(bit_count_ & 7U));
-  const std::uint64_t crc = take_bits(32);
-  const std::uint64_t length = take_bits(32);
-  if (overran()) return fail(kEndsEarly);
+  in_.align();
+  const std::uint64_t crc = in_.take(32);
+  const std::uint64_t length = in_.take(32);
+  if (in_.overran()) return fail(kEndsEarly);
   if (crc != crc_) return fail("the checksum (CRC-32) is wrong: the file is damaged");
   if (length != length_) return fail("the length is wrong: the file is damaged");
   where_ = Where::member;
@@ -394,13 +306,13 @@ bool GzipSource::step() {
 
 bool GzipSource::fill() {
   const std::size_t kept = std::min(filled_, kWindow);
-  std::memmove(out_.data(), out_.data() + filled_ - kept, kept);
+  std::memmove(out_.get(), out_.get() + filled_ - kept, kept);
   member_start_ -= std::min(member_start_, filled_ - kept);
   filled_ = given_ = checked_ = kept;
   while (where_ != Where::end && filled_ < kWindow + kOutput) {
     if (!step()) return false;
   }
-  crc_ = crc32(crc_, out_.data() + checked_, filled_ - checked_);
+  crc_ = crc32(crc_, out_.get() + checked_, filled_ - checked_);
   length_ += static_cast<std::uint32_t>(filled_ - checked_);
   return true;
 }
@@ -411,7 +323,7 @@ base::Result<std::size_t> GzipSource::read(char* into, std::size_t most) {
   // then is still told of it, since it reads to the end.
   if (given_ == filled_ && failed_) return error_;
   const std::size_t count = std::min(most, filled_ - given_);
-  std::memcpy(into, out_.data() + given_, count);
+  std::memcpy(into, out_.get() + given_, count);
   given_ += count;
   return count;
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "base/result.h"
+#include "trace/bit_reader.h"
 #include "trace/byte_source.h"
 #include "trace/huffman.h"
 
@@ -21,11 +20,10 @@ class GzipSource final : public ByteSource {
  public:
   /// `name` begins the messages.
   GzipSource(std::unique_ptr<ByteSource> packed, std::string name);
-  ~GzipSource() override;
 
   base::Result<std::size_t> read(char* into, std::size_t most) override;
-  std::uint64_t done() const override { return packed_->done(); }
-  std::uint64_t total() const override { return packed_->total(); }
+  std::uint64_t done() const override { return in_.source().done(); }
+  std::uint64_t total() const override { return in_.source().total(); }
 
  private:
   enum class Where : std::uint8_t { member, block, stored, codes, trailer, end };
@@ -37,34 +35,18 @@ class GzipSource final : public ByteSource {
   bool read_code_lengths();
   bool copy_stored();
   bool decode();
-  bool decode_fast();
+  bool decode_fast(const char* in_end);
   bool decode_one();
   bool read_trailer();
 
-  bool refill_input();
-  void need_bits(unsigned count);
-  std::uint64_t take_bits(unsigned count);
-  bool overran() const { return bit_count_ < 8 * phantom_; }
-  bool at_input_end();
-  std::uint64_t position() const;
   bool fail(const char* what);
 
-  std::unique_ptr<ByteSource> packed_;
+  BitReader in_;
   std::string name_;
   base::Error error_;
   bool failed_ = false;
 
-  std::vector<char> in_;
-  std::size_t in_at_ = 0;
-  std::size_t in_end_ = 0;
-  std::uint64_t in_before_ = 0;  ///< bytes of the file that were in the buffer before
-  bool in_done_ = false;
-
-  std::uint64_t bits_ = 0;
-  unsigned bit_count_ = 0;
-  unsigned phantom_ = 0;  ///< zero bytes in `bits_` that stand for what lies behind the end
-
-  std::vector<char> out_;  ///< up to 32 KiB that were given out, then what was not
+  std::unique_ptr<char[]> out_;  ///< up to 32 KiB that were given out, then what was not
   std::size_t given_ = 0;
   std::size_t filled_ = 0;
 

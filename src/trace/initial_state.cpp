@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <unordered_map>
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "trace/extents.h"
 
 namespace ebb::trace {
 namespace {
@@ -39,19 +39,6 @@ constexpr std::array<const char*, 7> kTroubles = {
     "segments were released, and the file does not say from which pool: taken as the default pool",
 };
 
-/// Memory held from the device: a plain segment, or mapped pages of an expandable one.
-struct Extent {
-  std::uint64_t size = 0;
-  Stream stream = 0;
-  PoolId pool;
-  Index stack = kNone;
-  bool small = false;
-  bool small_known = false;
-  bool expandable = false;
-  bool pool_known = true;
-  std::size_t event = 0;  ///< that told of it
-};
-
 class Rewinder {
  public:
   Rewinder(const Snapshot& snapshot, std::size_t device);
@@ -60,13 +47,8 @@ class Rewinder {
   InitialState state() &&;
 
  private:
-  using Extents = std::map<Address, Extent>;
-
   void undo_free(const Event& event, BlockState before);
   void add_extent(const Event& event, bool expandable);
-  void remove_extent(const Event& event, bool expandable);
-  bool overlaps(Address begin, std::uint64_t size) const;
-  void join_neighbours(Extents::iterator extent);
   void note(Trouble trouble);
   void fill(Segment& segment, const std::vector<Block>& live, std::size_t& next, InitialState& out);
 
@@ -91,7 +73,7 @@ Rewinder::Rewinder(const Snapshot& snapshot, std::size_t device) : snapshot_(sna
     extent.small = segment.small;
     extent.small_known = true;
     extent.expandable = segment.expandable;
-    extents_.emplace(segment.address, extent);
+    extents_.add(segment.address, extent);
     private_pools_ |= !segment.pool.is_default();
     for (const Block& block : segment.blocks) {
       if (block.state != BlockState::inactive) live_.emplace(block.address, block);
@@ -122,16 +104,14 @@ void Rewinder::undo(std::size_t index, const Event& event) {
       undo_free(event, BlockState::active_pending_free);
       break;
     case Action::segment_alloc:
-      remove_extent(event, false);
+    case Action::segment_map: {
+      const bool expandable = event.action == Action::segment_map;
+      if (!extents_.remove(event.address, event.size, expandable)) note(Trouble::not_mapped);
       break;
-    case Action::segment_map:
-      remove_extent(event, true);
-      break;
+    }
     case Action::segment_free:
-      add_extent(event, false);
-      break;
     case Action::segment_unmap:
-      add_extent(event, true);
+      add_extent(event, event.action == Action::segment_unmap);
       break;
     case Action::oom:
     case Action::snapshot:
@@ -160,16 +140,7 @@ void Rewinder::undo_free(const Event& event, BlockState before) {
   }
 }
 
-bool Rewinder::overlaps(Address begin, std::uint64_t size) const {
-  const auto after = extents_.lower_bound(begin);
-  if (after != extents_.end() && after->first - begin < size) return true;
-  if (after == extents_.begin()) return false;
-  const auto before = std::prev(after);
-  return before->first + before->second.size > begin;
-}
-
 void Rewinder::add_extent(const Event& event, bool expandable) {
-  if (event.size == 0 || overlaps(event.address, event.size)) return note(Trouble::still_mapped);
   Extent extent;
   extent.size = event.size;
   extent.stream = snapshot_.streams[event.stream];
@@ -178,56 +149,7 @@ void Rewinder::add_extent(const Event& event, bool expandable) {
   extent.small = event.size == kSmallSegment;
   extent.pool_known = snapshot_.has_pool_ids || !private_pools_;
   extent.event = index_;
-  const auto place = extents_.emplace(event.address, extent).first;
-  if (expandable) join_neighbours(place);
-}
-
-/// Mapped pages that touch are one run, as in the final segments.
-void Rewinder::join_neighbours(Extents::iterator extent) {
-  const auto fit = [](const Extents::value_type& low, const Extents::value_type& high) {
-    return low.second.expandable && high.second.expandable &&
-           low.first + low.second.size == high.first && low.second.stream == high.second.stream &&
-           low.second.pool == high.second.pool;
-  };
-  const auto join = [&](Extents::iterator low, Extents::iterator high) {
-    if (!low->second.small_known && high->second.small_known) {
-      low->second.small = high->second.small;
-      low->second.small_known = true;
-    }
-    low->second.size += high->second.size;
-    extents_.erase(high);
-  };
-  if (const auto next = std::next(extent); next != extents_.end() && fit(*extent, *next)) {
-    join(extent, next);
-  }
-  if (extent != extents_.begin() && fit(*std::prev(extent), *extent)) {
-    join(std::prev(extent), extent);
-  }
-}
-
-void Rewinder::remove_extent(const Event& event, bool expandable) {
-  auto place = extents_.upper_bound(event.address);
-  if (place == extents_.begin()) return note(Trouble::not_mapped);
-  --place;
-  const Address begin = place->first;
-  const Extent extent = place->second;
-  const std::uint64_t head = event.address - begin;
-  const bool inside = head <= extent.size && event.size <= extent.size - head;
-  const bool whole = head == 0 && event.size == extent.size;
-  if (!inside || extent.expandable != expandable || (!expandable && !whole)) {
-    return note(Trouble::not_mapped);
-  }
-  const std::uint64_t tail = extent.size - head - event.size;
-  if (head > 0) {
-    place->second.size = head;
-  } else {
-    extents_.erase(place);
-  }
-  if (tail > 0) {
-    Extent rest = extent;
-    rest.size = tail;
-    extents_.emplace(event.address + event.size, rest);
-  }
+  if (!extents_.add(event.address, extent)) note(Trouble::still_mapped);
 }
 
 /// Puts the live blocks of a segment into it, and free ones between them.
@@ -280,7 +202,7 @@ InitialState Rewinder::state() && {
             [](const Block& a, const Block& b) { return a.address < b.address; });
   InitialState out;
   std::size_t next = 0;
-  for (const auto& [address, extent] : extents_) {
+  for (const auto& [address, extent] : extents_.all()) {
     for (; next < live.size() && live[next].address < address; ++next) {
       note(Trouble::outside);
     }

@@ -33,33 +33,8 @@ std::uint32_t Memo::code_of(const Value& value) {
   }
 }
 
-Memo::Fault Memo::get(std::uint64_t number, Value& value) {
-  const std::size_t page = number / kPage;
-  if (page >= pages_.size() || pages_[page] == nullptr) return Fault::unknown;
-  std::uint32_t& entry = (*pages_[page])[number % kPage];
-  const std::uint32_t index = entry & ((1U << kKindShift) - 1);
+Memo::Fault Memo::get_state(std::uint32_t& entry, Value& value) {
   value = Value{};
-  value.number = index;
-  switch (entry >> kKindShift) {
-    case text:
-      value.kind = ValueKind::text;
-      return Fault::none;
-    case frame:
-      value.kind = ValueKind::frame;
-      return Fault::none;
-    case pair:
-      value.kind = ValueKind::pair;
-      return Fault::none;
-    case stack:
-      value.kind = ValueKind::list;
-      value.element = ValueKind::frame;
-      return Fault::none;
-    case broken:
-      value.kind = ValueKind::broken;
-      return Fault::none;
-    default:
-      break;
-  }
   switch (entry) {
     case kUnset:
       return Fault::unknown;

@@ -5,22 +5,28 @@
 #include <cstdint>
 #include <vector>
 
+#include "trace/pickle_reader.h"
+
 namespace ebb::trace {
+
+/// Thrown by a MemoryBudget and caught where reading began: too many places grow to pass it up.
+struct OverBudget {};
 
 /// Counts the memory that reading a file takes against what the file may cost: the bytes read so
 /// far and a fixed allowance. Not thread-safe.
 class MemoryBudget {
  public:
-  explicit MemoryBudget(std::uint64_t allowance) : allowance_(allowance) {}
+  MemoryBudget(const PickleReader& reader, std::uint64_t allowance)
+      : reader_(reader), allowance_(allowance) {}
 
-  void charge(std::uint64_t bytes) { used_ += bytes; }
+  /// Before the memory is taken. Throws OverBudget where the file may not cost that much.
+  void charge(std::uint64_t bytes) {
+    used_ += bytes;
+    if (used_ > reader_.consumed() + allowance_) throw OverBudget{};
+  }
   void release(std::uint64_t bytes) { used_ -= bytes; }
-  std::uint64_t used() const { return used_; }
 
-  /// Whether a file may cost this much when `read` bytes of it have been read.
-  bool allows(std::uint64_t read) const { return used_ <= read + allowance_; }
-
-  /// Room for one more element, charged before it is taken; growing costs the old room too.
+  /// Room for one more element; growing costs the old room too.
   template <class T>
   void make_room(std::vector<T>& items) {
     const std::size_t before = items.capacity();
@@ -32,6 +38,7 @@ class MemoryBudget {
   }
 
  private:
+  const PickleReader& reader_;
   std::uint64_t allowance_;
   std::uint64_t used_ = 0;
 };

@@ -66,8 +66,8 @@ PickleReader::PickleReader(ByteSource& source, std::string name, Progress progre
     : source_(source),
       name_(std::move(name)),
       progress_(std::move(progress)),
-      buffer_(kBuffer + kPadding),
-      at_(buffer_.data()),
+      buffer_(std::make_unique_for_overwrite<char[]>(kBuffer + kPadding)),
+      at_(buffer_.get()),
       end_(at_),
       safe_(at_),
       opcode_(at_) {}
@@ -92,7 +92,7 @@ bool PickleReader::refill() {
   if (source_ended_) return at_ < end_ || ends_early();
   before_ += static_cast<std::uint64_t>(at_ - data());
   auto have = static_cast<std::size_t>(end_ - at_);
-  char* const start = buffer_.data();
+  char* const start = buffer_.get();
   std::memmove(start, at_, have);
   at_ = opcode_ = start;
   while (have < kBuffer && !source_ended_) {
@@ -167,85 +167,87 @@ bool PickleReader::refuse(unsigned char opcode) {
   return false;
 }
 
-void PickleReader::read_longer(unsigned length, PickleToken& token) {
+bool PickleReader::read_longer(unsigned length, Integer& integer) {
   const char* const bytes = at_;
   at_ += length;
-  token.negative = (bytes[length - 1] & 0x80) != 0;
-  token.number = load_little_endian(bytes);
+  const bool negative = (bytes[length - 1] & 0x80) != 0;
+  integer = {load_little_endian(bytes), negative};
   // 64 bits hold it if the bytes above only repeat the sign.
-  const char sign = token.negative ? '\xff' : '\0';
-  const bool fits = (!token.negative || (token.number >> 63) != 0) &&
-                    std::all_of(bytes + 8, bytes + length, [&](char c) { return c == sign; });
-  token.op = fits ? PickleOp::integer : PickleOp::huge_integer;
+  const char sign = negative ? '\xff' : '\0';
+  return (!negative || integer.number >> 63 != 0) &&
+         std::all_of(bytes + 8, bytes + length, [&](char c) { return c == sign; });
 }
 
-bool PickleReader::read_text(std::uint64_t length, PickleToken& token) {
-  token.op = length > kLongestText ? PickleOp::long_text : PickleOp::text;
+/// A text longer than kLongestText is skipped.
+bool PickleReader::read_text(std::uint64_t length, std::string_view& text) {
   if (at_ > end_) return ends_early();
   if (length <= static_cast<std::uint64_t>(end_ - at_)) {
-    token.text = std::string_view(at_, static_cast<std::size_t>(length));
+    text = std::string_view(at_, static_cast<std::size_t>(length));
     at_ += length;
     return true;
   }
+  const bool keep = length <= kLongestText;
   text_.clear();
   while (true) {
     const std::uint64_t here = std::min(length, static_cast<std::uint64_t>(end_ - at_));
-    if (token.op == PickleOp::text) text_.append(at_, static_cast<std::size_t>(here));
+    if (keep) text_.append(at_, static_cast<std::size_t>(here));
     at_ += here;
     length -= here;
     if (length == 0) break;
     if (!refill()) return false;
   }
-  token.text = text_;
+  text = text_;
   return true;
 }
 
-bool PickleReader::slow(unsigned char opcode, PickleToken& token) {
-  const auto is = [&](PickleOp op) {
-    token.op = op;
-    return true;
-  };
+bool PickleReader::read_rare(unsigned char opcode, PickleOp& op, std::uint64_t& number) {
   switch (opcode) {
     case '.':
-      return is(PickleOp::stop);
+      op = PickleOp::stop;
+      return true;
     case ')':
-      return is(PickleOp::empty_tuple);
+      op = PickleOp::empty_tuple;
+      return true;
     case 's':
-      return is(PickleOp::set_item);
+      op = PickleOp::set_item;
+      return true;
     case 'a':
-      return is(PickleOp::append);
+      op = PickleOp::append;
+      return true;
     case 0x85:
-      return is(PickleOp::tuple1);
+      op = PickleOp::tuple1;
+      return true;
     case 0x86:
-      return is(PickleOp::tuple2);
+      op = PickleOp::tuple2;
+      return true;
     case 0x87:
-      return is(PickleOp::tuple3);
+      op = PickleOp::tuple3;
+      return true;
     case 't':
-      return is(PickleOp::tuple);
+      op = PickleOp::tuple;
+      return true;
     case 'N':
-      return is(PickleOp::none);
+      op = PickleOp::none;
+      return true;
     case 0x88:
     case 0x89:
-      token.number = opcode == 0x88 ? 1 : 0;
-      return is(PickleOp::boolean);
-    case 'G': {
-      std::uint64_t bits = 0;
+      op = PickleOp::boolean;
+      number = opcode == 0x88 ? 1 : 0;
+      return true;
+    case 'G':  // big-endian, the only one
+      op = PickleOp::real;
       for (int i = 0; i < 8; ++i) {
-        bits = bits << 8 | byte();
+        number = number << 8 | byte();
       }
-      token.number = bits;
-      return is(PickleOp::real);
-    }
+      return true;
     case 'q':
-      token.number = byte();
-      return is(PickleOp::put);
+      op = PickleOp::put;
+      number = byte();
+      return true;
     case 'r':
-      token.number = little_endian(4);
-      return is(PickleOp::put);
-    case 'X':
-      return read_text(little_endian(4), token);
-    case 0x8D:
-      return read_text(little_endian(8), token);
+      op = PickleOp::put;
+      number = little_endian(4);
+      return true;
     default:
       return refuse(opcode);
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,43 +15,26 @@
 
 namespace ebb::trace {
 
-/// What one opcode of a pickle does, the many encodings of a value taken together.
+/// What the rarer opcodes of a pickle do; PickleReader::read says how the others are told.
 enum class PickleOp : std::uint8_t {
-  mark,
-  empty_dict,
-  empty_list,
   empty_tuple,
-  set_item,   ///< one key and value
-  set_items,  ///< all since the mark
-  append,
-  appends,
+  set_item,  ///< one key and value
+  append,    ///< one item
   tuple1,
   tuple2,
   tuple3,
   tuple,  ///< all since the mark
   none,
   boolean,
-  integer,
   huge_integer,  ///< needs more than 64 bits; its value is not kept
   real,
-  text,
   long_text,  ///< longer than kLongestText; skipped
-  memoize,    ///< under the next free number
   put,        ///< under the number given
-  get,
   stop,
 };
 
 /// Longer texts have no place in a snapshot.
 inline constexpr std::size_t kLongestText = 1 << 20;
-
-/// One opcode with its argument.
-struct PickleToken {
-  PickleOp op = PickleOp::stop;
-  bool negative = false;     ///< of an integer: `number` is its two's complement
-  std::uint64_t number = 0;  ///< an integer, a boolean, a memo number, or the bits of a double
-  std::string_view text;     ///< valid until the next token
-};
 
 /// Reads pickles of protocol 2 to 5 opcode by opcode from a closed list: dicts, lists, tuples,
 /// numbers, booleans, None and text. Whatever names, calls or builds an object is refused, with the
@@ -67,8 +51,16 @@ class PickleReader {
   /// Checks the head of the file. False where it is not a pickle of protocol 2 to 5.
   bool begin();
 
-  /// The next token; false where there is none: error() says why.
-  bool next(PickleToken& token);
+  /// Reads opcode by opcode, each told to `handler` by one of these calls, until one returns false:
+  ///   get(number), memoize(), mark(), set_items(), appends()
+  ///   integer(number, negative)   a negative one as its two's complement
+  ///   text(view)                  valid during the call
+  ///   empty_dict(), empty_list()
+  ///   other(op, number)           the rest; `number` is a boolean, a memo number or a double's
+  ///   bits
+  /// False where the file has no next opcode or one that is refused: error() says why.
+  template <class Handler>
+  bool read(Handler&& handler);
 
   /// Reads on to the end of the file, so that its checksum is checked. False on failure.
   bool finish();
@@ -84,13 +76,18 @@ class PickleReader {
   const std::string& name() const { return name_; }
 
  private:
-  const char* data() const { return buffer_.data(); }
+  struct Integer {
+    std::uint64_t number = 0;
+    bool negative = false;
+  };
+
+  const char* data() const { return buffer_.get(); }
   bool refill();
   bool refuse(unsigned char opcode);
   bool ends_early();
-  bool slow(unsigned char opcode, PickleToken& token);
-  bool read_text(std::uint64_t length, PickleToken& token);
-  void read_longer(unsigned length, PickleToken& token);
+  bool read_rare(unsigned char opcode, PickleOp& op, std::uint64_t& number);
+  bool read_text(std::uint64_t length, std::string_view& text);
+  bool read_longer(unsigned length, Integer& integer);
 
   std::uint8_t byte() { return static_cast<std::uint8_t>(*at_++); }
   /// Eight bytes from `at`, which the padding makes readable everywhere.
@@ -108,18 +105,16 @@ class PickleReader {
     at_ += bytes;
     return value;
   }
-  void read_long(PickleToken& token) {
+  /// False where it needs more than 64 bits.
+  bool read_long(Integer& integer) {
     const unsigned length = byte();
-    if (length > 8) return read_longer(length, token);
-    token.op = PickleOp::integer;
-    token.negative = false;
-    token.number = 0;
-    if (length == 0) return;
+    if (length > 8) return read_longer(length, integer);
+    if (length == 0) return true;
     const unsigned unused = 64 - 8 * length;
     const auto value = static_cast<std::int64_t>(load_little_endian(at_) << unused) >> unused;
     at_ += length;
-    token.negative = value < 0;
-    token.number = static_cast<std::uint64_t>(value);
+    integer = {static_cast<std::uint64_t>(value), value < 0};
+    return true;
   }
 
   ByteSource& source_;
@@ -128,7 +123,7 @@ class PickleReader {
   base::Error error_;
 
   /// Followed by zeros, so that a short argument can be read before its presence is checked.
-  std::vector<char> buffer_;
+  std::unique_ptr<char[]> buffer_;
   const char* at_;
   const char* end_;
   const char* safe_;  ///< from here on there may be too few bytes for an opcode and its argument
@@ -138,73 +133,82 @@ class PickleReader {
   std::string text_;
 };
 
-/// Hot: defined here so that the loop around it knows which token it got.
-inline bool PickleReader::next(PickleToken& token) {
-  while (true) {
+template <class Handler>
+bool PickleReader::read(Handler&& handler) {
+  bool more = true;
+  while (more) {
     if (at_ >= safe_ && !refill()) return false;
     opcode_ = at_;
     const auto opcode = static_cast<unsigned char>(*at_++);
     switch (opcode) {
       case 'h':  // BINGET
-        token.op = PickleOp::get;
-        token.number = byte();
-        return true;
+        more = handler.get(byte());
+        break;
       case 'j':  // LONG_BINGET
-        token.op = PickleOp::get;
-        token.number = little_endian(4);
-        return true;
+        more = handler.get(little_endian(4));
+        break;
       case 0x94:  // MEMOIZE
-        token.op = PickleOp::memoize;
-        return true;
+        more = handler.memoize();
+        break;
       case '(':
-        token.op = PickleOp::mark;
-        return true;
+        more = handler.mark();
+        break;
       case '}':
-        token.op = PickleOp::empty_dict;
-        return true;
+        more = handler.empty_dict();
+        break;
       case ']':
-        token.op = PickleOp::empty_list;
-        return true;
+        more = handler.empty_list();
+        break;
       case 'u':
-        token.op = PickleOp::set_items;
-        return true;
+        more = handler.set_items();
+        break;
       case 'e':
-        token.op = PickleOp::appends;
-        return true;
+        more = handler.appends();
+        break;
       case 'K':  // BININT1
-        token.op = PickleOp::integer;
-        token.negative = false;
-        token.number = byte();
-        return true;
+        more = handler.integer(byte(), false);
+        break;
       case 'M':  // BININT2
-        token.op = PickleOp::integer;
-        token.negative = false;
-        token.number = little_endian(2);
-        return true;
+        more = handler.integer(little_endian(2), false);
+        break;
       case 'J': {  // BININT
         const auto value = static_cast<std::int32_t>(little_endian(4));
-        token.op = PickleOp::integer;
-        token.negative = value < 0;
-        token.number = static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
-        return true;
+        more = handler.integer(static_cast<std::uint64_t>(std::int64_t{value}), value < 0);
+        break;
       }
-      case 0x8A:  // LONG1
-        read_long(token);
-        return true;
+      case 0x8A: {  // LONG1
+        Integer integer;
+        more = read_long(integer) ? handler.integer(integer.number, integer.negative)
+                                  : handler.other(PickleOp::huge_integer, 0);
+        break;
+      }
       case 0x8C: {  // SHORT_BINUNICODE
         const std::size_t length = byte();
-        token.op = PickleOp::text;
-        token.text = std::string_view(at_, length);
         at_ += length;
-        return true;
+        more = handler.text(std::string_view(at_ - length, length));
+        break;
+      }
+      case 'X':     // BINUNICODE
+      case 0x8D: {  // BINUNICODE8
+        const std::uint64_t length = little_endian(opcode == 'X' ? 4 : 8);
+        std::string_view text;
+        if (!read_text(length, text)) return false;
+        more = length > kLongestText ? handler.other(PickleOp::long_text, 0) : handler.text(text);
+        break;
       }
       case 0x95:  // FRAME: a hint for reading ahead
         at_ += 8;
-        continue;
-      default:
-        return slow(opcode, token);
+        break;
+      default: {
+        PickleOp op = PickleOp::stop;
+        std::uint64_t number = 0;
+        if (!read_rare(opcode, op, number)) return false;
+        more = handler.other(op, number);
+        break;
+      }
     }
   }
+  return true;
 }
 
 }  // namespace ebb::trace

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 
 #include "trace/pickle_value.h"
 #include "trace/words.h"
@@ -42,6 +41,10 @@ struct Fields {
     return nullptr;
   }
 };
+
+inline bool is_word(const Value& value, Word word) {
+  return value.kind == ValueKind::text && value.number == static_cast<std::uint64_t>(word);
+}
 
 /// Sizes, times and the like: integers of 63 bits without a sign.
 inline bool is_size(const Value& value) {

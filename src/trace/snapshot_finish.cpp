@@ -8,6 +8,8 @@
 namespace ebb::trace {
 namespace {
 
+constexpr Index kMostDevices = 1024;
+
 /// PyTorch 2.`minor` was the first with a field or key; where it is missing, the file is older.
 void since(Snapshot& snapshot, int minor, bool there) {
   if (there) {
@@ -37,7 +39,7 @@ Index SnapshotRecords::kept_text(Index text, Snapshot& snapshot) {
   Index& kept = kept_texts_[text];
   if (kept == kNone) {
     kept = static_cast<Index>(snapshot.texts.size());
-    snapshot.texts.push_back(texts_[text]);
+    snapshot.texts.push_back(texts_.take(text));
   }
   return kept;
 }
@@ -53,7 +55,7 @@ base::Status SnapshotRecords::take_segments(const Value& list, Snapshot& snapsho
   const auto before = [](const Segment& a, const Segment& b) {
     return std::pair(a.device, a.address) < std::pair(b.device, b.address);
   };
-  std::stable_sort(segments_.begin(), segments_.end(), before);
+  std::sort(segments_.begin(), segments_.end(), before);
   for (std::size_t i = 1; i < segments_.size(); ++i) {
     const Segment& last = segments_[i - 1];
     if (last.device == segments_[i].device && last.address + last.size > segments_[i].address) {
@@ -72,11 +74,31 @@ base::Status SnapshotRecords::take_traces(const Value& list, Snapshot& snapshot)
   if (!list.is_list_of(ValueKind::list)) {
     return wrong("device_traces", list, "a list with a list of events for each device");
   }
+  if (list.count() > kMostDevices) {
+    return base::error(base::Code::bad_input, "%s: traces of %u devices, expected at most %u",
+                       reader_.name().c_str(), list.count(), kMostDevices);
+  }
   snapshot.traces.resize(list.count());
   for (Index i = 0; i < list.count(); ++i) {
     const Range& range = traces_[list.first() + i];
     events_.move_out(range.first, range.count, snapshot.traces[i],
                      [&](Event& event) { event.text = kept_text(event.text, snapshot); });
+  }
+  return {};
+}
+
+base::Status SnapshotRecords::take_annotations(const Value& list, Snapshot& snapshot) {
+  if (list.is_empty_list()) return {};
+  if (!list.is_list_of(ValueKind::annotation)) {
+    return wrong("external_annotations", list, "a list of annotations");
+  }
+  budget_.charge(list.count() * sizeof(Annotation));
+  snapshot.annotations.reserve(list.count());
+  for (Index i = 0; i < list.count(); ++i) {
+    const RawAnnotation& raw = annotations_[list.first() + i];
+    const std::string& name = texts_[raw.name];
+    budget_.charge(name.size());
+    snapshot.annotations.push_back({name, raw.start, raw.device, raw.time_us});
   }
   return {};
 }
@@ -123,24 +145,18 @@ base::Result<Snapshot> SnapshotRecords::finish(const Value& root) {
   if (const auto taken = take_segments(has_top ? top_->segments : root, snapshot); !taken) {
     return taken.error();
   }
-  if (const auto taken = take_traces(has_top ? top_->traces : none, snapshot); !taken) {
+  if (const auto taken = take_annotations(has_top ? top_->annotations : none, snapshot); !taken) {
     return taken.error();
-  }
-  const Value& annotations = has_top ? top_->annotations : none;
-  if (annotations.is_list_of(ValueKind::annotation)) {
-    snapshot.annotations.reserve(annotations.count());
-    for (Index i = 0; i < annotations.count(); ++i) {
-      const RawAnnotation& raw = annotations_[annotations.first() + i];
-      snapshot.annotations.push_back({texts_[raw.name], raw.start, raw.device, raw.time_us});
-    }
-  } else if (!annotations.is_empty_list()) {
-    return wrong("external_annotations", annotations, "a list of annotations");
   }
   const Value& settings = has_top ? top_->settings : none;
   if (settings.kind == ValueKind::settings) {
     snapshot.settings = settings_[settings.first()];
   } else if (settings.is_broken()) {
     return wrong("allocator_settings", settings, "a dict");
+  }
+  // From here on texts move to the snapshot.
+  if (const auto taken = take_traces(has_top ? top_->traces : none, snapshot); !taken) {
+    return taken.error();
   }
   snapshot.frames = std::move(frames_.all());
   for (Frame& frame : snapshot.frames) {

@@ -12,17 +12,15 @@ constexpr std::size_t kNoMark = static_cast<std::size_t>(-1);
 }  // namespace
 
 SnapshotMachine::SnapshotMachine(PickleReader& reader, std::uint64_t allowance)
-    : reader_(reader), budget_(allowance), records_(reader, budget_), memo_(budget_) {}
+    : reader_(reader),
+      budget_(reader, allowance),
+      records_(reader, budget_),
+      memo_(budget_),
+      stack_(budget_) {}
 
-SnapshotMachine::Outcome SnapshotMachine::fail(base::Error error) {
+bool SnapshotMachine::fail(base::Error error) {
   error_ = std::move(error);
-  return Outcome::failed;
-}
-
-inline SnapshotMachine::Outcome SnapshotMachine::push(const Value& value) {
-  if (stack_.size() == stack_.capacity()) budget_.make_room(stack_);
-  stack_.push_back(value);
-  return Outcome::more;
+  return false;
 }
 
 /// Where the items since the last mark begin; kNoMark without one.
@@ -33,7 +31,7 @@ std::size_t SnapshotMachine::pop_mark() {
   return mark;
 }
 
-inline SnapshotMachine::Outcome SnapshotMachine::put(Index number) {
+inline bool SnapshotMachine::put(Index number) {
   if (stack_.size() <= floor()) return fail(reader_.error_here("nothing there to refer back to"));
   Value& value = stack_.back();
   if (value.fresh) {
@@ -43,10 +41,10 @@ inline SnapshotMachine::Outcome SnapshotMachine::put(Index number) {
     value.slot = number;
   }
   memo_.put(number, value);
-  return Outcome::more;
+  return true;
 }
 
-inline SnapshotMachine::Outcome SnapshotMachine::get(std::uint64_t number) {
+inline bool SnapshotMachine::get(std::uint64_t number) {
   Value value;
   switch (memo_.get(number, value)) {
     case Memo::Fault::none:
@@ -83,45 +81,40 @@ bool SnapshotMachine::target_of(std::size_t first_item, bool dict) {
   return true;
 }
 
-inline SnapshotMachine::Outcome SnapshotMachine::fill_dict(std::size_t first_item) {
-  if (!target_of(first_item, true)) return Outcome::failed;
+inline bool SnapshotMachine::fill_dict(std::size_t first_item) {
+  if (!target_of(first_item, true)) return false;
   const std::size_t count = stack_.size() - first_item;
   if (count % 2 != 0) return fail(reader_.error_here("a key of a dict without its value"));
-  if (count == 0) return Outcome::more;
+  if (count == 0) return true;
   Value& target = stack_[first_item - 1];
   Value made = records_.make(&stack_[first_item], count / 2);
   if (target.kind == ValueKind::dict) made = Value::of(ValueKind::dict);
   made.slot = target.slot;
   made.fresh = made.kind == ValueKind::dict;
   target = made;
-  stack_.resize(first_item);
+  stack_.cut(first_item);
   if (made.slot != kNone) memo_.put(made.slot, made);
   if (made.is_run() && first_item >= 2 && first_item - 2 >= floor()) {
     Value& before = stack_[first_item - 2];
     if (before.kind == made.kind && before.first() + before.count() == made.first()) {
       before.set_run(before.first(), before.count() + 1);
-      stack_.pop_back();
+      stack_.cut(stack_.size() - 1);
     }
   }
-  return budget_.allows(reader_.consumed()) ? Outcome::more : fail(too_large());
+  return true;
 }
 
-inline SnapshotMachine::Outcome SnapshotMachine::fill_list(std::size_t first_item) {
-  if (!target_of(first_item, false)) return Outcome::failed;
+inline bool SnapshotMachine::fill_list(std::size_t first_item) {
+  if (!target_of(first_item, false)) return false;
   const std::size_t count = stack_.size() - first_item;
   Value& target = stack_[first_item - 1];
   if (count > 0) records_.extend(target, &stack_[first_item], count);
   if (count > 0 && target.slot != kNone) memo_.put(target.slot, target);
-  stack_.resize(first_item);
-  return budget_.allows(reader_.consumed()) ? Outcome::more : fail(too_large());
+  stack_.cut(first_item);
+  return true;
 }
 
-base::Error SnapshotMachine::too_large() const {
-  return reader_.error_here(
-      "what was read takes more memory than the file has bytes; no recording is packed like that");
-}
-
-SnapshotMachine::Outcome SnapshotMachine::make_tuple(std::size_t items) {
+bool SnapshotMachine::make_tuple(std::size_t items) {
   if (stack_.size() - floor() < items) {
     return fail(reader_.error_here("a tuple of %zu values without that many", items));
   }
@@ -134,58 +127,50 @@ SnapshotMachine::Outcome SnapshotMachine::make_tuple(std::size_t items) {
       records_.drop(stack_[first + items]);
     }
   }
-  stack_.resize(first);
+  stack_.cut(first);
   return push(made);
 }
 
-SnapshotMachine::Outcome SnapshotMachine::make_long_tuple() {
+bool SnapshotMachine::make_long_tuple() {
   const std::size_t first = pop_mark();
   if (first == kNoMark) return fail(reader_.error_here("a tuple without its beginning"));
   for (std::size_t i = stack_.size(); i-- > first;) {
     records_.drop(stack_[i]);
   }
-  stack_.resize(first);
+  stack_.cut(first);
   return push(Value{});
 }
 
-inline SnapshotMachine::Outcome SnapshotMachine::add_text(const PickleToken& token) {
-  const Index text = records_.intern(token.text);
-  if (text == kNone) return fail(reader_.error_here("a text is not UTF-8: the file is damaged"));
-  return push(Value::of(ValueKind::text, text));
+inline bool SnapshotMachine::mark() {
+  if (marks_.size() == kDeepest) {
+    return fail(reader_.error_here("nested more than %zu deep", kDeepest));
+  }
+  marks_.push_back(stack_.size());
+  return true;
 }
 
-inline SnapshotMachine::Outcome SnapshotMachine::step(const PickleToken& token) {
-  switch (token.op) {
-    case PickleOp::get:
-      return get(token.number);
-    case PickleOp::memoize:
-      return put(memo_.next());
+inline bool SnapshotMachine::integer(std::uint64_t number, bool negative) {
+  Value value = Value::of(ValueKind::integer, number);
+  value.negative = negative;
+  return push(value);
+}
+
+inline bool SnapshotMachine::text(std::string_view text) {
+  const Index number = records_.intern(text);
+  if (number == kNone) return fail(reader_.error_here("a text is not UTF-8: the file is damaged"));
+  return push(Value::of(ValueKind::text, number));
+}
+
+inline bool SnapshotMachine::open(ValueKind kind) {
+  Value value = Value::of(kind);
+  value.fresh = true;
+  return push(value);
+}
+
+bool SnapshotMachine::other(PickleOp op, std::uint64_t number) {
+  switch (op) {
     case PickleOp::put:
-      return put(static_cast<Index>(token.number));
-    case PickleOp::mark:
-      if (marks_.size() == kDeepest) {
-        return fail(reader_.error_here("nested more than %zu deep", kDeepest));
-      }
-      marks_.push_back(stack_.size());
-      return Outcome::more;
-    case PickleOp::integer: {
-      Value value = Value::of(ValueKind::integer, token.number);
-      value.negative = token.negative;
-      return push(value);
-    }
-    case PickleOp::text:
-      return add_text(token);
-    case PickleOp::empty_dict:
-    case PickleOp::empty_list: {
-      Value value =
-          Value::of(token.op == PickleOp::empty_dict ? ValueKind::open_dict : ValueKind::open_list);
-      value.fresh = true;
-      return push(value);
-    }
-    case PickleOp::set_items:
-      return fill_dict(pop_mark());
-    case PickleOp::appends:
-      return fill_list(pop_mark());
+      return put(static_cast<Index>(number));
     case PickleOp::set_item:
       return fill_dict(stack_.size() - std::min<std::size_t>(stack_.size(), 2));
     case PickleOp::append:
@@ -199,9 +184,9 @@ inline SnapshotMachine::Outcome SnapshotMachine::step(const PickleToken& token) 
     case PickleOp::tuple:
       return make_long_tuple();
     case PickleOp::boolean:
-      return push(Value::of(ValueKind::boolean, token.number));
+      return push(Value::of(ValueKind::boolean, number));
     case PickleOp::real:
-      return push(Value::of(ValueKind::real, token.number));
+      return push(Value::of(ValueKind::real, number));
     case PickleOp::none:
     case PickleOp::empty_tuple:
     case PickleOp::huge_integer:
@@ -210,25 +195,22 @@ inline SnapshotMachine::Outcome SnapshotMachine::step(const PickleToken& token) 
     case PickleOp::stop:
       break;
   }
-  return Outcome::done;
+  stopped_ = true;
+  return false;
 }
 
-base::Result<Snapshot> SnapshotMachine::run() {
-  if (!reader_.begin()) return reader_.error();
-  PickleToken token;
-  Outcome outcome = Outcome::more;
-  for (std::uint64_t tokens = 0; outcome == Outcome::more; ++tokens) {
-    if (!reader_.next(token)) return reader_.error();
-    outcome = step(token);
-    if (tokens % 4096 == 0 && !budget_.allows(reader_.consumed())) return too_large();
-  }
-  if (outcome == Outcome::failed) return error_;
+base::Result<Snapshot> SnapshotMachine::run() try {
+  if (!reader_.begin() || !reader_.read(*this)) return reader_.error();
+  if (!stopped_) return error_;
   if (stack_.size() != 1 || !marks_.empty()) {
     return reader_.error_here("the pickle ends with %zu values, expected one", stack_.size());
   }
   const Value root = stack_.back();
   if (!reader_.finish()) return reader_.error();
   return records_.finish(root);
+} catch (const OverBudget&) {
+  return reader_.error_here(
+      "what was read takes more memory than the file has bytes; no recording is packed like that");
 }
 
 }  // namespace ebb::trace

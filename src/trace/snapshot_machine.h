@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -9,6 +11,7 @@
 #include "trace/memory_budget.h"
 #include "trace/pickle_reader.h"
 #include "trace/snapshot_records.h"
+#include "trace/value_stack.h"
 
 namespace ebb::trace {
 
@@ -23,30 +26,43 @@ class SnapshotMachine {
   base::Result<Snapshot> run();
 
  private:
-  enum class Outcome : std::uint8_t { more, done, failed };
+  friend class PickleReader;
 
-  Outcome step(const PickleToken& token);
-  Outcome fail(base::Error error);
-  Outcome push(const Value& value);
-  Outcome put(Index number);
-  Outcome get(std::uint64_t number);
-  Outcome fill_dict(std::size_t first_item);
-  Outcome fill_list(std::size_t first_item);
-  Outcome make_tuple(std::size_t items);
-  Outcome make_long_tuple();
-  Outcome add_text(const PickleToken& token);
+  // What PickleReader::read calls; false where the machine stops.
+  bool get(std::uint64_t number);
+  bool memoize() { return put(memo_.next()); }
+  bool mark();
+  bool set_items() { return fill_dict(pop_mark()); }
+  bool appends() { return fill_list(pop_mark()); }
+  bool integer(std::uint64_t number, bool negative);
+  bool text(std::string_view text);
+  bool empty_dict() { return open(ValueKind::open_dict); }
+  bool empty_list() { return open(ValueKind::open_list); }
+  bool other(PickleOp op, std::uint64_t number);
+
+  bool fail(base::Error error);
+  bool push(const Value& value) {
+    stack_.push(value);
+    return true;
+  }
+  bool open(ValueKind kind);
+  bool put(Index number);
+  bool fill_dict(std::size_t first_item);
+  bool fill_list(std::size_t first_item);
+  bool make_tuple(std::size_t items);
+  bool make_long_tuple();
   bool target_of(std::size_t first_item, bool dict);
   std::size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
   std::size_t pop_mark();
-  base::Error too_large() const;
 
   PickleReader& reader_;
   MemoryBudget budget_;
   SnapshotRecords records_;
   Memo memo_;
-  std::vector<Value> stack_;
+  ValueStack stack_;
   std::vector<std::size_t> marks_;
   base::Error error_;
+  bool stopped_ = false;  ///< by the pickle itself
 };
 
 }  // namespace ebb::trace

@@ -12,13 +12,10 @@ namespace {
 
 constexpr std::size_t kMostFaults = 1000;
 constexpr std::size_t kMostPairs = 1 << 16;
+constexpr std::uint64_t kMapCost = 96;  ///< of an entry in a map
 
-std::uint64_t bit(Word key) {
+constexpr std::uint64_t bit(Word key) {
   return 1ULL << static_cast<unsigned>(key);
-}
-
-bool is_word(const Value& value, Word word) {
-  return value.kind == ValueKind::text && value.number == static_cast<std::uint64_t>(word);
 }
 
 }  // namespace
@@ -46,8 +43,16 @@ Value SnapshotRecords::broken(const char* format, ...) {
   return Value::of(ValueKind::broken, faults_.size() - 1);
 }
 
+Value SnapshotRecords::twice(const char* what, std::uint64_t keys) {
+  const auto key = static_cast<std::uint32_t>(std::countr_zero(keys));
+  return broken("a %s has the key '%s' twice", what, spelling_of(key));
+}
+
 Value SnapshotRecords::make(Value* items, std::size_t count) {
+  // Nearly all dicts are events, and PyTorch writes this key first.
+  if (is_word(items[0], Word::action)) return make_event(items, count);
   const Fields fields(items, count);
+  if (fields.has(Word::action)) return make_event(items, count);
   using Maker = Value (SnapshotRecords::*)(const Fields&);
   struct Rule {
     std::uint64_t keys;
@@ -55,8 +60,7 @@ Value SnapshotRecords::make(Value* items, std::size_t count) {
     Maker maker;
   };
   // One of the keys decides what a dict is, whatever else it has.
-  static const Rule kRules[] = {
-      {bit(Word::action), "event", &SnapshotRecords::make_event},
+  static constexpr Rule kRules[] = {
       {bit(Word::filename), "frame", &SnapshotRecords::make_frame},
       {bit(Word::blocks) | bit(Word::total_size), "segment", &SnapshotRecords::make_segment},
       {bit(Word::state), "block", &SnapshotRecords::make_block},
@@ -68,10 +72,7 @@ Value SnapshotRecords::make(Value* items, std::size_t count) {
   };
   for (const Rule& rule : kRules) {
     if ((fields.keys & rule.keys) == 0) continue;
-    if (fields.twice != 0) {
-      const auto key = static_cast<std::uint32_t>(std::countr_zero(fields.twice));
-      return broken("a %s has the key '%s' twice", rule.what, spelling_of(key));
-    }
+    if (fields.twice != 0) return twice(rule.what, fields.twice);
     return (this->*rule.maker)(fields);
   }
   for (std::size_t i = 2 * count; i-- > 0;) {
@@ -92,6 +93,7 @@ Value SnapshotRecords::make_pair(const Value& first, const Value& second) {
   }
   if (pairs_.size() == kMostPairs) return Value{};
   const auto number = static_cast<Index>(pairs_.size());
+  budget_.charge(kMapCost);
   pairs_.push_back(pair);
   pair_numbers_.emplace(pair, number);
   return Value::of(ValueKind::pair, number);
@@ -104,6 +106,7 @@ std::optional<std::uint16_t> SnapshotRecords::stream_number(Stream stream) {
   const auto number =
       known == stream_numbers_.end() ? static_cast<std::uint16_t>(streams_.size()) : known->second;
   if (known == stream_numbers_.end()) {
+    budget_.charge(kMapCost);
     streams_.push_back(stream);
     stream_numbers_.emplace(stream, number);
   }
@@ -122,16 +125,21 @@ std::optional<std::uint16_t> SnapshotRecords::pool_number(Index pair) {
   return static_cast<std::uint16_t>(pools_.size() - 1);
 }
 
-Value SnapshotRecords::make_event(const Fields& fields) {
+Value SnapshotRecords::make_event(const Value* items, std::size_t count) {
   Event event;
+  std::uint64_t keys = 0;
   const auto expected = [&](Word key, const char* what) {
     return broken("'%s' of an event is not %s", spelling_of(static_cast<std::uint32_t>(key)), what);
   };
   bool known_action = true;
-  for (std::size_t i = 0; i < fields.count; ++i) {
-    const Value& key = fields.items[2 * i];
-    const Value& value = fields.items[2 * i + 1];
+  for (std::size_t i = 0; i < count; ++i) {
+    const Value& key = items[2 * i];
+    const Value& value = items[2 * i + 1];
     const auto word = static_cast<Word>(key.kind == ValueKind::text ? key.number : kWords);
+    if (word < Word::end) {
+      if ((keys & bit(word)) != 0) return twice("event", bit(word));
+      keys |= bit(word);
+    }
     switch (word) {
       case Word::action: {
         constexpr auto kFirst = static_cast<std::uint64_t>(Word::first_action);
@@ -184,117 +192,20 @@ Value SnapshotRecords::make_event(const Fields& fields) {
   }
   if (!known_action) return Value::of(ValueKind::ignored);
   const Word place = event.action == Action::oom ? Word::device_free : Word::addr;
-  for (const Word key : {place, Word::size}) {
-    if (!fields.has(key)) {
-      return broken("an event has no '%s'", spelling_of(static_cast<std::uint32_t>(key)));
-    }
+  if (const std::uint64_t missing = (bit(place) | bit(Word::size)) & ~keys; missing != 0) {
+    const auto key = static_cast<std::uint32_t>(std::countr_zero(missing));
+    return broken("an event has no '%s'", spelling_of(key));
   }
   const bool is_range = event.action != Action::oom && event.action != Action::snapshot;
   if (is_range && event.address > std::numeric_limits<Address>::max() - event.size) {
     return broken("address and size of an event go beyond 64 bits");
   }
   if (events_.size() >= kNone) return broken("more than 4294967295 events");
-  event_keys_.add(fields.keys);
+  event_keys_.add(keys);
   maps_memory_ |= event.action == Action::segment_map || event.action == Action::segment_unmap;
   annotates_ |= event.action == Action::annotate;
   events_.push_back(event);
   return Value::run(ValueKind::event, static_cast<Index>(events_.size() - 1));
-}
-
-Value SnapshotRecords::make_frame(const Fields& fields) {
-  Frame frame;
-  for (const auto& [key, into] :
-       {std::pair{Word::name, &frame.name}, std::pair{Word::filename, &frame.file}}) {
-    const Value* value = fields.find(key);
-    if (value != nullptr && value->kind == ValueKind::text) *into = value->first();
-  }
-  const Value* line = fields.find(Word::line);
-  if (line != nullptr && is_signed(*line)) frame.line = static_cast<std::int64_t>(line->number);
-  frame_keys_.add(fields.keys);
-  return Value::of(ValueKind::frame, frames_.intern(frame));
-}
-
-Value SnapshotRecords::make_past(const Fields& fields) {
-  Past past;
-  if (const Value* frames = fields.find(Word::frames)) past.stack = stack_of(*frames);
-  const Value* size = fields.find(Word::real_size);
-  if (!is_size(*size)) return broken("'real_size' of a history entry is not a number of bytes");
-  past.size = size->number;
-  budget_.make_room(pasts_);
-  pasts_.push_back(past);
-  return Value::of(ValueKind::past, pasts_.size() - 1);
-}
-
-Value SnapshotRecords::make_annotation(const Fields& fields) {
-  RawAnnotation annotation;
-  const Value* name = fields.find(Word::name);
-  if (name == nullptr || name->kind != ValueKind::text) {
-    return broken("'name' of an annotation is not a text");
-  }
-  annotation.name = name->first();
-  const Value& stage = *fields.find(Word::stage);
-  annotation.start = is_word(stage, Word::start);
-  if (!annotation.start && !is_word(stage, Word::end)) {
-    return broken("'stage' of an annotation is neither START nor END");
-  }
-  if (const Value* device = fields.find(Word::device)) {
-    if (!is_small_int(*device)) return broken("'device' of an annotation is not a number");
-    annotation.device = static_cast<int>(device->number);
-  }
-  if (const Value* time = fields.find(Word::time_us)) {
-    if (!is_signed(*time)) return broken("'time_us' of an annotation is not a number");
-    annotation.time_us = static_cast<std::int64_t>(time->number);
-  }
-  annotations_.push_back(annotation);
-  return Value::run(ValueKind::annotation, static_cast<Index>(annotations_.size() - 1));
-}
-
-Value SnapshotRecords::make_settings(const Fields& fields) {
-  RecordedSettings settings;
-  if (const Value* conf = fields.find(Word::conf)) {
-    if (conf->kind != ValueKind::text) return broken("'PYTORCH_CUDA_ALLOC_CONF' is not a text");
-    settings.conf = texts_[conf->first()];
-  }
-  if (const Value* split = fields.find(Word::max_split_size)) {
-    if (!is_signed(*split)) return broken("'max_split_size' is not a number of bytes");
-    settings.max_split_size = static_cast<std::int64_t>(split->number);
-  }
-  if (const Value* threshold = fields.find(Word::garbage_collection_threshold)) {
-    if (threshold->kind == ValueKind::real) {
-      settings.garbage_collection_threshold = std::bit_cast<double>(threshold->number);
-    } else if (is_size(*threshold)) {
-      settings.garbage_collection_threshold = static_cast<double>(threshold->number);
-    } else {
-      return broken("'garbage_collection_threshold' is not a number");
-    }
-  }
-  if (const Value* expandable = fields.find(Word::expandable_segments)) {
-    if (expandable->kind != ValueKind::boolean) {
-      return broken("'expandable_segments' is neither True nor False");
-    }
-    settings.expandable_segments = expandable->number != 0;
-  }
-  settings.has_graph_reuse = fields.has(Word::graph_reuse);
-  settings.has_max_cached = fields.has(Word::max_cached_size);
-  settings_keys_.add(fields.keys);
-  budget_.make_room(settings_);
-  budget_.charge(settings.conf.size());
-  settings_.push_back(std::move(settings));
-  return Value::of(ValueKind::settings, settings_.size() - 1);
-}
-
-Value SnapshotRecords::make_top(const Fields& fields) {
-  Top top;
-  for (const auto& [key, into] :
-       {std::pair{Word::segments, &top.segments}, std::pair{Word::device_traces, &top.traces},
-        std::pair{Word::external_annotations, &top.annotations},
-        std::pair{Word::allocator_settings, &top.settings}}) {
-    *into = Value::of(ValueKind::open_list);
-    if (const Value* value = fields.find(key)) *into = *value;
-  }
-  top_ = top;
-  top_keys_.add(fields.keys);
-  return Value::of(ValueKind::top);
 }
 
 }  // namespace ebb::trace

@@ -82,7 +82,7 @@ class SnapshotRecords {
     Value settings;
   };
 
-  Value make_event(const Fields& fields);
+  Value make_event(const Value* items, std::size_t count);
   Value make_block(const Fields& fields);
   Value make_segment(const Fields& fields);
   Value make_annotation(const Fields& fields);
@@ -96,12 +96,14 @@ class SnapshotRecords {
   void add_item(Value& list, const Value& item);
   void add_trace(Value& list, const Value& item);
 
+  Value twice(const char* what, std::uint64_t keys);
   [[gnu::format(printf, 2, 3)]] Value broken(const char* format, ...);
   std::optional<std::uint16_t> stream_number(Stream stream);
   std::optional<std::uint16_t> pool_number(Index pair);
 
   void infer_versions(Snapshot& snapshot, bool has_top) const;
   base::Status take_segments(const Value& list, Snapshot& snapshot);
+  base::Status take_annotations(const Value& list, Snapshot& snapshot);
   base::Status take_traces(const Value& list, Snapshot& snapshot);
   base::Error wrong(const char* key, const Value& value, const char* expected) const;
   Index kept_text(Index text, Snapshot& snapshot);

@@ -24,7 +24,7 @@ struct Steps {
   std::string note;                 ///< one line on how they were found, or why none was
 };
 
-/// PyTorch's word for it, e.g. "request_sizes".
+/// The word for it in JSON, e.g. "request_sizes".
 const char* name_of(Steps::Source source);
 
 /// Finds the steps in the trace of `device`: by the profiler's own ranges (`ProfilerStep#7`), else

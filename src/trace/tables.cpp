@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/tables.h"
 
+#include <sys/auxv.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -12,9 +14,19 @@ namespace {
 /// What one allocation costs beside its bytes.
 constexpr std::uint64_t kMallocCost = 16;
 
+/// Differs from process to process, so that nobody can write a file whose texts all collide.
+std::uint64_t hash_seed() {
+  std::uint64_t seed = 0;
+  if (const auto* random = reinterpret_cast<const char*>(getauxval(AT_RANDOM))) {
+    std::memcpy(&seed, random, sizeof seed);
+  }
+  return seed;
+}
+
 std::uint32_t hash_of(const char* bytes, std::size_t count) {
+  static const std::uint64_t seed = hash_seed();
   constexpr std::uint64_t kPrime = 0x9E3779B97F4A7C15U;
-  std::uint64_t hash = count * kPrime;
+  std::uint64_t hash = seed ^ count * kPrime;
   const auto mix = [&](std::uint64_t word) {
     hash = (hash ^ word) * kPrime;
     hash ^= hash >> 32;

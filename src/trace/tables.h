@@ -51,6 +51,7 @@ class TextTable {
   /// kNone where the text is not UTF-8.
   Index intern(std::string_view text);
   const std::string& operator[](Index index) const { return texts_[index]; }
+  std::string take(Index index) { return std::move(texts_[index]); }
   std::size_t size() const { return texts_.size(); }
 
  private:

@@ -16,7 +16,7 @@ std::string pair(std::int64_t first, std::int64_t second);
 std::string list(const std::vector<std::string>& items);
 std::string dict(const std::vector<std::pair<std::string, std::string>>& items);
 
-/// A block of a segment; `more` are pickled items.
+/// A block of a segment, requested as large as it is.
 std::string block(std::uint64_t address, std::uint64_t size, std::string_view state = "inactive");
 
 /// A segment with these blocks.
