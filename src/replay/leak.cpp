@@ -51,6 +51,7 @@ std::optional<Leak> find_leak(const trace::Snapshot& snapshot, int device,
   const std::vector<std::uint32_t> moments = operations_at(workload, steps.begins);
   const std::vector<Lifetime> lives = lifetimes_of(workload);
   Leak leak;
+  leak.events = steps.begins;
   leak.live = live_at_each(lives, moments);
   const std::size_t count = leak.live.size() - kWarmUp;
   std::size_t rises = 0;
