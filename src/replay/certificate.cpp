@@ -87,18 +87,19 @@ base::Json ledger_certificate(const Ledger& ledger, const Workload& workload,
 
 base::Json growth_certificate(const Leak& leak, const trace::Snapshot& snapshot, int device,
                               const Workload& workload) {
-  base::Json live = base::Json::array();
-  for (const std::uint64_t bytes : leak.live) {
-    live.push(bytes);
-  }
-  base::Json events = base::Json::array();
-  for (const std::size_t event : leak.events) {
-    events.push(std::uint64_t{event});
-  }
+  const auto list = [](const auto& values) {
+    base::Json items = base::Json::array();
+    for (const auto value : values) {
+      items.push(std::uint64_t{value});
+    }
+    return items;
+  };
   return base::Json::object(
       {{"kind", "growth"},
-       {"steps_begin_with_events", std::move(events)},
-       {"live_bytes_at_steps", std::move(live)},
+       {"steps_begin_with_events", list(leak.events)},
+       {"live_bytes_at_steps", list(leak.live)},
+       {"kept_bytes_of_steps", list(leak.kept)},
+       {"told_by", leak.by_kept ? "kept" : "live"},
        {"bytes_per_step", leak.per_step},
        {"origins", to_json(origins_of(snapshot, device, workload, leak.blocks))}});
 }

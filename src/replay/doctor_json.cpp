@@ -13,7 +13,8 @@ base::Json to_json(const Diagnosis& diagnosis) {
     findings.push(finding);
   }
   base::Json fix = base::Json::object({{"kind", diagnosis.fix.kind}, {"text", diagnosis.fix.text}});
-  if (diagnosis.fix.kind == "settings") fix.set("conf", diagnosis.fix.conf);
+  if (diagnosis.fix.kind == "settings" || diagnosis.fix.kind == "memory")
+    fix.set("conf", diagnosis.fix.conf);
   if (diagnosis.fix.bytes != 0) fix.set("bytes", diagnosis.fix.bytes);
   if (diagnosis.fix.row) fix.set("row", to_json(*diagnosis.fix.row));
   return base::Json::object({

@@ -173,21 +173,27 @@ Fix fix_failure(const Workload& workload, const Row& recorded, const Circumstanc
 Fix fix_capacity(const Workload& workload, const Row& recorded, const Circumstances& circumstances,
                  const LowerBound& bound) {
   Fix fix;
+  fix.kind = "code";
+  fix.text = "Keep " + bytes_text(bound.live - recorded.limit) + " less alive";
   Circumstances open = under(recorded, circumstances);
   open.limit = cache::kUnlimited;
-  const std::optional<Row> best = tuned(workload, open);
-  const std::string conf = best ? best->conf : recorded.conf;
-  fix.text = "Keep " + bytes_text(bound.live - recorded.limit) + " less alive";
-  fix.kind = "code";
-  const auto enough = smallest_limit(workload, conf, open, bound.live);
-  if (!enough) return fix;
+  std::vector<std::string> confs = single_changes(recorded.conf);
+  confs.insert(confs.begin(), recorded.conf);
+  if (const auto best = tuned(workload, open)) confs.push_back(best->conf);
+  std::optional<std::uint64_t> least;
+  for (const std::string& conf : confs) {
+    const auto enough = smallest_limit(workload, conf, open, bound.live);
+    if (!enough || (least && *enough >= *least)) continue;
+    least = enough;
+    fix.conf = conf;
+  }
+  if (!least) return fix;
   fix.kind = "memory";
-  fix.conf = conf;
-  fix.bytes = *enough;
+  fix.bytes = *least;
   open.limit = fix.bytes;
-  if (auto row = forecast(workload, conf, open, false)) fix.row = std::move(*row);
+  if (auto row = forecast(workload, fix.conf, open, false)) fix.row = std::move(*row);
   fix.text += ", or give it " + bytes_text(fix.bytes) +
-              (conf.empty() ? std::string(" with the default settings") : " with " + conf);
+              (fix.conf.empty() ? std::string(" with the default settings") : " with " + fix.conf);
   return fix;
 }
 
