@@ -123,8 +123,8 @@ std::optional<Leak> find_leak(const trace::Snapshot& snapshot, int device,
     if (fell) falls += leak.live[i - 1] - leak.live[i];
   }
   leak.by_kept = is_steady(kept) && is_much(sum(kept), first) && last > first;
-  const bool rose =
-      is_steady(rises) && last > first && is_much(last - first, first) && falls <= sum(rises) / 4;
+  const bool rose = is_steady(rises) && last > first && is_much(last - first, first) &&
+                    falls <= sum(rises) / 4 && in_the_end >= first + (last - first) / 2;
   if (!leak.by_kept && !rose) return std::nullopt;
   leak.per_step = leak.by_kept ? sum(kept) / kept.size() : (last - first) / rises.size();
   for (const Lifetime& life : lives) {
