@@ -64,7 +64,8 @@ std::uint32_t end_of(const Workload& work) {
 /// Whether the job never frees a block that one of its steps allocates; which step, if so.
 std::optional<std::size_t> keeping_step(const Lifetime& life, std::uint32_t end,
                                         const std::vector<std::uint32_t>& moments) {
-  if (life.failed || life.released < end || life.first < moments.front()) return std::nullopt;
+  const bool in_a_step = life.first >= moments.front() && life.first < end;
+  if (life.failed || life.released < end || !in_a_step) return std::nullopt;
   return moments_until(moments, life.first) - 1;
 }
 
@@ -80,9 +81,9 @@ bool is_steady(const Amounts& growth) {
       std::count_if(growth.begin(), growth.end(), [](std::uint64_t bytes) { return bytes > 0; }));
   if (growth.size() < 2 || steps * 10 < growth.size() * 8) return false;
   const auto middle = growth.begin() + static_cast<std::ptrdiff_t>(growth.size() / 2);
-  const auto [less, more] =
-      std::minmax(median(Amounts(growth.begin(), middle)), median(Amounts(middle, growth.end())));
-  return more <= 2 * less;
+  const std::uint64_t earlier = median(Amounts(growth.begin(), middle));
+  const std::uint64_t later = median(Amounts(middle, growth.end()));
+  return later <= 2 * earlier && earlier <= 2 * later;
 }
 
 bool is_much(std::uint64_t growth, std::uint64_t live) {
