@@ -80,9 +80,11 @@ base::Json failure_certificate(const Workload& workload, const Row& recorded,
 }
 
 base::Json ledger_certificate(const Ledger& ledger, const Workload& workload,
-                              std::uint32_t operation) {
-  return base::Json::object(
-      {{"kind", "ledger"}, {"event", moment_of(workload, operation)}, {"ledger", to_json(ledger)}});
+                              std::uint32_t operation, bool as_recorded) {
+  return base::Json::object({{"kind", "ledger"},
+                             {"as_recorded", as_recorded},
+                             {"event", moment_of(workload, operation)},
+                             {"ledger", to_json(ledger)}});
 }
 
 base::Json growth_certificate(const Leak& leak, const trace::Snapshot& snapshot, int device,

@@ -22,9 +22,10 @@ base::Json failure_certificate(const Workload& workload, const Row& recorded,
                                const Circumstances& circumstances, Verdict verdict,
                                const LowerBound& bound, const Fix& fix);
 
-/// What the reserved bytes were just after an operation.
+/// What the reserved bytes were just after an operation; with `as_recorded`, in the recording
+/// itself.
 base::Json ledger_certificate(const Ledger& ledger, const Workload& workload,
-                              std::uint32_t operation);
+                              std::uint32_t operation, bool as_recorded);
 
 /// Live bytes at every step, and the places that hold what is new.
 base::Json growth_certificate(const Leak& leak, const trace::Snapshot& snapshot, int device,

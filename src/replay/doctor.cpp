@@ -6,16 +6,17 @@
 namespace ebb::replay {
 namespace {
 
-/// The request that ended the job: the last that failed in the recording, or the first that fails
-/// under other circumstances.
+/// The request that ended the job: the last that failed in the recording, also where a replay
+/// cannot tell why; or the first that fails under other circumstances.
 std::optional<std::uint32_t> failed_operation(const Workload& work, const Row& row) {
-  if (!row.outcome.oom) return std::nullopt;
-  std::uint32_t last = row.outcome.oom->operation;
-  if (!row.is_recorded || !row.outcome.oom->recorded) return last;
-  for (std::uint32_t i = last; i < work.operations.size(); ++i) {
-    if (work.operations[i].kind == Operation::Kind::failed) last = i;
+  const std::optional<OutOfMemory>& oom = row.outcome.oom;
+  if (!row.is_recorded || (oom && !oom->recorded)) {
+    return oom ? std::optional(oom->operation) : std::nullopt;
   }
-  return last;
+  for (std::size_t i = work.operations.size(); i-- > 0;) {
+    if (work.operations[i].kind == Operation::Kind::failed) return static_cast<std::uint32_t>(i);
+  }
+  return std::nullopt;
 }
 
 /// The blocks that the verdict is about.

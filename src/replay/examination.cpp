@@ -2,6 +2,7 @@
 #include "replay/examination.h"
 
 #include "base/bytes.h"
+#include "replay/certificate.h"
 
 namespace ebb::replay {
 namespace {
@@ -67,6 +68,11 @@ void Examination::look_at(std::uint32_t operation) {
     if (cause.bytes == 0 || cause.bytes < ledger.reserved / 100) continue;
     find("%s %s", base::bytes_text(cause.bytes), std::string(what_it_is(cause.verdict)));
   }
+}
+
+base::Json Examination::ledger_evidence() const {
+  const bool as_recorded = recorded.is_recorded && recorded.check == "exact";
+  return ledger_certificate(diagnosis.ledger, work, diagnosis.operation, as_recorded);
 }
 
 void Examination::decide(Verdict verdict, std::uint64_t bytes) {

@@ -30,6 +30,13 @@ class Examination {
   /// Turns to the moment just after an operation: its ledger and the findings on it.
   void look_at(std::uint32_t operation);
 
+  /// The certificate of what is held at that moment.
+  base::Json ledger_evidence() const;
+  /// Whether the request looked at failed in the recording too.
+  bool is_recorded_failure() const {
+    return work.operations[diagnosis.operation].kind == Operation::Kind::failed;
+  }
+
   template <class... Text>
   void find(const char* format, const Text&... values) {
     diagnosis.findings.push_back(base::format_text(format, values.c_str()...));

@@ -37,7 +37,7 @@ Shortage shortage_of(const Examination& exam, const Operation& op) {
   // What the device had says nothing about a card of another size.
   const Recording& recording = exam.work.recording;
   const bool same_card = recording.limit_low <= limit && limit < recording.limit_high;
-  const bool is_recorded = exam.recorded.outcome.oom->recorded && same_card;
+  const bool is_recorded = exam.is_recorded_failure() && same_card;
   if (is_recorded && recording.largest_oom_free >= shortage.segment) {
     shortage.room = recording.largest_oom_free;
   }
@@ -47,7 +47,7 @@ Shortage shortage_of(const Examination& exam, const Operation& op) {
 /// Whether the asker said it, or the recording shows it by how much the device had left.
 bool limit_is_certain(const Examination& exam) {
   const std::uint64_t device_limit = exam.work.recording.device_limit;
-  return exam.circumstances.limit || !exam.recorded.outcome.oom->recorded ||
+  return exam.circumstances.limit || !exam.is_recorded_failure() ||
          (device_limit != 0 && exam.recorded.limit == device_limit);
 }
 
@@ -137,7 +137,7 @@ void explain_failure(Examination& exam) {
   diagnosis.evidence = failure_certificate(exam.work, exam.recorded, exam.circumstances,
                                            diagnosis.verdict, exam.bound, diagnosis.fix);
   if (diagnosis.evidence.is_null()) {
-    diagnosis.evidence = ledger_certificate(diagnosis.ledger, exam.work, diagnosis.operation);
+    diagnosis.evidence = exam.ledger_evidence();
   }
 }
 

@@ -65,7 +65,7 @@ void explain_peak(Examination& exam) {
   for (const Cause& cause : causes) {
     diagnosis.also.push_back(cause.verdict);
   }
-  diagnosis.evidence = ledger_certificate(ledger, exam.work, diagnosis.operation);
+  diagnosis.evidence = exam.ledger_evidence();
   if (exam.leak) {
     exam.decide(Verdict::leak, exam.leak->per_step);
     diagnosis.evidence = growth_certificate(*exam.leak, exam.snapshot, exam.device, exam.work);

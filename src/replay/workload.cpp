@@ -193,9 +193,10 @@ class Builder {
     }
     const std::uint32_t block = found->second;
     live_.erase(found);
-    const bool at_once = index_ + 1 < events_.size() &&
-                         events_[index_ + 1].action == Action::free_completed &&
-                         events_[index_ + 1].address == event.address;
+    // A free that the next request completes carries that request's stack.
+    const Event* next = index_ + 1 < events_.size() ? &events_[index_ + 1] : nullptr;
+    const bool at_once = next != nullptr && next->action == Action::free_completed &&
+                         next->address == event.address && next->stack == event.stack;
     add(at_once ? Kind::free : Kind::free_later, event).block = block;
     if (!at_once) waiting_[event.address] = block;
   }
