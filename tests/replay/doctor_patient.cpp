@@ -92,7 +92,7 @@ void Patient::annotate(const std::string& name, bool start) {
   annotations_.push_back({name, start, 0, now_us()});
 }
 
-trace::Snapshot Patient::snapshot() {
+std::string Patient::pickle() {
   cache::Snapshot taken;
   taken.profile = core().profile();
   taken.settings = core().settings();
@@ -100,7 +100,11 @@ trace::Snapshot Patient::snapshot() {
     cache::add_device(taken, *core);
   }
   taken.annotations = annotations_;
-  auto read = trace::parse_snapshot(cache::pickle_of(taken), "patient");
+  return cache::pickle_of(taken);
+}
+
+trace::Snapshot Patient::snapshot() {
+  auto read = trace::parse_snapshot(pickle(), "patient");
   EXPECT_TRUE(read) << read.error().message;
   return std::move(*read);
 }

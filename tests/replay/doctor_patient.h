@@ -56,6 +56,8 @@ class Patient {
   void annotate(const std::string& name, bool start);
 
   cache::Core& core(int device = 0) { return *cores_[static_cast<std::size_t>(device)]; }
+  /// The file it leaves behind, and what is read from it.
+  std::string pickle();
   trace::Snapshot snapshot();
 
  private:
