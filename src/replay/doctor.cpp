@@ -1,10 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/doctor.h"
 
+#include <algorithm>
+
 #include "replay/examination.h"
 
 namespace ebb::replay {
 namespace {
+
+/// The job under its own settings. Where nobody says the limit, one under which the recorded
+/// requests fail and succeed as they did, if there is any.
+base::Result<Row> recorded_row(const Workload& work, const Circumstances& circumstances) {
+  const Recording& recording = work.recording;
+  auto row = forecast(work, recording.conf, circumstances, false);
+  const bool open = !circumstances.limit && recording.limit_low < recording.limit_high &&
+                    recording.limit_high != cache::kUnlimited;
+  if (!row || !open || row->check == "exact") return row;
+  Circumstances trial = circumstances;
+  const std::uint64_t highest = recording.limit_high - 1;
+  const std::uint64_t peak = std::clamp(recording.peak_reserved, recording.limit_low, highest);
+  for (const std::uint64_t limit : {peak, peak + (highest - peak) / 2, highest}) {
+    trial.limit = limit;
+    auto other = forecast(work, recording.conf, trial, false);
+    if (other && other->check == "exact") return other;
+  }
+  return row;
+}
 
 /// The request that ended the job: the last that failed in the recording, also where a replay
 /// cannot tell why; or the first that fails under other circumstances.
@@ -33,7 +54,7 @@ std::vector<Lifetime> suspects(const Examination& exam) {
 
 base::Result<Diagnosis> diagnose(const trace::Snapshot& snapshot, int device,
                                  const Workload& workload, const Circumstances& circumstances) {
-  auto recorded = forecast(workload, workload.recording.conf, circumstances, false);
+  auto recorded = recorded_row(workload, circumstances);
   if (!recorded) return recorded.error();
   const auto failed = failed_operation(workload, *recorded);
   Examination exam(snapshot, device, workload, circumstances, std::move(*recorded));

@@ -47,8 +47,7 @@ Shortage shortage_of(const Examination& exam, const Operation& op) {
 /// Whether the asker said it, or the recording shows it by how much the device had left.
 bool limit_is_certain(const Examination& exam) {
   const std::uint64_t device_limit = exam.work.recording.device_limit;
-  return exam.circumstances.limit || !exam.is_recorded_failure() ||
-         (device_limit != 0 && exam.recorded.limit == device_limit);
+  return exam.circumstances.limit || (device_limit != 0 && exam.recorded.limit == device_limit);
 }
 
 void describe(Examination& exam, const Operation& op, const Shortage& shortage) {

@@ -2,8 +2,6 @@
 // ebb doctor, run as a user runs it.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
 #include <fstream>
 
 #include "base/json.h"
@@ -32,16 +30,13 @@ std::string bytes_of(const std::string& path) {
 
 class EbbDoctor : public testing::Test {
  protected:
-  std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
   std::string write(const std::string& name, const std::string& content) const {
-    std::ofstream(path(name), std::ios::binary) << content;
-    return path(name);
+    return folder_.write(name, content);
   }
   std::string write(const std::string& name, Patient& job) const {
-    return write(name, job.pickle());
+    return folder_.write(name, job.pickle());
   }
 
- private:
   support::TemporaryDirectory folder_;
 };
 
@@ -154,14 +149,14 @@ TEST_F(EbbDoctor, FindsNoGrowthAgainstItselfOrAgainstMore) {
 
 TEST_F(EbbDoctor, BadInputGetsOneLine) {
   const std::string good = recorded("runs/prefetch_streams.default.pickle.gz");
-  expect_one_line(doctor({path("missing.pickle")}), "missing.pickle");
-  expect_one_line(doctor({good, "--against", path("missing.pickle")}), "missing.pickle");
+  expect_one_line(doctor({folder_ / "missing.pickle"}), "missing.pickle");
+  expect_one_line(doctor({good, "--against", folder_ / "missing.pickle"}), "missing.pickle");
   expect_one_line(doctor({good, "--fail-on", "leek"}), "--fail-on 'leek'");
   expect_one_line(doctor({good, "--device", "-1"}), "device -1");
   expect_one_line(doctor({good, "--cap", "much"}), "--cap 'much'");
   expect_one_line(doctor({good, "--torch-version", "1.13"}), "1.13");
   expect_one_line(doctor({}), "snapshot");
-  expect_one_line(doctor({path("")}), "directory");
+  expect_one_line(doctor({folder_.path()}), "directory");
 
   const std::string bytes = bytes_of(good);
   ASSERT_GT(bytes.size(), 1000U);

@@ -31,21 +31,21 @@ base::Json read_json(const std::string& path) {
   return std::move(*json);
 }
 
-struct Run {
+struct RecordedRun {
   std::string name;
   std::uint64_t limit = 0;
 };
 
-void PrintTo(const Run& run, std::ostream* out) {
+void PrintTo(const RecordedRun& run, std::ostream* out) {
   *out << run.name;
 }
 
-std::string file_of(const Run& run) {
+std::string file_of(const RecordedRun& run) {
   return std::string(EBB_TORCH_TRUTH) + "/runs/" + run.name + ".pickle.gz";
 }
 
-std::vector<Run> failed_runs() {
-  std::vector<Run> runs;
+std::vector<RecordedRun> failed_runs() {
+  std::vector<RecordedRun> runs;
   for (const auto& entry :
        std::filesystem::directory_iterator(std::string(EBB_TORCH_TRUTH) + "/runs")) {
     const std::string path = entry.path();
@@ -57,7 +57,8 @@ std::vector<Run> failed_runs() {
     runs.push_back(
         {file.substr(0, file.size() - ending.size()), *about.find("cap_bytes")->as_unsigned()});
   }
-  std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.name < b.name; });
+  std::sort(runs.begin(), runs.end(),
+            [](const RecordedRun& a, const RecordedRun& b) { return a.name < b.name; });
   return runs;
 }
 
@@ -77,10 +78,10 @@ std::uint64_t most_needed(const KnownBlocks& known) {
   return static_cast<std::uint64_t>(most);
 }
 
-class DoctorOfRecordedRuns : public testing::TestWithParam<Run> {};
+class DoctorOfRecordedRuns : public testing::TestWithParam<RecordedRun> {};
 
 TEST_P(DoctorOfRecordedRuns, NamesTheCauseAndAFixThatFits) {
-  const Run& run = GetParam();
+  const RecordedRun& run = GetParam();
   const auto snapshot = trace::read_snapshot(file_of(run));
   ASSERT_TRUE(snapshot) << snapshot.error().message;
   const Diagnosis found = examine(*snapshot, run.limit);
@@ -110,7 +111,7 @@ TEST_P(DoctorOfRecordedRuns, ManagesWithoutTheLimit) {
   EXPECT_TRUE(has_also(found, Verdict::self_limit));
 }
 
-std::string test_name(const testing::TestParamInfo<Run>& info) {
+std::string test_name(const testing::TestParamInfo<RecordedRun>& info) {
   std::string name = info.param.name;
   std::replace(name.begin(), name.end(), '.', '_');
   return name;
