@@ -123,6 +123,7 @@ namespace {
 Fix more_memory(const Workload& workload, const Row& recorded, const Circumstances& same,
                 Verdict verdict, std::uint64_t room) {
   Fix fix;
+  fix.conf = recorded.conf;
   const auto enough = smallest_limit(workload, recorded.conf, same, recorded.limit);
   if (enough) {
     fix.bytes = *enough;
