@@ -123,7 +123,6 @@ namespace {
 Fix more_memory(const Workload& workload, const Row& recorded, const Circumstances& same,
                 Verdict verdict, std::uint64_t room) {
   Fix fix;
-  fix.conf = recorded.conf;
   const auto enough = smallest_limit(workload, recorded.conf, same, recorded.limit);
   if (enough) {
     fix.bytes = *enough;
@@ -143,6 +142,7 @@ Fix more_memory(const Workload& workload, const Row& recorded, const Circumstanc
     fix.kind = enough ? "memory" : "none";
     fix.text = "No setting makes it fit";
     if (enough) fix.text += "; with the recorded ones " + amount + " are enough";
+    fix.conf = recorded.conf;
   }
   return fix;
 }
