@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 
 #include "base/bytes.h"
@@ -62,8 +63,12 @@ void print_diagnosis(const Job& job, const replay::Diagnosis& diagnosis) {
   std::printf("\n%s", table.text(style).c_str());
 }
 
-int exit_status(const Options& options, replay::Verdict verdict) {
-  return options.fail_on == replay::name_of(verdict) ? kFailed : kDone;
+int exit_status(const Options& options, replay::Verdict verdict,
+                const std::vector<replay::Verdict>& also = {}) {
+  const auto is_asked = [&](replay::Verdict one) {
+    return options.fail_on == replay::name_of(one);
+  };
+  return is_asked(verdict) || std::any_of(also.begin(), also.end(), is_asked) ? kFailed : kDone;
 }
 
 int diagnose_snapshot(const Options& options) {
@@ -77,7 +82,7 @@ int diagnose_snapshot(const Options& options) {
   for (const Job& job : *jobs) {
     auto diagnosis = replay::diagnose(*job.snapshot, job.device, job.workload, *circumstances);
     if (!diagnosis) return report(diagnosis.error());
-    status = std::max(status, exit_status(options, diagnosis->verdict));
+    status = std::max(status, exit_status(options, diagnosis->verdict, diagnosis->also));
     diagnoses.push_back(std::move(*diagnosis));
     if (options.shared.html.empty()) continue;
     pages.push_back(page_of_diagnosis(job, diagnoses.back(), *circumstances));
@@ -99,7 +104,7 @@ int compare_snapshots(const Options& options) {
   if (!subject) return report(subject.error());
   const auto other = read_snapshot_file(options.against);
   if (!other) return report(other.error());
-  const replay::Comparison comparison = replay::compare(*subject, *other);
+  const replay::Comparison comparison = replay::compare(*subject, *other, options.shared.device);
   if (options.shared.json) {
     std::puts(replay::to_json(comparison).text().c_str());
     return exit_status(options, comparison.verdict);
@@ -142,7 +147,8 @@ void add_doctor(CLI::App& program, Action& action) {
       ->required();
   verb->add_option("--against", options->against,
                    "Another snapshot: names what grew from that one to this one");
-  verb->add_option("--fail-on", options->fail_on, "Exit status 1 on this verdict");
+  verb->add_option("--fail-on", options->fail_on,
+                   "Exit status 1 where this is the verdict or one of the others");
   add_snapshot_options(*verb, options->shared);
   verb->footer(
       "Examples:\n"

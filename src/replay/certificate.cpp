@@ -15,6 +15,22 @@ std::int64_t name_of(const Workload& work, const Lifetime& life) {
   return work.operations[life.first].event;
 }
 
+std::int64_t moment_of(const Workload& work, std::uint32_t operation) {
+  if (operation < work.initial_blocks) return -1;
+  return work.operations[operation].event;
+}
+
+/// The blocks and requests of a packing: a request that failed as large as it can have been.
+std::vector<Lifetime> lifetimes_to_pack(const Workload& work) {
+  std::vector<Lifetime> lives = lifetimes_of(work);
+  for (Lifetime& life : lives) {
+    if (life.failed) {
+      life.bytes = cache::round_up(work.operations[life.first].bytes, cache::kMinBlock);
+    }
+  }
+  return lives;
+}
+
 }  // namespace
 
 base::Json live_set_certificate(const Workload& workload, const LowerBound& bound,
@@ -27,7 +43,7 @@ base::Json live_set_certificate(const Workload& workload, const LowerBound& boun
       {"kind", "live_set"},
       {"limit_bytes", limit},
       {"live_bytes", bound.live},
-      {"event", std::uint64_t{workload.operations[bound.operation].event}},
+      {"event", moment_of(workload, bound.operation)},
       {"blocks", std::move(blocks)},
   });
 }
@@ -36,7 +52,7 @@ base::Json failure_certificate(const Workload& workload, const Row& recorded,
                                const Circumstances& circumstances, Verdict verdict,
                                const LowerBound& bound, const Fix& fix) {
   if (verdict == Verdict::fragmentation) {
-    const std::vector<Lifetime> lives = lifetimes_of(workload);
+    const std::vector<Lifetime> lives = lifetimes_to_pack(workload);
     const Packing packing = pack(lives, bound.live);
     if (packing.height <= recorded.limit) {
       base::Json blocks = base::Json::array();
@@ -60,18 +76,32 @@ base::Json failure_certificate(const Workload& workload, const Row& recorded,
   if (fix.row) {
     return base::Json::object({{"kind", "replay"}, {"row", to_json(*fix.row)}});
   }
-  return base::Json::object({{"kind", "ledger"}});
+  return {};
+}
+
+base::Json ledger_certificate(const Ledger& ledger, const Workload& workload,
+                              std::uint32_t operation, bool as_recorded) {
+  return base::Json::object({{"kind", "ledger"},
+                             {"as_recorded", as_recorded},
+                             {"event", moment_of(workload, operation)},
+                             {"ledger", to_json(ledger)}});
 }
 
 base::Json growth_certificate(const Leak& leak, const trace::Snapshot& snapshot, int device,
                               const Workload& workload) {
-  base::Json live = base::Json::array();
-  for (const std::uint64_t bytes : leak.live) {
-    live.push(bytes);
-  }
+  const auto list = [](const auto& values) {
+    base::Json items = base::Json::array();
+    for (const auto value : values) {
+      items.push(std::uint64_t{value});
+    }
+    return items;
+  };
   return base::Json::object(
       {{"kind", "growth"},
-       {"live_bytes_at_steps", std::move(live)},
+       {"steps_begin_with_events", list(leak.events)},
+       {"live_bytes_at_steps", list(leak.live)},
+       {"kept_bytes_of_steps", list(leak.kept)},
+       {"told_by", leak.by_kept ? "kept" : "live"},
        {"bytes_per_step", leak.per_step},
        {"origins", to_json(origins_of(snapshot, device, workload, leak.blocks))}});
 }

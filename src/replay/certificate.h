@@ -17,10 +17,15 @@ base::Json live_set_certificate(const Workload& workload, const LowerBound& boun
                                 std::uint64_t limit);
 
 /// The job fits: an offset for every block in one range below the limit where that is found, else
-/// the replay in which it fits; where neither is known, the ledger says it alone.
+/// the replay in which it fits. Null where neither is known.
 base::Json failure_certificate(const Workload& workload, const Row& recorded,
                                const Circumstances& circumstances, Verdict verdict,
                                const LowerBound& bound, const Fix& fix);
+
+/// What the reserved bytes were just after an operation; with `as_recorded`, in the recording
+/// itself.
+base::Json ledger_certificate(const Ledger& ledger, const Workload& workload,
+                              std::uint32_t operation, bool as_recorded);
 
 /// Live bytes at every step, and the places that hold what is new.
 base::Json growth_certificate(const Leak& leak, const trace::Snapshot& snapshot, int device,

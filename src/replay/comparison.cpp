@@ -24,14 +24,17 @@ struct Totals {
   std::uint64_t reserved = 0;
 };
 
-Totals totals_of(const trace::Snapshot& snapshot) {
+Totals totals_of(const trace::Snapshot& snapshot, std::optional<int> device) {
   Totals totals;
   for (const trace::Segment& segment : snapshot.segments) {
+    if (device && segment.device != *device) continue;
     totals.reserved += segment.size;
     for (const trace::Block& block : segment.blocks) {
       if (block.state == trace::BlockState::inactive) continue;
       std::vector<std::string> frames = frame_lines(snapshot, block.stack);
-      if (frames.empty()) frames = {"blocks of " + base::bytes_text(block.size)};
+      if (frames.empty()) {
+        frames = {"blocks of " + base::bytes_text(block.size) + " (no stack recorded)"};
+      }
       Held& held = totals.places[frames];
       held.bytes += block.size;
       ++held.blocks;
@@ -43,9 +46,10 @@ Totals totals_of(const trace::Snapshot& snapshot) {
 
 }  // namespace
 
-Comparison compare(const trace::Snapshot& here, const trace::Snapshot& there) {
-  const Totals mine = totals_of(here);
-  const Totals theirs = totals_of(there);
+Comparison compare(const trace::Snapshot& here, const trace::Snapshot& there,
+                   std::optional<int> device) {
+  const Totals mine = totals_of(here, device);
+  const Totals theirs = totals_of(there, device);
   Comparison comparison;
   comparison.live_here = mine.live;
   comparison.live_there = theirs.live;
@@ -71,8 +75,11 @@ Comparison compare(const trace::Snapshot& here, const trace::Snapshot& there) {
   const std::uint64_t least = std::max(base::kMiB, theirs.live / 100);
   const bool grew = mine.live > theirs.live + least;
   comparison.verdict = grew ? Verdict::leak : Verdict::healthy;
-  comparison.headline = grew ? base::bytes_text(mine.live - theirs.live) + " more are live"
-                             : "No more is live than before";
+  comparison.headline = "No more is live than before";
+  if (!grew) return comparison;
+  const Change& most = comparison.changes.front();
+  comparison.headline = base::bytes_text(mine.live - theirs.live) + " more are live, most of it " +
+                        most.frames.front() + " (" + base::signed_bytes_text(most.growth()) + ")";
   return comparison;
 }
 

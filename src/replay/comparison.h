@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,9 @@ struct Comparison {
   std::vector<Change> changes;  ///< what grew, most first; then what shrank
 };
 
-/// More than 1 % and 1 MiB more live bytes than `there` are growth.
-Comparison compare(const trace::Snapshot& here, const trace::Snapshot& there);
+/// More than 1 % and 1 MiB more live bytes than `there` are growth. Of one device, or of all.
+Comparison compare(const trace::Snapshot& here, const trace::Snapshot& there,
+                   std::optional<int> device = std::nullopt);
 
 base::Json to_json(const Comparison& comparison);
 

@@ -63,6 +63,15 @@ std::optional<Row> replay_without(const Workload& workload, const Row& recorded,
   const auto with = [&](const std::string& conf) {
     return conf == recorded.conf ? std::nullopt : found(forecast(workload, conf, same, false));
   };
+  // Nothing was recorded that such a row could be checked against.
+  const auto altered = [&](const Workload& work) {
+    auto row = found(forecast(work, recorded.conf, same, false));
+    if (row) {
+      row->is_recorded = false;
+      row->check = std::string("without ") + name_of(cause);
+    }
+    return row;
+  };
   const auto any_operation = [&](auto&& is_one) {
     return std::any_of(workload.operations.begin(), workload.operations.end(), is_one);
   };
@@ -74,10 +83,10 @@ std::optional<Row> replay_without(const Workload& workload, const Row& recorded,
                               "max_non_split_rounding_mb"));
     case Verdict::deferred_frees:
       if (!any_operation([](const Operation& op) { return op.kind == Kind::free_later; })) break;
-      return found(forecast(with_immediate_frees(workload), recorded.conf, same, false));
+      return altered(with_immediate_frees(workload));
     case Verdict::private_pools:
       if (!any_operation([](const Operation& op) { return op.pool != 0; })) break;
-      return found(forecast(with_shared_pools(workload), recorded.conf, same, false));
+      return altered(with_shared_pools(workload));
     case Verdict::self_limit:
       same.limit = recorded.limit + workload.recording.largest_oom_free;
       return found(forecast(workload, recorded.conf, same, false));

@@ -11,27 +11,9 @@
 #include "replay/forecast.h"
 #include "replay/ledger.h"
 #include "replay/origins.h"
+#include "replay/verdict.h"
 
 namespace ebb::replay {
-
-/// Why a job needs more memory than it should, or ran out of it. In order of precedence.
-enum class Verdict : std::uint8_t {
-  capacity,        ///< what is live does not fit
-  fragmentation,   ///< enough is free, in pieces
-  rounding,        ///< requests rounded up
-  oversize,        ///< blocks above max_split_size_mb handed out whole
-  deferred_frees,  ///< freed, but other streams still use it
-  private_pools,   ///< free, but only for the pool of a graph or of the job's own
-  self_limit,      ///< the device had more: the job limited itself
-  cache,           ///< free as a whole: empty_cache would return it
-  leak,            ///< live bytes rise from step to step
-  healthy,
-};
-inline constexpr std::size_t kVerdicts = 10;
-
-/// "capacity", "fragmentation", …
-const char* name_of(Verdict verdict);
-std::optional<Verdict> verdict_of(std::string_view name);
 
 /// The smallest change that helps.
 struct Fix {
@@ -45,15 +27,17 @@ struct Fix {
 struct Diagnosis {
   Verdict verdict = Verdict::healthy;
   std::vector<Verdict> also;
-  std::string confidence = "high";  ///< high: proven; medium: the largest of several; low: a guess
-  std::string headline;             ///< one sentence
+  /// high: proven. medium: the limit is not certain, the replay differs from the recording or from
+  /// placement to placement, or no replay without the cause fits. low: no cause alone is enough.
+  std::string confidence = "high";
+  std::string headline;               ///< one sentence
   std::vector<std::string> findings;  ///< what it rests on, a line each
   base::Json evidence;                ///< a certificate that can be checked (docs/doctor.md)
   Fix fix;
-  Ledger ledger;  ///< when the request failed, or when most was reserved
-  std::uint32_t operation = 0;
+  Ledger ledger;                ///< when the request failed, or when most was reserved
+  std::uint32_t operation = 0;  ///< when that was
   std::uint64_t limit = cache::kUnlimited;
-  std::vector<Origin> origins;  ///< who holds what was live then
+  std::vector<Origin> origins;  ///< who holds what was live then; for a leak, what is left behind
 };
 
 /// The diagnosis of one device's history. Fails on settings that PyTorch would not accept.

@@ -13,6 +13,8 @@ namespace {
 using base::bytes_text;
 
 constexpr std::uint64_t kStep = 2 * base::kMiB;
+/// No card has more.
+constexpr std::uint64_t kMostMemory = 2 * base::kTiB;
 
 std::string with(const std::string& conf, const std::string& setting) {
   return conf.empty() ? setting : conf + "," + setting;
@@ -63,6 +65,25 @@ Fix settings_fix(Row row, const Row& recorded) {
   return fix;
 }
 
+/// What the program itself can do; null where it is up to settings.
+const char* advice_on(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::private_pools:
+      return "Release graphs and pools that are no longer used, or share one pool";
+    case Verdict::deferred_frees:
+      return "Free on the stream that used the memory last, or wait for it before asking for more";
+    case Verdict::cache:
+      return "Call torch.cuda.empty_cache() before capturing or entering a pool";
+    default:
+      return nullptr;
+  }
+}
+
+/// No request fails, whatever addresses the driver gives out.
+bool serves_all(const Row& row) {
+  return !row.outcome.oom && !row.oom_at;
+}
+
 std::optional<Row> tuned(const Workload& work, const Circumstances& same) {
   TuneOptions options;
   options.circumstances = same;
@@ -73,20 +94,22 @@ std::optional<Row> tuned(const Workload& work, const Circumstances& same) {
 
 }  // namespace
 
-std::uint64_t smallest_limit(const Workload& workload, const std::string& conf,
-                             const Circumstances& circumstances, std::uint64_t at_least) {
+std::optional<std::uint64_t> smallest_limit(const Workload& workload, const std::string& conf,
+                                            const Circumstances& circumstances,
+                                            std::uint64_t at_least) {
   Circumstances trial = circumstances;
   const auto fits = [&](std::uint64_t limit) {
     trial.limit = limit;
     const auto row = forecast(workload, conf, trial, false);
-    return row && !row->outcome.oom;
+    return row && serves_all(*row);
   };
   std::uint64_t low = at_least / kStep;
   std::uint64_t high = std::max<std::uint64_t>(low, 1);
-  while (high * kStep < (std::uint64_t{1} << 41) && !fits(high * kStep)) {
+  while (high <= kMostMemory / kStep && !fits(high * kStep)) {
     low = high;
     high *= 2;
   }
+  if (high > kMostMemory / kStep) return std::nullopt;
   while (low + 1 < high) {
     const std::uint64_t middle = low + (high - low) / 2;
     (fits(middle * kStep) ? high : low) = middle;
@@ -94,56 +117,84 @@ std::uint64_t smallest_limit(const Workload& workload, const std::string& conf,
   return high * kStep;
 }
 
+namespace {
+
+/// The recorded settings with as much memory as they need.
+Fix more_memory(const Workload& workload, const Row& recorded, const Circumstances& same,
+                Verdict verdict, std::uint64_t room) {
+  Fix fix;
+  const auto enough = smallest_limit(workload, recorded.conf, same, recorded.limit);
+  if (enough) {
+    fix.bytes = *enough;
+    Circumstances raised = same;
+    raised.limit = fix.bytes;
+    if (auto row = forecast(workload, recorded.conf, raised, false)) fix.row = std::move(*row);
+  }
+  const std::string amount = bytes_text(fix.bytes);
+  const std::string or_memory = enough ? "; else " + amount + " are needed" : std::string();
+  if (enough && room != 0 && fix.bytes <= recorded.limit + room) {
+    fix.kind = "limit";
+    fix.text = "Raise the job's own limit to " + amount + ": the device has the room";
+  } else if (const char* advice = advice_on(verdict); advice != nullptr) {
+    fix.kind = "code";
+    fix.text = advice + or_memory;
+  } else {
+    fix.kind = enough ? "memory" : "none";
+    fix.text = "No setting makes it fit";
+    if (enough) fix.text += "; with the recorded ones " + amount + " are enough";
+    fix.conf = recorded.conf;
+  }
+  return fix;
+}
+
+}  // namespace
+
 Fix fix_failure(const Workload& workload, const Row& recorded, const Circumstances& circumstances,
                 Verdict verdict, std::uint64_t room) {
   const Circumstances same = under(recorded, circumstances);
+  if (verdict == Verdict::self_limit) {
+    Fix fix = more_memory(workload, recorded, same, verdict, room);
+    if (fix.kind == "limit") return fix;
+  }
+  std::optional<Row> likely;  // fits where the driver gives out the addresses it did
+  const auto take = [&](Row row) {
+    const bool certain = serves_all(row);
+    if (certain || (!row.outcome.oom && !likely)) likely = std::move(row);
+    return certain;
+  };
   for (const std::string& conf : single_changes(recorded.conf)) {
     auto row = forecast(workload, conf, same, false);
-    if (row && !row->outcome.oom) return settings_fix(std::move(*row), recorded);
+    if (row && take(std::move(*row))) return settings_fix(std::move(*likely), recorded);
   }
-  if (auto row = tuned(workload, same); row && !row->outcome.oom) {
-    return settings_fix(std::move(*row), recorded);
-  }
-  Fix fix;
-  fix.bytes = smallest_limit(workload, recorded.conf, same, recorded.limit);
-  Circumstances raised = same;
-  raised.limit = fix.bytes;
-  if (auto row = forecast(workload, recorded.conf, raised, false)) fix.row = std::move(*row);
-  const bool has_room = room != 0 && fix.bytes <= recorded.limit + room;
-  fix.kind = has_room                                                                  ? "limit"
-             : verdict == Verdict::private_pools || verdict == Verdict::deferred_frees ? "code"
-                                                                                       : "memory";
-  if (has_room) {
-    fix.text =
-        "Raise the job's own limit to " + bytes_text(fix.bytes) + ": the device has the room";
-  } else if (verdict == Verdict::private_pools) {
-    fix.text = "Release graphs and pools that are no longer used, or share one pool; else " +
-               bytes_text(fix.bytes) + " are needed";
-  } else if (verdict == Verdict::deferred_frees) {
-    fix.text = "Free on the stream that used the memory last, or let it wait; else " +
-               bytes_text(fix.bytes) + " are needed";
-  } else {
-    fix.text =
-        "No setting makes it fit; with the recorded ones " + bytes_text(fix.bytes) + " are enough";
-  }
-  return fix;
+  if (auto row = tuned(workload, same)) take(std::move(*row));
+  if (likely) return settings_fix(std::move(*likely), recorded);
+  return more_memory(workload, recorded, same, verdict, room);
 }
 
 Fix fix_capacity(const Workload& workload, const Row& recorded, const Circumstances& circumstances,
                  const LowerBound& bound) {
   Fix fix;
-  fix.kind = "memory";
+  fix.kind = "code";
+  fix.text = "Keep " + bytes_text(bound.live - recorded.limit) + " less alive";
   Circumstances open = under(recorded, circumstances);
   open.limit = cache::kUnlimited;
-  const std::optional<Row> best = tuned(workload, open);
-  const std::string conf = best ? best->conf : recorded.conf;
-  fix.conf = conf;
-  fix.bytes = smallest_limit(workload, conf, open, bound.live);
+  std::vector<std::string> confs = single_changes(recorded.conf);
+  confs.insert(confs.begin(), recorded.conf);
+  if (const auto best = tuned(workload, open)) confs.push_back(best->conf);
+  std::optional<std::uint64_t> least;
+  for (const std::string& conf : confs) {
+    const auto enough = smallest_limit(workload, conf, open, bound.live);
+    if (!enough || (least && *enough >= *least)) continue;
+    least = enough;
+    fix.conf = conf;
+  }
+  if (!least) return fix;
+  fix.kind = "memory";
+  fix.bytes = *least;
   open.limit = fix.bytes;
-  if (auto row = forecast(workload, conf, open, false)) fix.row = std::move(*row);
-  fix.text = "Keep " + bytes_text(bound.live - recorded.limit) + " less alive, or give it " +
-             bytes_text(fix.bytes) +
-             (conf.empty() ? std::string(" with the default settings") : " with " + conf);
+  if (auto row = forecast(workload, fix.conf, open, false)) fix.row = std::move(*row);
+  fix.text += ", or give it " + bytes_text(fix.bytes) +
+              (fix.conf.empty() ? std::string(" with the default settings") : " with " + fix.conf);
   return fix;
 }
 
@@ -154,12 +205,9 @@ Fix fix_peak(const Workload& workload, const Row& recorded, const Circumstances&
     return settings_fix(std::move(*row), recorded);
   }
   Fix fix;
-  fix.kind = "code";
-  fix.text = verdict == Verdict::private_pools
-                 ? "Release graphs and pools that are no longer used, or share one pool"
-             : verdict == Verdict::deferred_frees
-                 ? "Free on the stream that used the memory last, or let it wait"
-                 : "No setting of the allocator holds less";
+  const char* advice = advice_on(verdict);
+  fix.kind = advice != nullptr ? "code" : "none";
+  fix.text = advice != nullptr ? advice : "No setting of the allocator holds less";
   return fix;
 }
 

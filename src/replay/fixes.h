@@ -7,7 +7,8 @@
 namespace ebb::replay {
 
 /// The smallest change under which every request is served: fewest settings first, then the best
-/// that a search finds, then a higher limit where the device had the room (`room` bytes).
+/// that a search finds, then a higher limit where the device had the room (`room` bytes); the limit
+/// first where it is the cause.
 Fix fix_failure(const Workload& workload, const Row& recorded, const Circumstances& circumstances,
                 Verdict verdict, std::uint64_t room);
 
@@ -19,8 +20,10 @@ Fix fix_capacity(const Workload& workload, const Row& recorded, const Circumstan
 Fix fix_peak(const Workload& workload, const Row& recorded, const Circumstances& circumstances,
              Verdict verdict);
 
-/// The smallest limit, to 2 MiB, under which the settings serve every request.
-std::uint64_t smallest_limit(const Workload& workload, const std::string& conf,
-                             const Circumstances& circumstances, std::uint64_t at_least);
+/// The smallest limit, to 2 MiB, under which the settings serve every request; nothing where that
+/// is more than any card has.
+std::optional<std::uint64_t> smallest_limit(const Workload& workload, const std::string& conf,
+                                            const Circumstances& circumstances,
+                                            std::uint64_t at_least);
 
 }  // namespace ebb::replay

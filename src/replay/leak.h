@@ -5,22 +5,27 @@
 #include <optional>
 #include <vector>
 
-#include "base/json.h"
 #include "replay/lifetimes.h"
 #include "replay/workload.h"
 #include "trace/snapshot.h"
 
 namespace ebb::replay {
 
-/// Live bytes that rise from step to step.
+/// Memory that every step leaves behind.
 struct Leak {
-  std::vector<std::uint64_t> live;  ///< at the start of each step, and at the end
+  std::vector<std::size_t> events;  ///< with which each step begins
+  std::vector<std::uint64_t> live;  ///< bytes in use just before each of them
+  std::vector<std::uint64_t> kept;  ///< bytes of each step that are not freed before the end
+  bool by_kept = false;             ///< told by `kept`; else by `live`
   std::uint64_t per_step = 0;       ///< bytes, on average after the first steps
-  std::vector<Lifetime> blocks;     ///< allocated in a step, and still there two steps later
+  std::vector<Lifetime> blocks;     ///< what is left behind
 };
 
-/// Steps come from the recording's annotations or from requests that repeat. Nothing where there
-/// are fewer than four, or where live bytes do not rise in nearly every one of them.
+/// Steps come from the recording's annotations or from requests that repeat. A leak is what nearly
+/// every step keeps for ever, or live bytes that rise in nearly every step and hardly ever fall;
+/// steadily, since the layers of a model repeat too, but not evenly. The history ends with the last
+/// request that failed, after which a job lets go of everything. Nothing where there are fewer
+/// than six steps, or where it comes to less than 1 MiB or 1 % of what is live.
 std::optional<Leak> find_leak(const trace::Snapshot& snapshot, int device,
                               const Workload& workload);
 

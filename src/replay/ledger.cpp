@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/ledger.h"
 
+#include <algorithm>
+
 #include "cache/rounding.h"
 
 namespace ebb::replay {
@@ -16,10 +18,37 @@ std::uint64_t whole_pages(const cache::SnapshotBlock& block, std::uint64_t base,
   return last > first ? last - first : 0;
 }
 
+/// Bytes of a free block that lie in one of the pieces.
+std::uint64_t bytes_in(const cache::SnapshotBlock& block, const std::vector<Piece>& pieces) {
+  const auto ends_before = [](const Piece& piece, std::uint64_t address) {
+    return piece.address + piece.size <= address;
+  };
+  std::uint64_t bytes = 0;
+  for (auto at = std::lower_bound(pieces.begin(), pieces.end(), block.address, ends_before);
+       at != pieces.end() && at->address < block.address + block.size; ++at) {
+    bytes += std::min(at->address + at->size, block.address + block.size) -
+             std::max(at->address, block.address);
+  }
+  return bytes;
+}
+
+std::vector<Piece> pending_in(const std::vector<cache::SnapshotSegment>& segments) {
+  std::vector<Piece> pieces;
+  for (const cache::SnapshotSegment& segment : segments) {
+    for (const cache::SnapshotBlock& block : segment.blocks) {
+      if (block.state == BlockState::active_pending_free) {
+        pieces.push_back({block.address, block.size});
+      }
+    }
+  }
+  return pieces;
+}
+
 }  // namespace
 
 Ledger ledger_of(const std::vector<cache::SnapshotSegment>& segments,
-                 const cache::Settings& settings, const cache::VersionProfile& profile) {
+                 const cache::Settings& settings, const cache::VersionProfile& profile,
+                 const std::vector<Piece>& waited) {
   const cache::Rounding round(settings, profile);
   Ledger ledger;
   for (const cache::SnapshotSegment& segment : segments) {
@@ -38,8 +67,10 @@ Ledger ledger_of(const std::vector<cache::SnapshotSegment>& segments,
         const std::uint64_t whole = segment.expandable
                                         ? whole_pages(block, segment.address, page)
                                         : (segment.blocks.size() == 1 ? block.size : 0);
+        const std::uint64_t pending = std::min(block.size - whole, bytes_in(block, waited));
         ledger.cached += whole;
-        ledger.split_free += block.size - whole;
+        ledger.pending += pending;
+        ledger.split_free += block.size - whole - pending;
         continue;
       }
       const std::uint64_t requested = std::max<std::uint64_t>(block.requested_size, 1);
@@ -53,6 +84,17 @@ Ledger ledger_of(const std::vector<cache::SnapshotSegment>& segments,
     }
   }
   return ledger;
+}
+
+Ledger ledger_at(const Workload& workload, Setup setup, std::uint32_t operation) {
+  setup.keep_segments = true;
+  std::vector<Piece> waited;
+  if (operation > 0) {
+    setup.last_operation = operation - 1;
+    waited = pending_in(replay(workload, setup).segments);
+  }
+  setup.last_operation = operation;
+  return ledger_of(replay(workload, setup).segments, setup.settings, setup.profile, waited);
 }
 
 base::Json to_json(const Ledger& ledger) {

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "cache/settings.h"
 #include "cache/snapshot.h"
+#include "replay/replayer.h"
 
 namespace ebb::replay {
 
@@ -22,8 +23,21 @@ struct Ledger {
   std::uint64_t cached = 0;        ///< free as a whole: empty_cache would return it
 };
 
+/// Bytes of a free block in a segment, or of a block that is being waited for.
+struct Piece {
+  std::uint64_t address = 0;
+  std::uint64_t size = 0;
+};
+
+/// `waited` are blocks that were pending a moment ago, by address: what is free of them now counts
+/// as pending.
 Ledger ledger_of(const std::vector<cache::SnapshotSegment>& segments,
-                 const cache::Settings& settings, const cache::VersionProfile& profile);
+                 const cache::Settings& settings, const cache::VersionProfile& profile,
+                 const std::vector<Piece>& waited = {});
+
+/// What is held just after an operation. A request that fails waits for all streams first, but does
+/// not look at what became free by that: that is pending too.
+Ledger ledger_at(const Workload& workload, Setup setup, std::uint32_t operation);
 
 base::Json to_json(const Ledger& ledger);
 

@@ -5,7 +5,6 @@
 #include <map>
 
 #include "base/bytes.h"
-#include "cache/rounding.h"
 
 namespace ebb::replay {
 namespace {
@@ -14,17 +13,26 @@ using Kind = Operation::Kind;
 
 constexpr std::uint64_t kUnit = 2 * base::kMiB;
 
-std::uint64_t rounded(std::uint64_t bytes) {
-  return cache::round_up(bytes, cache::kMinBlock);
-}
-
-bool is_sane(std::uint64_t bytes) {
-  return bytes != 0 && bytes < cache::kAbsurdSize;
-}
-
 }  // namespace
 
+Needs::Needs(const Workload& workload)
+    : recorded_(workload.recording.settings, *cache::profile_of(workload.recording.newest_minor)) {}
+
+std::uint64_t Needs::operator()(const Operation& op) const {
+  if (op.bytes == 0 || op.bytes >= cache::kAbsurdSize) return 0;
+  const std::uint64_t high = cache::round_up(op.bytes, cache::kMinBlock) / cache::kMinBlock;
+  if (op.kind != Kind::failed) return high * cache::kMinBlock;
+  std::uint64_t too_low = 0;
+  std::uint64_t enough = high;
+  while (too_low + 1 < enough) {
+    const std::uint64_t middle = too_low + (enough - too_low) / 2;
+    (recorded_(middle * cache::kMinBlock) >= op.bytes ? enough : too_low) = middle;
+  }
+  return enough * cache::kMinBlock;
+}
+
 std::vector<Lifetime> lifetimes_of(const Workload& workload) {
+  const Needs needs(workload);
   std::vector<Lifetime> all(workload.blocks);
   std::vector<Lifetime> failed;
   const auto end = static_cast<std::uint32_t>(workload.operations.size());
@@ -32,14 +40,7 @@ std::vector<Lifetime> lifetimes_of(const Workload& workload) {
     const Operation& op = workload.operations[i];
     switch (op.kind) {
       case Kind::allocate:
-        all[op.block] = {is_sane(op.bytes) ? rounded(op.bytes) : 0,
-                         op.block,
-                         i,
-                         end,
-                         end,
-                         op.stream,
-                         op.pool,
-                         false};
+        all[op.block] = {needs(op), op.block, i, end, end, op.stream, op.pool, false};
         break;
       case Kind::free:
         all[op.block].last = all[op.block].released = i;
@@ -51,8 +52,8 @@ std::vector<Lifetime> lifetimes_of(const Workload& workload) {
         all[op.block].last = i;
         break;
       case Kind::failed:
-        if (is_sane(op.bytes)) {
-          failed.push_back({rounded(op.bytes), 0, i, i + 1, i + 1, op.stream, op.pool, true});
+        if (needs(op) != 0) {
+          failed.push_back({needs(op), 0, i, i + 1, i + 1, op.stream, op.pool, true});
         }
         break;
       case Kind::empty_cache:
@@ -64,6 +65,7 @@ std::vector<Lifetime> lifetimes_of(const Workload& workload) {
 }
 
 LowerBound lower_bound_of(const Workload& workload) {
+  const Needs needs(workload);
   LowerBound bound;
   // Per pool, stream and half: small requests never share memory with large ones.
   struct Lane {
@@ -88,8 +90,7 @@ LowerBound lower_bound_of(const Workload& workload) {
   for (std::uint32_t i = 0; i < workload.operations.size(); ++i) {
     const Operation& op = workload.operations[i];
     const bool wants = op.kind == Kind::allocate || op.kind == Kind::failed;
-    if (wants && is_sane(op.bytes)) {
-      const std::uint64_t bytes = rounded(op.bytes);
+    if (const std::uint64_t bytes = wants ? needs(op) : 0; bytes != 0) {
       change(op, bytes, true);
       if (live > bound.live) {
         bound.live = live;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cache/rounding.h"
 #include "replay/workload.h"
 
 namespace ebb::replay {
@@ -20,12 +21,23 @@ struct Lifetime {
   bool failed = false;  ///< a request that found no memory; alive for one operation
 };
 
+/// What requests need at least: their bytes in multiples of 512, and 0 where they are absurd. A
+/// request that failed was recorded as its allocator rounded it: the least that is rounded so.
+class Needs {
+ public:
+  explicit Needs(const Workload& workload);
+  std::uint64_t operator()(const Operation& operation) const;
+
+ private:
+  cache::Rounding recorded_;
+};
+
 /// Every block of the job in order of allocation, and its failed requests after them.
 std::vector<Lifetime> lifetimes_of(const Workload& workload);
 
 /// What no allocator can go below.
 struct LowerBound {
-  std::uint64_t live = 0;            ///< most bytes in use at once, rounded to 512
+  std::uint64_t live = 0;            ///< most bytes needed at once
   std::uint32_t operation = 0;       ///< the first operation at which it was
   std::uint64_t without_failed = 0;  ///< the same for requests that were served
   /// Most bytes in use where each pool and stream holds whole units of 2 MiB, as PyTorch's

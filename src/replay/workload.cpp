@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cache/rounding.h"
 #include "cache/version.h"
+#include "replay/pools_at_end.h"
 #include "replay/releases.h"
 #include "replay/settle.h"
 #include "trace/initial_state.h"
@@ -24,7 +25,10 @@ constexpr std::uint64_t kLargePage = 20 * base::kMiB;
 class Builder {
  public:
   Builder(const trace::Snapshot& snapshot, const WorkloadOptions& options)
-      : snapshot_(snapshot), options_(options), events_(snapshot.traces[at(options.device)]) {}
+      : snapshot_(snapshot),
+        options_(options),
+        events_(snapshot.traces[at(options.device)]),
+        pools_(snapshot, at(options.device)) {}
 
   Workload build() && {
     work_.streams = snapshot_.streams;
@@ -63,7 +67,7 @@ class Builder {
     if (options_.limit && *options_.limit >= highest_success()) known_.limit = options_.limit;
     const auto profile = cache::profile_of(recording.newest_minor);
     if (auto settings = cache::parse_settings(recording.conf, *profile)) {
-      known_.settings = *settings;
+      known_.settings = recording.settings = *settings;
     } else {
       work_.notes.push_back("recorded settings: " + settings.error().message);
     }
@@ -172,6 +176,7 @@ class Builder {
     Operation& op = add(Kind::allocate, event);
     op.bytes = event.size;
     op.block = work_.blocks;
+    if (const auto pool = pools_.pool_at(index_, event.address)) op.pool = index_of(*pool);
     op.waited = released_;
     released_ = false;
     note_success(event);
@@ -202,9 +207,10 @@ class Builder {
     }
     const std::uint32_t block = found->second;
     live_.erase(found);
-    const bool at_once = index_ + 1 < events_.size() &&
-                         events_[index_ + 1].action == Action::free_completed &&
-                         events_[index_ + 1].address == event.address;
+    // A free that the next request completes carries that request's stack.
+    const Event* next = index_ + 1 < events_.size() ? &events_[index_ + 1] : nullptr;
+    const bool at_once = next != nullptr && next->action == Action::free_completed &&
+                         next->address == event.address && next->stack == event.stack;
     add(at_once ? Kind::free : Kind::free_later, event).block = block;
     if (!at_once) waiting_[event.address] = block;
   }
@@ -253,10 +259,10 @@ class Builder {
   void finish() {
     Recording& recording = work_.recording;
     recording.final_reserved = reserved_;
-    if (!snapshot_.has_pool_ids && snapshot_.pools.size() > 1) {
+    if (!snapshot_.has_pool_ids && work_.pools.size() > 1) {
       work_.notes.push_back(
-          "events name no pool before PyTorch 2.12: private pools are known from the final "
-          "segments only");
+          "events name no pool before PyTorch 2.12: private pools are known from what they hold "
+          "at the end");
     }
     if (unknown_frees_ != 0) {
       work_.notes.push_back(
@@ -273,6 +279,7 @@ class Builder {
   const trace::Snapshot& snapshot_;
   const WorkloadOptions& options_;
   const std::vector<Event>& events_;
+  const PoolsAtEnd pools_;
   KnownSettings known_;
   Workload work_;
   std::unordered_map<trace::Address, std::uint32_t> live_;

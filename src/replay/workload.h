@@ -66,10 +66,11 @@ struct Recording {
   /// below `high`. Without a failure, `high` is kUnlimited.
   std::uint64_t limit_low = 0;
   std::uint64_t limit_high = cache::kUnlimited;
-  std::string conf;         ///< settings string in force, "" where there is none
-  bool conf_known = false;  ///< PyTorch writes it down from 2.3 on
-  int newest_minor = 11;    ///< the newest release that writes such a file
-  double seconds = 0;       ///< from the first event to the last; 0 where no times were recorded
+  std::string conf;          ///< settings string in force, "" where there is none
+  bool conf_known = false;   ///< PyTorch writes it down from 2.3 on
+  cache::Settings settings;  ///< of that string; PyTorch's default where it is none
+  int newest_minor = 11;     ///< the newest release that writes such a file
+  double seconds = 0;        ///< from the first event to the last; 0 where no times were recorded
 };
 
 /// A job on one device, ready to be replayed.
