@@ -16,7 +16,7 @@ std::int64_t name_of(const Workload& work, const Lifetime& life) {
 }
 
 std::int64_t moment_of(const Workload& work, std::uint32_t operation) {
-  if (operation < work.initial_blocks) return -1;
+  if (operation < work.initial_blocks || operation >= work.operations.size()) return -1;
   return work.operations[operation].event;
 }
 

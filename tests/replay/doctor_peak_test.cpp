@@ -24,6 +24,15 @@ TEST(DoctorOfAPeak, AJobThatUsesWhatItHoldsIsHealthy) {
   EXPECT_EQ(kind_of(found.evidence), "ledger");
 }
 
+TEST(DoctorOfAPeak, AHistoryWithoutARequestIsHealthy) {
+  Patient job;
+  job.core().empty_cache();
+  job.core().note_snapshot();
+  const Diagnosis found = examine(job.snapshot());
+  EXPECT_EQ(found.verdict, Verdict::healthy);
+  EXPECT_TRUE(found.origins.empty());
+}
+
 TEST(DoctorOfAPeak, MemoryThatNothingUsesAnyMoreIsCache) {
   Patient job;
   job.give_all(job.take_all(10, 100 * kMiB));
