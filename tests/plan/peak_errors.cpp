@@ -74,6 +74,7 @@ Plan planned(const MeasuredStep& step) {
   request.model = step.model;
   request.training = step.training;
   request.optimizer = step.optimizer;
+  request.accumulates = step.accumulates;
   return expected(plan(request));
 }
 
