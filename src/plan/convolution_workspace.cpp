@@ -2,6 +2,7 @@
 #include "plan/convolution_workspace.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace ebb::plan {
 namespace {
@@ -11,6 +12,10 @@ constexpr std::uint64_t kFewChannels = 8;
 
 constexpr std::uint64_t up_to(std::uint64_t value, std::uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
+}
+
+std::uint64_t padded_side(const ConvolutionShape& shape) {
+  return std::max(shape.output_height, shape.output_width) * shape.stride + shape.kernel - 1;
 }
 
 /// Tensor cores want channels last, in units of 16 bytes: input, result and weight are copied.
@@ -23,18 +28,38 @@ std::uint64_t copies(const ConvolutionShape& shape, ElementType type) {
   return elements * bytes_of(type);
 }
 
-/// Large batches of many channels under kernels of 5 and more: the product is computed between
-/// Fourier transforms over tiles of 32 by 32, of which 32 by 17 complex numbers are kept.
-bool is_transformed(const ConvolutionShape& shape, ElementType type) {
-  const std::uint64_t channels = std::min(shape.inputs, shape.outputs);
-  return type == ElementType::f32 && shape.kernel >= 5 && shape.stride == 1 && shape.height <= 32 &&
-         shape.width <= 32 && shape.batch * channels * channels >= std::uint64_t{1} << 20;
+/// Kernels of 5 and more over pictures that fit into a tile may be computed between Fourier
+/// transforms.
+bool may_be_transformed(const ConvolutionShape& shape, ElementType type) {
+  return type == ElementType::f32 && shape.kernel >= 5 && shape.stride == 1 &&
+         padded_side(shape) <= 32 && std::min(shape.inputs, shape.outputs) >= 32;
 }
 
-std::uint64_t transforms(const ConvolutionShape& shape) {
-  const std::uint64_t pictures =
+/// Of the transform of a tile: half of the complex numbers say it all.
+std::uint64_t transform_bytes(std::uint64_t side) {
+  return side * (side / 2 + 1) * 2 * bytes_of(ElementType::f32);
+}
+
+/// All at once, where channels and batch are large enough to pay for it.
+std::optional<std::uint64_t> input_gradient_transforms(const ConvolutionShape& shape) {
+  const std::uint64_t channels = std::min(shape.inputs, shape.outputs);
+  if (shape.batch * channels * channels < std::uint64_t{1} << 20) return std::nullopt;
+  const std::uint64_t tiles =
       shape.batch * (shape.inputs + shape.outputs) + shape.inputs * shape.outputs;
-  return pictures * 32 * 17 * 8;
+  return tiles * transform_bytes(32);
+}
+
+/// In groups of 32 pictures with a sum of their own and channels in units of 64, beside a copy of
+/// the result's gradient; until what is summed over is long enough for tensor cores.
+std::optional<std::uint64_t> weight_gradient_transforms(const ConvolutionShape& shape) {
+  const std::uint64_t pixels = shape.output_height * shape.output_width;
+  if (shape.batch * pixels > std::uint64_t{1} << 15) return std::nullopt;
+  const std::uint64_t groups = (shape.batch + 31) / 32;
+  const std::uint64_t pictures = std::min<std::uint64_t>(shape.batch, 32);
+  const std::uint64_t tiles = pictures * (up_to(shape.inputs, 64) + up_to(shape.outputs, 64)) +
+                              shape.inputs * shape.outputs;
+  return groups * tiles * transform_bytes(padded_side(shape) <= 16 ? 16 : 32) +
+         shape.batch * shape.outputs * pixels * bytes_of(ElementType::f32);
 }
 
 }  // namespace
@@ -44,8 +69,9 @@ ConvolutionWorkspace workspace_of(const ConvolutionShape& shape, ElementType typ
   ConvolutionWorkspace workspace{copied, copied, copied};
   if (type == ElementType::f32 && shape.kernel == 1) {
     workspace.forward = workspace.input_gradient = 0;
-  } else if (is_transformed(shape, type)) {
-    workspace.input_gradient = transforms(shape);
+  } else if (may_be_transformed(shape, type)) {
+    workspace.input_gradient = input_gradient_transforms(shape).value_or(copied);
+    workspace.weight_gradient = weight_gradient_transforms(shape).value_or(copied);
   }
   if (shape.inputs < kFewChannels) {
     workspace.forward = 0;
