@@ -49,16 +49,15 @@ std::optional<std::uint64_t> input_gradient_transforms(const ConvolutionShape& s
   return tiles * transform_bytes(32);
 }
 
-/// In groups of 32 pictures with a sum of their own and channels in units of 64, beside a copy of
-/// the result's gradient; until what is summed over is long enough for tensor cores.
+/// Once as they are computed and once in the order in which they are multiplied, for pictures or
+/// weights, whichever take more, beside a copy of the result's gradient; until what is summed over
+/// is long enough for tensor cores.
 std::optional<std::uint64_t> weight_gradient_transforms(const ConvolutionShape& shape) {
   const std::uint64_t pixels = shape.output_height * shape.output_width;
   if (shape.batch * pixels > std::uint64_t{1} << 15) return std::nullopt;
-  const std::uint64_t groups = (shape.batch + 31) / 32;
-  const std::uint64_t pictures = std::min<std::uint64_t>(shape.batch, 32);
-  const std::uint64_t tiles = pictures * (up_to(shape.inputs, 64) + up_to(shape.outputs, 64)) +
-                              shape.inputs * shape.outputs;
-  return groups * tiles * transform_bytes(padded_side(shape) <= 16 ? 16 : 32) +
+  const std::uint64_t tiles =
+      std::max(shape.batch * (shape.inputs + shape.outputs), shape.inputs * shape.outputs);
+  return 2 * tiles * transform_bytes(padded_side(shape) <= 16 ? 16 : 32) +
          shape.batch * shape.outputs * pixels * bytes_of(ElementType::f32);
 }
 

@@ -15,8 +15,8 @@ using ull = unsigned long long;
 // What the comparisons in docs/plan.md found, and what is said where there is none.
 constexpr double kMeasuredError = 3;
 constexpr double kNetworkError = 10;
-/// Workspaces that follow no rule were never further off; to a small network that is much.
-constexpr double kNetworkErrorBytes = 4 * static_cast<double>(base::kMiB);
+/// How far workspaces that follow no rule were off at most; to a small network that is much.
+constexpr double kNetworkErrorBytes = 24 * static_cast<double>(base::kMiB);
 constexpr double kUnmeasuredError = 15;
 
 std::string subject_of(const TransformerRequest& request) {
@@ -92,6 +92,10 @@ StateBytes state_bytes(const Tape& tape, Optimizer optimizer, bool master_weight
 
 std::uint64_t Plan::device_total() const {
   return step.peak_reserved + in_flight + surroundings.context + surroundings.workspaces;
+}
+
+std::uint64_t Plan::error_bytes() const {
+  return static_cast<std::uint64_t>(static_cast<double>(peak()) * error_percent / 100);
 }
 
 base::Result<Plan> plan(const TransformerRequest& request) {

@@ -64,6 +64,8 @@ struct Plan {
   std::uint64_t activations() const { return step.after_forward.parts.activations() + in_flight; }
   /// PyTorch's max_memory_allocated, less cuBLAS's workspaces.
   std::uint64_t peak() const { return step.peak().peak.allocated + in_flight; }
+  /// The error of peak() in bytes.
+  std::uint64_t error_bytes() const;
   /// What the driver shows for the process: segments, workspaces, context.
   std::uint64_t device_total() const;
 };

@@ -41,7 +41,7 @@ TEST(PlannedPeak, HoldsForNetworksOfTheSimulator) {
   expect_within_stated_error(kFile);
 }
 
-TEST(PlannedPeak, HoldsForNetworksMeasuredAfterTheRuleForWorkspaces) {
+TEST(PlannedPeak, HoldsForNetworksNobodyLookedAtBefore) {
   expect_within_stated_error("h200-networks.json");
 }
 
