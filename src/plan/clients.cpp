@@ -19,7 +19,7 @@ ParallelClients clients(std::uint64_t per_client, std::uint64_t shared, std::uin
 }  // namespace
 
 ParallelClients clients_on_gpu(const Plan& plan, std::uint64_t available) {
-  return clients(plan.step.peak_reserved + plan.surroundings.workspaces + plan.error_bytes(),
+  return clients(plan.reserved() + plan.surroundings.workspaces + plan.error_bytes(),
                  plan.surroundings.context, available);
 }
 
