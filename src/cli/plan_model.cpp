@@ -77,7 +77,9 @@ base::Result<plan::NetworkRequest> request_of(const ModelOptions& options) {
 }
 
 int run_model(const ModelOptions& options) {
-  const auto request = request_of(options);
+  const auto asked = request_of(options);
+  if (!asked) return report(asked.error());
+  const auto request = corrected(*asked, options);
   if (!request) return report(request.error());
   const auto cap = cap_of(options);
   if (!cap) return report(cap.error());
@@ -86,6 +88,9 @@ int run_model(const ModelOptions& options) {
                               options.parallel_clients->c_str()));
   const auto plan = plan::plan(*request);
   if (!plan) return report(plan.error());
+  PlanPage beside;
+  beside.cap = *cap;
+  beside.fits = *cap && plan::fits(*plan, **cap);
   base::Json json = to_json(*plan);
   std::optional<plan::NetworkFit> fit;
   if (options.fit) {
@@ -93,6 +98,7 @@ int run_model(const ModelOptions& options) {
     if (!found) return report(found.error());
     fit = *found;
     json.set("fit", to_json(*fit));
+    beside.found.push_back({"largest batch", std::to_string(fit->largest_batch)});
   }
   Place place;
   std::optional<plan::ParallelClients> clients;
@@ -105,16 +111,17 @@ int run_model(const ModelOptions& options) {
     base::Json part = to_json(*clients);
     part.set("where", place.name);
     json.set("parallel_clients", std::move(part));
+    beside.found.push_back({"clients at once", std::to_string(clients->count)});
   }
   if (options.json) {
     std::puts(json.text(true).c_str());
-    return kDone;
+    return write_plan_page(*plan, beside, options);
   }
   const term::Style style = term::Style::of_stream(STDOUT_FILENO);
   print_plan(*plan, style);
   if (fit) print_fit(*fit, style);
   if (clients) print_clients(*clients, place.name);
-  return kDone;
+  return write_plan_page(*plan, beside, options);
 }
 
 }  // namespace

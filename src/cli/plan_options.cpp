@@ -2,6 +2,8 @@
 #include "cli/plan_options.h"
 
 #include "base/bytes.h"
+#include "cli/snapshot_file.h"
+#include "cli/snapshot_page.h"
 
 namespace ebb::cli {
 
@@ -28,6 +30,16 @@ base::Result<std::optional<std::uint64_t>> cap_of(const CommonOptions& options) 
   return cap;
 }
 
+base::Result<plan::RecordedStep> recorded_step_of(const std::string& path) {
+  const auto snapshot = read_snapshot_file(path);
+  if (!snapshot) return snapshot.error();
+  return plan::recorded_step(*snapshot, path);
+}
+
+int write_plan_page(const plan::Plan& plan, const PlanPage& beside, const CommonOptions& options) {
+  return options.html ? write_pages({page_of_plan(plan, beside)}, *options.html) : kDone;
+}
+
 void add_common(CLI::App& verb, CommonOptions& options) {
   add_number(verb, "--batch", options.batch, "Samples of one step on one device");
   verb.add_option("--precision", options.precision,
@@ -37,6 +49,9 @@ void add_common(CLI::App& verb, CommonOptions& options) {
   verb.add_option("--cap", options.cap, "Memory of the device, e.g. 24GiB");
   verb.add_flag("--fit", options.fit, "What fits into --cap");
   verb.add_option("--context", options.context, "What CUDA itself takes on the device (512MiB)");
+  verb.add_option("--measured", options.measured,
+                  "A snapshot of PyTorch's allocator around steps like this one, to correct by");
+  verb.add_option("--html", options.html, "Also writes one self-contained page");
   verb.add_flag("--json", options.json, "One JSON object (docs/plan.md)");
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "cli/plan_page.h"
 #include "cli/verb.h"
 
 namespace ebb::cli {
@@ -16,6 +17,8 @@ struct CommonOptions {
   std::optional<std::string> optimizer;
   std::optional<std::string> cap;
   std::optional<std::string> context;
+  std::optional<std::string> measured;
+  std::optional<std::string> html;
   std::optional<std::uint64_t> batch;
   bool fit = false;
   bool json = false;
@@ -48,6 +51,24 @@ CLI::Option* add_number(CLI::App& verb, const char* name, Number& to, const char
 }
 
 void add_common(CLI::App& verb, CommonOptions& options);
+
+/// Reads --measured, with a progress bar.
+base::Result<plan::RecordedStep> recorded_step_of(const std::string& path);
+
+/// The request, corrected by --measured where it was given.
+template <class Request>
+base::Result<Request> corrected(Request request, const CommonOptions& options) {
+  if (!options.measured) return request;
+  const auto planned = plan::plan(request);
+  if (!planned) return planned.error();
+  const auto recorded = recorded_step_of(*options.measured);
+  if (!recorded) return recorded.error();
+  request.correction = correction_of(*planned, *recorded);
+  return request;
+}
+
+/// Writes the page of --html where it was given; kDone or another exit status.
+int write_plan_page(const plan::Plan& plan, const PlanPage& beside, const CommonOptions& options);
 
 /// The bytes of --cap, where it was given; --fit without it is an error.
 base::Result<std::optional<std::uint64_t>> cap_of(const CommonOptions& options);

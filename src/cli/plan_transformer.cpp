@@ -113,7 +113,9 @@ base::Result<plan::TransformerRequest> request_of(const TransformerOptions& opti
 }
 
 int run_transformer(const TransformerOptions& options) {
-  const auto request = request_of(options);
+  const auto asked = request_of(options);
+  if (!asked) return report(asked.error());
+  const auto request = corrected(*asked, options);
   if (!request) return report(request.error());
   const auto cap = cap_of(options);
   if (!cap) return report(cap.error());
@@ -126,7 +128,7 @@ int run_transformer(const TransformerOptions& options) {
     } else {
       print_plan(*plan, style);
     }
-    return kDone;
+    return write_plan_page(*plan, {}, options);
   }
   const auto fit = plan::fit(*request, **cap);
   if (!fit) return report(fit.error());
@@ -138,7 +140,7 @@ int run_transformer(const TransformerOptions& options) {
     print_plan(fit->plan, style);
     print_fit(*fit, style);
   }
-  return kDone;
+  return write_plan_page(fit->plan, page_beside(*fit), options);
 }
 
 }  // namespace
