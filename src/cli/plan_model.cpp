@@ -98,7 +98,7 @@ int run_model(const ModelOptions& options) {
     if (!found) return report(found.error());
     fit = *found;
     json.set("fit", to_json(*fit));
-    beside.found.push_back({"largest batch", std::to_string(fit->largest_batch)});
+    beside.found.push_back(largest("largest batch", fit->largest_batch));
   }
   Place place;
   std::optional<plan::ParallelClients> clients;

@@ -14,6 +14,8 @@ using base::Json;
 using plan::Part;
 using plan::Phase;
 
+constexpr const char* kOther = "other";
+
 std::string words(std::string name) {
   std::replace(name.begin(), name.end(), '_', ' ');
   return name;
@@ -26,6 +28,23 @@ std::string joined(const std::vector<std::string>& list, const char* between) {
   return text;
 }
 
+/// A chart has eight colours: parts that belong together share one.
+const char* group_of(Part part) {
+  if (plan::is_activation(part) || part == Part::inputs) return "activations";
+  return part == Part::slack ? kOther : plan::name_of(part);
+}
+
+void add(page::Bar& bar, const char* name, double bytes) {
+  if (bytes <= 0) return;
+  const auto same = std::find_if(bar.parts.begin(), bar.parts.end(),
+                                 [&](const page::Part& part) { return part.name == name; });
+  if (same != bar.parts.end()) {
+    same->value += bytes;
+  } else {
+    bar.parts.push_back({name, bytes});
+  }
+}
+
 /// What there was at one moment; its parts sum to the corrected bytes.
 page::Bar bar_of(const char* name, const plan::Plan& plan, const plan::MemoryState& state,
                  std::uint64_t in_flight) {
@@ -36,50 +55,44 @@ page::Bar bar_of(const char* name, const plan::Plan& plan, const plan::MemorySta
   const double share = total < planned ? total / planned : 1;
   for (std::size_t i = 0; i < plan::kParts; ++i) {
     const Part part = static_cast<Part>(i);
-    if (state.parts[part] == 0) continue;
-    bar.parts.push_back(
-        {words(plan::name_of(part)), share * static_cast<double>(state.parts[part])});
+    add(bar, group_of(part), share * static_cast<double>(state.parts[part]));
   }
-  if (in_flight > 0) bar.parts.push_back({"in flight", share * static_cast<double>(in_flight)});
-  if (total > planned) bar.parts.push_back({"added by the recording", total - planned});
-  const double error = plan.error_percent / 100;
-  bar.low = total * (1 - std::min(error, 1.0));
-  bar.high = total * (1 + error);
+  add(bar, "activations", share * static_cast<double>(in_flight));
+  add(bar, kOther, total - planned);
   return bar;
 }
 
-page::Bar device_bar(const plan::Plan& plan) {
-  page::Bar bar;
-  bar.name = "on the device";
-  const auto add = [&](const char* name, std::uint64_t bytes) {
-    if (bytes > 0) bar.parts.push_back({name, static_cast<double>(bytes)});
-  };
-  add("allocated at the peak", plan.peak());
-  add("held free by the allocator", plan.reserved() - plan.peak());
-  add("cuBLAS", plan.surroundings.workspaces);
-  add("CUDA's context", plan.surroundings.context);
-  const auto total = static_cast<double>(plan.device_total());
+void add_range(page::Bar& bar, const plan::Plan& plan) {
+  double total = 0;
+  for (const page::Part& part : bar.parts)
+    total += part.value;
   const auto error = static_cast<double>(plan.error_bytes());
-  bar.low = total - error;
+  bar.low = std::max(0.0, total - error);
   bar.high = total + error;
-  return bar;
 }
 
 page::BarChart phases_of(const plan::Plan& plan, std::optional<std::uint64_t> cap) {
   page::BarChart chart;
   chart.title = "Memory by phase";
   chart.note = base::format_text(
-      "What is allocated at the peak of each phase of a step, and what the process takes on the "
-      "device altogether. Whiskers: ± %.0f %% of the peak.",
-      plan.error_percent);
+      "What is allocated at the peak of each phase of a step, and what the process then takes on "
+      "the device. Other: what blocks are larger than asked for, CUDA's context, cuBLAS%s. "
+      "Whiskers: the error of the peak, ± %.0f %%.",
+      plan.correction ? ", what a recording showed beyond the plan" : "", plan.error_percent);
   if (cap) chart.limit = page::Limit{"the device's memory", static_cast<double>(*cap)};
   chart.bars.push_back(bar_of("before", plan, plan.step.before, 0));
   for (std::size_t i = 0; i < plan::kPhases; ++i) {
     const Phase phase = static_cast<Phase>(i);
     chart.bars.push_back(
         bar_of(plan::name_of(phase), plan, plan.step.of(phase).peak, plan.in_flight));
+    if (phase == plan.step.peak_phase()) add_range(chart.bars.back(), plan);
   }
-  chart.bars.push_back(device_bar(plan));
+  page::Bar device = bar_of("on the device", plan, plan.step.peak().peak, plan.in_flight);
+  add(device, "free in the allocator", static_cast<double>(plan.reserved() - plan.peak()));
+  add(device, kOther,
+      static_cast<double>(plan.surroundings.workspaces + plan.surroundings.context));
+  add_range(device, plan);
+  chart.bars.push_back(std::move(device));
   return chart;
 }
 
@@ -132,13 +145,16 @@ page::Table changes_of(const std::vector<plan::FittingChange>& changes) {
                    {"peak", Unit::bytes, page::Align::automatic, false},
                    {"on the device", Unit::bytes, page::Align::automatic, true},
                    {"slower by", Unit::percent, page::Align::automatic, false},
-                   {"results", Unit::text, page::Align::automatic, false},
-                   {"unverified", Unit::text, page::Align::automatic, false}};
-  for (const plan::FittingChange& change : changes)
+                   {"remarks", Unit::text, page::Align::automatic, false}};
+  for (const plan::FittingChange& change : changes) {
+    std::vector<std::string> remarks;
+    if (change.changes_results) remarks.emplace_back("changes results");
+    if (!change.plan.unverified.empty())
+      remarks.push_back("unverified: " + joined(change.plan.unverified, ", "));
     table.rows.push_back({Json(joined(change.changes, " ")), Json(change.plan.peak()),
                           Json(change.plan.device_total()), Json(change.slowdown_percent),
-                          Json(change.changes_results ? "change" : "stay the same"),
-                          Json(joined(change.plan.unverified, ", "))});
+                          Json(joined(remarks, "; "))});
+  }
   return table;
 }
 
@@ -158,16 +174,17 @@ page::Verdict verdict_of(const plan::Plan& plan, const PlanPage& beside) {
     verdict.name = beside.fits ? "fits" : "does not fit";
     verdict.tone = beside.fits ? page::Tone::good : page::Tone::bad;
     verdict.headline =
-        base::format_text("%s of %s on the device, with a margin for fragmentation %s",
-                          bytes_text(plan.device_total()).c_str(), bytes_text(*beside.cap).c_str(),
-                          beside.fits ? "it fits" : "it does not fit");
+        base::format_text("Needs %s of the device's %s", bytes_text(plan.device_total()).c_str(),
+                          bytes_text(*beside.cap).c_str());
     verdict.evidence.push_back(peak_sentence(plan));
+    verdict.evidence.emplace_back("counted as fitting with 10 % more in the allocator's segments");
     if (!beside.changes.empty()) {
       const plan::FittingChange& cheapest = beside.changes.front();
-      verdict.fix = page::Fix{base::format_text("Cheapest change: %s, then %s on the device",
-                                                joined(cheapest.changes, " ").c_str(),
-                                                bytes_text(cheapest.plan.device_total()).c_str()),
-                              joined(cheapest.changes, " ")};
+      const std::string change = joined(cheapest.changes, " ");
+      verdict.fix = page::Fix{
+          base::format_text("The cheapest change, to %s: %s",
+                            bytes_text(cheapest.plan.device_total()).c_str(), change.c_str()),
+          change.substr(0, change.find(" ("))};
     } else if (!beside.fits) {
       verdict.evidence.emplace_back("no change that was tried makes it fit");
     }
@@ -175,7 +192,7 @@ page::Verdict verdict_of(const plan::Plan& plan, const PlanPage& beside) {
   if (plan.correction) {
     verdict.confidence = "corrected by a recording";
     verdict.evidence.push_back(base::format_text(
-        "the recorded step's peak was %s, %+.1f %% of what was planned",
+        "the recorded step's peak was %s, %+.1f %% off the plan",
         bytes_text(plan.correction->recorded.peak).c_str(), plan.correction->percent()));
   }
   for (const std::string& what : plan.unverified)
@@ -204,11 +221,15 @@ page::Document page_of_plan(const plan::Plan& plan, const PlanPage& beside) {
   return page;
 }
 
+page::Fact largest(const char* what, std::uint64_t number) {
+  return {what, number == 0 ? "none" : std::to_string(number)};
+}
+
 PlanPage page_beside(const plan::Fit& fit) {
   return {fit.cap,
           fit.fits,
-          {{"largest batch", std::to_string(fit.largest_batch)},
-           {"largest sequence", std::to_string(fit.largest_sequence)}},
+          {largest("largest batch", fit.largest_batch),
+           largest("largest sequence", fit.largest_sequence)},
           fit.changes};
 }
 

@@ -19,6 +19,9 @@ struct PlanPage {
 /// A plan as a page: phases as stacked bars against the cap, parts, what would make it fit.
 page::Document page_of_plan(const plan::Plan& plan, const PlanPage& beside);
 
+/// A number of what fits; nothing fits at 0.
+page::Fact largest(const char* what, std::uint64_t number);
+
 /// The same as print_fit says.
 PlanPage page_beside(const plan::Fit& fit);
 

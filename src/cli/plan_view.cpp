@@ -79,7 +79,7 @@ void print_plan(const plan::Plan& plan, const term::Style& style) {
               bytes_text(plan.peak()).c_str(), plan.error_percent,
               plan::name_of(plan.step.peak_phase()));
   if (plan.correction)
-    std::printf("%-12s%10s  %+.1f %% of the plan, in the last of %zu steps of %s\n", "measured",
+    std::printf("%-12s%10s  %+.1f %% off the plan, in the last of %zu steps of %s\n", "measured",
                 bytes_text(plan.correction->recorded.peak).c_str(), plan.correction->percent(),
                 plan.correction->recorded.steps, plan.correction->recorded.name.c_str());
   print_line("reserved", plan.reserved(), "segments of PyTorch's allocator");
