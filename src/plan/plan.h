@@ -91,6 +91,15 @@ base::Result<Plan> plan(const NetworkRequest& request);
 /// for TransformerRequest::correction and NetworkRequest::correction.
 Correction correction_of(const Plan& planned, const RecordedStep& recorded);
 
+/// The request, corrected by a recording of its step. Fails as plan() does.
+template <class Request>
+base::Result<Request> corrected(Request request, const RecordedStep& recorded) {
+  const auto planned = plan(request);
+  if (!planned) return planned.error();
+  request.correction = correction_of(*planned, recorded);
+  return request;
+}
+
 /// As JSON; the keys are documented in docs/plan.md.
 base::Json to_json(const Plan& plan);
 
