@@ -3,9 +3,11 @@
 """Measures the memory of training steps, for the tests of `ebb plan`.
 
   plan_measure.py --out FILE [--limit SECONDS] [--only TEXT] [--device cuda|cpu] [--tiny]
+                  [--record FOLDER]
 
 Every configuration is built with random weights and trained for three steps; the third one is
-reported: allocated bytes at its phases and its peaks. Needs PyTorch and transformers; takes less
+reported: allocated bytes at its phases and its peaks. With --record the allocator's history of
+four more steps is left in a snapshot of each. Needs PyTorch and transformers; takes less
 than 150 s and less than 100 GB on an H200. `--device cpu --tiny` only shows that everything runs:
 its bytes are all 0.
 """
@@ -18,7 +20,8 @@ import time
 
 import torch
 from torch import nn
-from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
+from transformers import (GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, Qwen2Config,
+                          Qwen2ForCausalLM)
 
 try:
     from transformers.initialization import no_init_weights
@@ -26,6 +29,7 @@ except ImportError:
     no_init_weights = contextlib.nullcontext
 
 STEPS = 3
+RECORDED_STEPS = 4
 
 GPT2 = dict(kind="transformer", arch="gpt2", layers=12, d_model=768, heads=12, kv_heads=12, d_ff=3072,
             vocab=50257, positions=1024, tied=True, seq=1024, batch=2, precision="amp", opt="adamw",
@@ -33,6 +37,8 @@ GPT2 = dict(kind="transformer", arch="gpt2", layers=12, d_model=768, heads=12, k
 LLAMA = dict(kind="transformer", arch="llama", layers=12, d_model=1024, heads=16, kv_heads=16,
              d_ff=2816, vocab=32000, positions=0, tied=False, seq=1024, batch=2, precision="bf16",
              opt="adamw", checkpoint=False, attn="sdpa", dropout=0.0, lora=0)
+QWEN2 = dict(LLAMA, arch="qwen2", layers=14, d_model=896, heads=14, kv_heads=2, d_ff=4864, tied=True,
+             vocab=151936)
 NETWORK = dict(kind="network", channels=1, size=28, classes=10, batch=32, precision="fp32",
                opt="sgd")
 
@@ -72,6 +78,13 @@ CASES = [
     dict(LLAMA, layers=8, attn="eager", dropout=0.1, kv_heads=16, seq=512, batch=4),
     dict(LLAMA, precision="bf16", lora=16, kv_heads=4),
     dict(GPT2, precision="fp32", lora=8, dropout=0.0, opt="adam"),
+    dict(QWEN2),
+    dict(QWEN2, precision="amp", attn="eager", batch=1),
+    dict(QWEN2, precision="fp32", checkpoint=True, batch=4, opt="sgdm"),
+    dict(GPT2, accumulate=2),
+    dict(GPT2, accumulate=3, precision="bf16", opt="sgdm", dropout=0.0),
+    dict(LLAMA, accumulate=2, precision="fp32", kv_heads=4, checkpoint=True),
+    dict(LLAMA, accumulate=2, lora=8),
     dict(NETWORK, model="CNN-MNIST"),
     dict(NETWORK, model="CNN-MNIST", channels=3, size=32, batch=1024, opt="adam"),
     dict(NETWORK, model="CNN-MNIST (FedAvg)", batch=256, opt="sgdm"),
@@ -121,7 +134,9 @@ def transformer(case):
                 attn_pdrop=case["dropout"], tie_word_embeddings=case["tied"],
                 attn_implementation=case["attn"]))
         else:
-            model = LlamaForCausalLM(LlamaConfig(
+            config, kind = ((Qwen2Config, Qwen2ForCausalLM) if case["arch"] == "qwen2" else
+                            (LlamaConfig, LlamaForCausalLM))
+            model = kind(config(
                 num_hidden_layers=case["layers"], hidden_size=case["d_model"],
                 num_attention_heads=case["heads"], num_key_value_heads=case["kv_heads"],
                 intermediate_size=case["d_ff"], vocab_size=case["vocab"],
@@ -247,7 +262,21 @@ def inputs_of(case, device):
             torch.randint(0, case["classes"], (case["batch"],), device=device)]
 
 
-def measure(case, device, meter):
+class Recorder:
+    """The allocator's history, without stacks."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def start(self):
+        torch.cuda.memory._record_memory_history(context=None, max_entries=100000)
+
+    def stop(self):
+        torch.cuda.memory._dump_snapshot(self.path)
+        torch.cuda.memory._record_memory_history(enabled=None)
+
+
+def measure(case, device, meter, record=None):
     meter.empty()
     meter.reset_peak()
     base = meter.allocated()
@@ -259,14 +288,18 @@ def measure(case, device, meter):
     row["weights"] = meter.allocated() - base
     steps = optimizer(case["opt"], [p for p in model.parameters() if p.requires_grad])
     inputs = inputs_of(case, device)
-    for _ in range(STEPS):
+    recorder = Recorder(record) if record else None
+    for number in range(STEPS + (RECORDED_STEPS if record else 0)):
+        if number == STEPS:
+            recorder.start()
         meter.reset_peak()
-        before = meter.allocated()
-        with torch.autocast(device, dtype=torch.bfloat16, enabled=case["precision"] == "amp"):
-            loss = loss_of(case, model, inputs)
-        after_forward = meter.allocated()
-        peak_forward = meter.peak()
-        loss.backward()
+        for _ in range(case.get("accumulate", 1)):
+            before = meter.allocated()
+            with torch.autocast(device, dtype=torch.bfloat16, enabled=case["precision"] == "amp"):
+                loss = loss_of(case, model, inputs)
+            after_forward = meter.allocated()
+            peak_forward = meter.peak()
+            loss.backward()
         after_backward = meter.allocated()
         peak_forward_backward = meter.peak()
         meter.reset_peak()
@@ -281,6 +314,8 @@ def measure(case, device, meter):
         row["grads"] = element_bytes(p.grad for p in model.parameters() if p.grad is not None)
         del loss
         steps.zero_grad(set_to_none=True)
+    if recorder:
+        recorder.stop()
     states = [v for state in steps.state.values() for v in state.values() if torch.is_tensor(v)]
     row["optimizer"] = element_bytes(v for v in states if v.is_cuda)
     row["reserved_peak"] = meter.peak_reserved()
@@ -318,6 +353,7 @@ def main():
     arguments.add_argument("--only", default="")
     arguments.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     arguments.add_argument("--tiny", action="store_true")
+    arguments.add_argument("--record", default="")
     options = arguments.parse_args()
     started = time.monotonic()
     if options.device == "cuda" and not torch.cuda.is_available():
@@ -338,7 +374,10 @@ def main():
             failed += 1
             break
         try:
-            row = measure(tiny(case) if options.tiny else case, options.device, meter)
+            record = None
+            if options.record:
+                record = f"{options.record}/{len(result['rows'])}.pickle"
+            row = measure(tiny(case) if options.tiny else case, options.device, meter, record)
         except Exception as trouble:  # one configuration must not cost the others
             failed += 1
             print("FAILED", text_of(case), type(trouble).__name__, str(trouble)[:300], flush=True)

@@ -243,8 +243,9 @@ EBB_API int ebb_torch_empty_cache(void);
 /* ---- everything else, as JSON ------------------------------------------------------------ */
 
 /** Runs a verb on a JSON object ("{}" or null for none): "info", "cleanup", "env", and on
-    recorded jobs "replay", "tune" and "doctor", with the arguments of the program. `result`
-    receives a JSON object to be freed with ebb_free. */
+    recorded jobs "replay", "tune" and "doctor", with the arguments of the program; "plan" with
+    {"transformer": {"preset": "gpt2", "batch": 4}} or {"model": {"name": "ResNet18"}}, options of
+    the program with underscores. `result` receives a JSON object to be freed with ebb_free. */
 EBB_API int ebb_call(const char* verb, const char* arguments, char** result);
 EBB_API void ebb_free(char* text);
 

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "capi/planned_steps.h"
 #include "capi/recorded_jobs.h"
 #include "capi/runtime.h"
 #include "keep/info.h"
@@ -61,7 +62,8 @@ struct Verb {
 
 constexpr Verb kVerbs[] = {{"info", call_info},       {"cleanup", call_cleanup},
                            {"env", call_env},         {"replay", capi::call_replay},
-                           {"tune", capi::call_tune}, {"doctor", capi::call_doctor}};
+                           {"tune", capi::call_tune}, {"doctor", capi::call_doctor},
+                           {"plan", capi::call_plan}};
 
 }  // namespace
 
@@ -81,8 +83,8 @@ int ebb_call(const char* verb, const char* arguments, char** result) {
       return capi::store_text(answer->text(), result);
     }
     return capi::fail(base::error(
-        Code::bad_input, "unknown verb '%s': expected info, cleanup, env, replay, tune or doctor",
-        verb));
+        Code::bad_input,
+        "unknown verb '%s': expected info, cleanup, env, replay, tune, doctor or plan", verb));
   });
 }
 

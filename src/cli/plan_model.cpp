@@ -15,11 +15,7 @@ namespace {
 
 using base::Code;
 
-struct ModelOptions : CommonOptions {
-  std::string name;
-  plan::Picture picture;
-  std::uint64_t size = 28;
-  std::uint64_t classes = 10;
+struct ModelOptions : plan::NetworkOptions, OutputOptions {
   std::optional<std::string> parallel_clients;
   std::string where = "auto";
 };
@@ -60,32 +56,21 @@ base::Result<Place> place_of(const ModelOptions& options, std::optional<std::uin
   return gpu || options.where == "gpu" ? gpu : host_place();
 }
 
-base::Result<plan::NetworkRequest> request_of(const ModelOptions& options) {
-  plan::Picture picture = options.picture;
-  picture.height = picture.width = options.size;
-  const auto network = plan::network_named(options.name, picture, options.classes);
-  if (!network) return network.error();
-  plan::NetworkRequest request;
-  request.network = *network;
-  for (const base::Status& status :
-       {read(options.precision, plan::precision_from, request.precision),
-        read(options.optimizer, plan::optimizer_from, request.optimizer),
-        read_bytes("--context", options.context, request.surroundings.context)})
-    if (!status) return status.error();
-  set(options.batch, request.batch);
-  return request;
-}
-
 int run_model(const ModelOptions& options) {
-  const auto request = request_of(options);
+  const auto asked = plan::request_of(options);
+  if (!asked) return report(asked.error());
+  const auto request = corrected(*asked, options);
   if (!request) return report(request.error());
-  const auto cap = cap_of(options);
+  const auto cap = plan::cap_of(options);
   if (!cap) return report(cap.error());
   if (options.parallel_clients && *options.parallel_clients != "auto")
     return report(base::error(Code::bad_input, "--parallel-clients '%s': expected auto",
                               options.parallel_clients->c_str()));
   const auto plan = plan::plan(*request);
   if (!plan) return report(plan.error());
+  PlanPage beside;
+  beside.cap = *cap;
+  beside.fits = *cap && plan::fits(*plan, **cap);
   base::Json json = to_json(*plan);
   std::optional<plan::NetworkFit> fit;
   if (options.fit) {
@@ -93,6 +78,7 @@ int run_model(const ModelOptions& options) {
     if (!found) return report(found.error());
     fit = *found;
     json.set("fit", to_json(*fit));
+    beside.found.push_back(largest("largest batch", fit->largest_batch));
   }
   Place place;
   std::optional<plan::ParallelClients> clients;
@@ -105,16 +91,17 @@ int run_model(const ModelOptions& options) {
     base::Json part = to_json(*clients);
     part.set("where", place.name);
     json.set("parallel_clients", std::move(part));
+    beside.found.push_back({"clients at once", std::to_string(clients->count)});
   }
   if (options.json) {
     std::puts(json.text(true).c_str());
-    return kDone;
+    return write_plan_page(*plan, beside, options);
   }
   const term::Style style = term::Style::of_stream(STDOUT_FILENO);
   print_plan(*plan, style);
   if (fit) print_fit(*fit, style);
   if (clients) print_clients(*clients, place.name);
-  return kDone;
+  return write_plan_page(*plan, beside, options);
 }
 
 }  // namespace
@@ -124,7 +111,7 @@ void add_plan_model(CLI::App& plan, Action& action) {
   CLI::App* verb = plan.add_subcommand("model", "A network of the federated simulator");
   verb->add_option("name", options->name, "CNN-MNIST, 'CNN-MNIST (FedAvg)', LightCNN or ResNet18")
       ->required();
-  add_number(*verb, "--channels", options->picture.channels, "Of a picture")->capture_default_str();
+  add_number(*verb, "--channels", options->channels, "Of a picture")->capture_default_str();
   add_number(*verb, "--size", options->size, "Height and width of a picture")
       ->capture_default_str();
   add_number(*verb, "--classes", options->classes, "Classes")->capture_default_str();
@@ -132,7 +119,7 @@ void add_plan_model(CLI::App& plan, Action& action) {
                    "auto: how many clients can train at once in the memory that is free now");
   verb->add_option("--where", options->where, "Where they train: auto, gpu or host")
       ->capture_default_str();
-  add_common(*verb, *options);
+  add_common(*verb, *options, *options);
   verb->footer(
       "Examples:\n"
       "  ebb plan model CNN-MNIST --batch 32\n"

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <tuple>
 
-#include "base/file.h"
 #include "cli/plan_options.h"
 #include "cli/plan_view.h"
 #include "plan/presets.h"
@@ -14,108 +11,14 @@
 namespace ebb::cli {
 namespace {
 
-using base::Code;
-
-struct TransformerOptions : CommonOptions {
-  std::optional<std::string> preset, config, architecture;
-  std::optional<std::uint64_t> layers, d_model, heads, kv_heads, d_ff, vocab, max_positions;
-  std::optional<std::uint64_t> sequence, tensor_parallel, pipeline, gpus, lora;
-  std::optional<int> zero;
-  std::optional<double> dropout;
-  std::optional<std::string> attention, checkpoint;
-  bool tied = false, untied = false, fsdp = false, accumulate = false;
-};
-
-base::Result<plan::TransformerModel> base_model(const TransformerOptions& options) {
-  if (options.preset && options.config)
-    return base::error(Code::bad_input, "--preset and --config: expected one of them");
-  if (options.preset) return plan::preset(*options.preset);
-  if (options.config) {
-    const auto text = base::read_file(*options.config, 1 << 20);
-    if (!text) return text.error();
-    return plan::model_from_config(*text, *options.config);
-  }
-  plan::TransformerModel model;
-  if (!options.architecture)
-    return base::error(Code::bad_input,
-                       "what to plan is missing: expected a preset, --config or --arch");
-  const auto architecture = plan::architecture_from(*options.architecture);
-  if (!architecture) return architecture.error();
-  model.tied = *architecture != plan::Architecture::llama;
-  for (const auto& [option, given] :
-       {std::pair{"--layers", options.layers}, std::pair{"--d-model", options.d_model},
-        std::pair{"--heads", options.heads}, std::pair{"--vocab", options.vocab}}) {
-    if (!given) return base::error(Code::bad_input, "%s is missing", option);
-  }
-  return model;
-}
-
-base::Result<plan::TransformerModel> model_of(const TransformerOptions& options) {
-  auto model = base_model(options);
-  if (!model) return model;
-  if (options.tied && options.untied)
-    return base::error(Code::bad_input, "--tied and --untied: expected one of them");
-  if (const auto status = read(options.architecture, plan::architecture_from, model->architecture);
-      !status)
-    return status.error();
-  // What follows from other sizes follows from the new ones.
-  if (options.d_model || options.heads) model->head_size = 0;
-  if (options.heads && !options.kv_heads) model->kv_heads = 0;
-  if (options.d_model && !options.d_ff) model->d_ff = 0;
-  set(options.layers, model->layers);
-  set(options.d_model, model->d_model);
-  set(options.heads, model->heads);
-  set(options.vocab, model->vocab);
-  for (const auto& [option, given, to] :
-       {std::tuple{"--kv-heads", options.kv_heads, &model->kv_heads},
-        std::tuple{"--d-ff", options.d_ff, &model->d_ff},
-        std::tuple{"--max-positions", options.max_positions, &model->max_positions}}) {
-    if (given && *given == 0)
-      return base::error(Code::bad_input, "%s 0: expected 1 or more", option);
-    set(given, *to);
-  }
-  if (options.tied) model->tied = true;
-  if (options.untied) model->tied = false;
-  return model->completed();
-}
-
-base::Result<plan::TransformerRequest> request_of(const TransformerOptions& options) {
-  auto model = model_of(options);
-  if (!model) return model.error();
-  plan::TransformerRequest request;
-  request.model = *model;
-  plan::TransformerTraining& training = request.training;
-  training.sequence =
-      std::min<std::uint64_t>(1024, model->max_positions > 0 ? model->max_positions : 1024);
-  for (const base::Status& status :
-       {read(options.precision, plan::precision_from, training.precision),
-        read(options.attention, plan::attention_from, training.attention),
-        read(options.checkpoint, plan::checkpoint_from, training.checkpoint),
-        read(options.optimizer, plan::optimizer_from, request.optimizer),
-        read_bytes("--context", options.context, request.surroundings.context)})
-    if (!status) return status.error();
-  set(options.sequence, training.sequence);
-  set(options.batch, training.batch);
-  set(options.dropout, training.dropout);
-  set(options.lora, training.lora_rank);
-  set(options.tensor_parallel, training.tensor_parallel);
-  set(options.pipeline, request.pipeline);
-  set(options.zero, request.zero);
-  if (options.fsdp && options.zero && *options.zero != 3)
-    return base::error(Code::bad_input, "--fsdp is --zero 3, not --zero %d", *options.zero);
-  if (options.fsdp) request.zero = 3;
-  request.accumulates = options.accumulate;
-  request.gpus = options.gpus.value_or(training.tensor_parallel * request.pipeline);
-  if (request.zero > 0 && request.gpus == training.tensor_parallel * request.pipeline)
-    return base::error(Code::bad_input, "--zero %d: nothing to split over; --gpus says how many",
-                       request.zero);
-  return request;
-}
+struct TransformerOptions : plan::TransformerOptions, OutputOptions {};
 
 int run_transformer(const TransformerOptions& options) {
-  const auto request = request_of(options);
+  const auto asked = plan::request_of(options);
+  if (!asked) return report(asked.error());
+  const auto request = corrected(*asked, options);
   if (!request) return report(request.error());
-  const auto cap = cap_of(options);
+  const auto cap = plan::cap_of(options);
   if (!cap) return report(cap.error());
   const term::Style style = term::Style::of_stream(STDOUT_FILENO);
   if (!*cap) {
@@ -126,7 +29,7 @@ int run_transformer(const TransformerOptions& options) {
     } else {
       print_plan(*plan, style);
     }
-    return kDone;
+    return write_plan_page(*plan, {}, options);
   }
   const auto fit = plan::fit(*request, **cap);
   if (!fit) return report(fit.error());
@@ -138,7 +41,7 @@ int run_transformer(const TransformerOptions& options) {
     print_plan(fit->plan, style);
     print_fit(*fit, style);
   }
-  return kDone;
+  return write_plan_page(fit->plan, page_beside(*fit), options);
 }
 
 }  // namespace
@@ -173,7 +76,7 @@ void add_plan_transformer(CLI::App& plan, Action& action) {
   add_number(*verb, "--tp", options->tensor_parallel, "Devices that share each layer");
   add_number(*verb, "--pp", options->pipeline, "Stages of a pipeline");
   add_number(*verb, "--gpus", options->gpus, "Devices altogether");
-  add_common(*verb, *options);
+  add_common(*verb, *options, *options);
   verb->footer(
       "Examples:\n"
       "  ebb plan transformer gpt2 --batch 8 --precision bf16\n"

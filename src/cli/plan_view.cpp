@@ -37,6 +37,7 @@ void print_peak(const plan::Plan& plan, const term::Style& style) {
     add(plan::name_of(part), parts[part]);
   }
   add("in flight", plan.in_flight);
+  if (plan.peak() > plan.planned_peak()) add("by the recording", plan.peak() - plan.planned_peak());
   std::printf("\n%s\n", table.text(style).c_str());
 }
 
@@ -50,10 +51,10 @@ void print_phases(const plan::Plan& plan, const term::Style& style) {
     const Phase phase = static_cast<Phase>(i);
     const plan::PhaseReport& report = plan.step.of(phase);
     const bool most = phase == plan.step.peak_phase();
-    const std::string peak = bytes_text(report.peak.allocated + plan.in_flight);
-    table.add_row({plan::name_of(phase), bytes_text(report.begin),
-                   most ? style.paint(peak, term::Colour::bold) : peak, bytes_text(report.end),
-                   report.peak_doing});
+    const std::string peak = bytes_text(plan.corrected(report.peak.allocated + plan.in_flight));
+    table.add_row({plan::name_of(phase), bytes_text(plan.corrected(report.begin)),
+                   most ? style.paint(peak, term::Colour::bold) : peak,
+                   bytes_text(plan.corrected(report.end)), report.peak_doing});
   }
   std::printf("%s\n", table.text(style).c_str());
 }
@@ -77,8 +78,11 @@ void print_plan(const plan::Plan& plan, const term::Style& style) {
               style.paint("peak        ", term::Colour::bold).c_str(),
               bytes_text(plan.peak()).c_str(), plan.error_percent,
               plan::name_of(plan.step.peak_phase()));
-  print_line("reserved", plan.step.peak_reserved + plan.in_flight,
-             "segments of PyTorch's allocator");
+  if (plan.correction)
+    std::printf("%-12s%10s  %+.1f %% off the plan, in the last of %zu steps of %s\n", "measured",
+                bytes_text(plan.correction->recorded.peak).c_str(), plan.correction->percent(),
+                plan.correction->recorded.steps, plan.correction->recorded.name.c_str());
+  print_line("reserved", plan.reserved(), "segments of PyTorch's allocator");
   print_line("device", plan.device_total(),
              base::format_text("with %s for CUDA's context and %s for cuBLAS",
                                bytes_text(plan.surroundings.context).c_str(),

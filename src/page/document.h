@@ -160,8 +160,8 @@ struct Document {
   std::optional<Verdict> verdict;
   std::vector<Plot> plots;
   std::vector<MemoryMap> maps;
-  std::vector<Table> tables;
   std::vector<BarChart> bars;
+  std::vector<Table> tables;
 };
 
 /// The document as the page's script reads it. Addresses are hexadecimal text, since JavaScript's

@@ -100,6 +100,7 @@ void BackwardPass::run_node(const Node& node, const Finish& finish) {
       ++buffers_[made.back()].holders;
     } else {
       made.push_back(make(gradient.elements * bytes_of(gradient.type), part));
+      if (gradient.scratch > 0) memory_.give(memory_.take(gradient.scratch, part));
     }
   }
   for (const StepMemory::Block block : scratch)

@@ -6,11 +6,9 @@
 namespace ebb::plan {
 namespace {
 
-ParallelClients clients(std::uint64_t per_client, std::uint64_t shared, std::uint64_t available,
-                        double error_percent) {
+ParallelClients clients(std::uint64_t per_client, std::uint64_t shared, std::uint64_t available) {
   ParallelClients result;
-  result.per_client =
-      static_cast<std::uint64_t>(static_cast<double>(per_client) * (1 + error_percent / 100));
+  result.per_client = per_client;
   result.shared = shared;
   result.available = available;
   if (available > shared)
@@ -21,12 +19,12 @@ ParallelClients clients(std::uint64_t per_client, std::uint64_t shared, std::uin
 }  // namespace
 
 ParallelClients clients_on_gpu(const Plan& plan, std::uint64_t available) {
-  return clients(plan.step.peak_reserved + plan.surroundings.workspaces, plan.surroundings.context,
-                 available, plan.error_percent);
+  return clients(plan.reserved() + plan.surroundings.workspaces + plan.error_bytes(),
+                 plan.surroundings.context, available);
 }
 
 ParallelClients clients_on_host(const Plan& plan, std::uint64_t available) {
-  return clients(plan.peak(), 0, available, plan.error_percent);
+  return clients(plan.peak() + plan.error_bytes(), 0, available);
 }
 
 base::Json to_json(const ParallelClients& clients) {

@@ -157,11 +157,11 @@ std::uint64_t largest(std::uint64_t most, const std::function<bool(std::uint64_t
 }  // namespace
 
 bool fits(const Plan& plan, std::uint64_t cap) {
-  const double error = std::max(plan.error_percent, kReservedError) / 100;
-  const double surroundings =
-      static_cast<double>(plan.surroundings.context + plan.surroundings.workspaces);
-  const double planned = static_cast<double>(plan.device_total()) - surroundings;
-  return planned * (1 + error) + surroundings <= static_cast<double>(cap);
+  const std::uint64_t reserved =
+      plan.device_total() - plan.surroundings.context - plan.surroundings.workspaces;
+  const auto error =
+      static_cast<std::uint64_t>(static_cast<double>(reserved) * kReservedError / 100);
+  return plan.device_total() + std::max(plan.error_bytes(), error) <= cap;
 }
 
 base::Result<Fit> fit(const TransformerRequest& request, std::uint64_t cap) {

@@ -75,7 +75,7 @@ class NetworkWriter {
 
   base::Status convolution(const NetworkLayer& layer, ValueId& x) {
     tape_.enter(Part::convolution);
-    const std::uint64_t inputs = shape_.channels;
+    const Picture from = shape_;
     for (std::uint64_t* side : {&shape_.height, &shape_.width}) {
       if (*side + 2 * layer.padding < layer.kernel)
         return error(Code::bad_input,
@@ -85,11 +85,13 @@ class NetworkWriter {
     }
     shape_.channels = layer.outputs;
     const ValueId weight = tape_.parameter("convolution.weight", ElementType::f32, layer.kernel,
-                                           layer.kernel, inputs * layer.outputs);
+                                           layer.kernel, from.channels * layer.outputs);
     std::optional<ValueId> bias;
     if (layer.bias)
       bias = tape_.vector_parameter("convolution.bias", ElementType::f32, layer.outputs);
-    x = tape_.convolution(x, weight, bias, batch_ * elements());
+    x = tape_.convolution(x, weight, bias,
+                          {batch_, from.channels, from.height, from.width, shape_.channels,
+                           shape_.height, shape_.width, layer.kernel, layer.stride});
     return {};
   }
 

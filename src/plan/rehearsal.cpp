@@ -153,11 +153,16 @@ class Rehearsal {
 }  // namespace
 
 base::Result<StepReport> rehearse(const Tape& tape, const RehearsalOptions& options) {
-  EBB_CHECK(options.steps > 0 && options.sharding.devices > 0);
   auto memory = StepMemory::create();
   if (!memory) return memory.error();
-  const StepReport report = Rehearsal(tape, options, **memory).run();
-  if ((*memory)->failed())
+  return rehearse(tape, options, **memory);
+}
+
+base::Result<StepReport> rehearse(const Tape& tape, const RehearsalOptions& options,
+                                  StepMemory& memory) {
+  EBB_CHECK(options.steps > 0 && options.sharding.devices > 0);
+  const StepReport report = Rehearsal(tape, options, memory).run();
+  if (memory.failed())
     return base::error(base::Code::bad_input, "a tensor of this plan is larger than any device");
   return report;
 }

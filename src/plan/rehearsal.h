@@ -60,5 +60,8 @@ struct StepReport {
 /// order in which PyTorch makes them. Fails with Code::bad_input when a tensor is larger than any
 /// device.
 base::Result<StepReport> rehearse(const Tape& tape, const RehearsalOptions& options);
+/// The same over memory that nothing was taken from yet, for a look at what happened to it.
+base::Result<StepReport> rehearse(const Tape& tape, const RehearsalOptions& options,
+                                  StepMemory& memory);
 
 }  // namespace ebb::plan

@@ -46,6 +46,8 @@ class StepMemory {
   const char* peak_doing() const { return peak_doing_; }
   std::uint64_t peak_reserved() const { return peak_reserved_; }
   bool failed() const { return failed_; }
+  /// The allocator, for its history and snapshots.
+  cache::Core& allocator() { return *core_; }
 
  private:
   struct Held {

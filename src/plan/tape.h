@@ -46,6 +46,7 @@ struct Gradient {
   std::uint64_t elements = 0;  ///< as computed; then summed to the input's size where they differ
   ElementType type = ElementType::f32;  ///< as computed; then cast to the input's type
   bool shares = false;                  ///< nothing is computed: it is the output's gradient itself
+  std::uint64_t scratch = 0;            ///< bytes that live while this gradient is computed
 };
 
 /// One operator: what it makes, what it keeps for the backward pass, what the backward pass makes.

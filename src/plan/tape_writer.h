@@ -4,6 +4,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "plan/convolution_workspace.h"
 #include "plan/tape.h"
 
 namespace ebb::plan {
@@ -71,7 +72,7 @@ class TapeWriter {
   ValueId efficient_attention(ValueId q, ValueId k, ValueId v, const AttentionShape& shape);
   ValueId embedding(ValueId indices, ValueId table, std::uint64_t rows, std::uint64_t width);
   ValueId convolution(ValueId x, ValueId weight, std::optional<ValueId> bias,
-                      std::uint64_t elements);
+                      const ConvolutionShape& shape);
   ValueId max_pool(ValueId x, std::uint64_t elements);
   ValueId average_pool(ValueId x, std::uint64_t elements);
   /// The mean cross entropy of logits; ends the tape.

@@ -164,16 +164,20 @@ ValueId TapeWriter::embedding(ValueId indices, ValueId table, std::uint64_t rows
 }
 
 ValueId TapeWriter::convolution(ValueId x, ValueId weight, std::optional<ValueId> bias,
-                                std::uint64_t size) {
+                                const ConvolutionShape& shape) {
   const ValueId w = lowered(weight);
   const ValueId in = lowered(x);
+  const ConvolutionWorkspace workspace = workspace_of(shape, type(in));
   Node node{.name = "convolution", .inputs = {in, w}};
   if (bias) node.inputs.push_back(lowered(*bias));
+  if (workspace.forward > 0) node.forward_scratch = {workspace.forward};
+  const std::uint64_t size = shape.batch * shape.outputs * shape.output_height * shape.output_width;
   const ValueId out = new_value(size, type(in), needs_grad(in) || needs_grad(w));
   node.outputs = {out};
   if (needs_grad(w)) node.saved.push_back(in);
   if (needs_grad(in)) node.saved.push_back(w);
-  node.gradients = {{0, elements(in), type(in)}, {1, elements(w), type(w)}};
+  node.gradients = {{0, elements(in), type(in), false, workspace.input_gradient},
+                    {1, elements(w), type(w), false, workspace.weight_gradient}};
   if (bias) node.gradients.push_back({2, elements(*bias), type(in)});
   push(std::move(node));
   return out;

@@ -225,6 +225,60 @@ TEST(Capi, ReplaysTunesAndDiagnosesARecordedJob) {
   }
 }
 
+/// The answer of the verb plan; empty where it has none.
+std::string planned(const std::string& arguments) {
+  char* result = nullptr;
+  if (ebb_call("plan", arguments.c_str(), &result) != EBB_OK) return "";
+  std::string text = result;
+  ebb_free(result);
+  return text;
+}
+
+bool contains(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(Capi, PlansTheMemoryOfATrainingStep) {
+  const std::string gpt2 = planned(R"({"transformer": {"preset": "gpt2", "batch": 4}})");
+  EXPECT_TRUE(contains(gpt2, R"("weights_bytes":497759232)")) << gpt2 << ebb_last_error();
+  EXPECT_TRUE(contains(gpt2, R"("peak_phase":"backward")"));
+  const std::string small = planned(
+      R"({"transformer": {"arch": "llama", "layers": 2, "d_model": 64, "heads": 4, "kv_heads": 2,
+          "vocab": 100, "seq": 32, "dropout": 0.5, "untied": true, "cap": "1GiB", "fit": true}})");
+  EXPECT_TRUE(contains(small, R"("fits":true)")) << small << ebb_last_error();
+  const std::string network = planned(
+      R"({"model": {"name": "ResNet18", "channels": 3, "size": 32, "batch": 8, "cap": 8589934592}})");
+  EXPECT_TRUE(contains(network, R"("parameters":11173962)")) << network << ebb_last_error();
+  EXPECT_TRUE(contains(network, R"("largest_batch":)"));
+}
+
+TEST(Capi, CorrectsAPlanByARecordedStep) {
+  const std::string network =
+      planned(R"({"model": {"name": "LightCNN", "channels": 3, "size": 32, "batch": 512,
+                  "measured": ")" EBB_TEST_DATA R"(/plan/h200-lightcnn-fp32.pickle.gz"}})");
+  EXPECT_TRUE(contains(network, R"("measured_peak_bytes":601948160)")) << ebb_last_error();
+}
+
+TEST(Capi, RefusesPlansThatCannotBeUnderstood) {
+  for (const auto& [arguments, part] :
+       {std::pair{"{}", "expected {\"transformer\""},
+        std::pair{R"({"transformer": {}, "model": {}})", "expected {\"transformer\""},
+        std::pair{R"({"transformer": 7})", "expected {\"transformer\""},
+        std::pair{R"({"transformer": {"preset": "gtp2"}})", "did you mean"},
+        std::pair{R"({"transformer": {"preset": "gpt2", "bach": 4}})", "bach: no such argument"},
+        std::pair{R"({"transformer": {"preset": "gpt2", "batch": "4"}})", "batch: expected"},
+        std::pair{R"({"transformer": {"preset": "gpt2", "batch": -4}})", "batch: expected"},
+        std::pair{R"({"transformer": {"preset": "gpt2", "zero": 99999}})", "zero: expected"},
+        std::pair{R"({"transformer": {"preset": "gpt2", "tied": 1}})", "tied: expected"},
+        std::pair{R"({"transformer": {"preset": "gpt2", "cap": "lots"}})", "--cap"},
+        std::pair{R"({"transformer": {"preset": "gpt2", "measured": "/none"}})", "/none"},
+        std::pair{R"({"model": {}})", "name: expected"},
+        std::pair{R"({"model": {"name": "LightCNN", "size": 0}})", "picture"}}) {
+    EXPECT_EQ(planned(arguments), "") << arguments;
+    EXPECT_TRUE(contains(ebb_last_error(), part)) << arguments << ": " << ebb_last_error();
+  }
+}
+
 TEST(Capi, NothingToWatchWithoutSystemd) {
   int watching = -1;
   ASSERT_EQ(ebb_watch_pressure(&watching), EBB_OK);

@@ -42,7 +42,8 @@ Measured measured_of(const base::Json& row) {
 MeasuredStep step_of(const base::Json& row) {
   MeasuredStep step;
   TransformerModel model;
-  model.architecture = *architecture_from(word(row, "arch"));
+  model.qkv_bias = word(row, "arch") == "qwen2";
+  model.architecture = model.qkv_bias ? Architecture::llama : *architecture_from(word(row, "arch"));
   model.layers = number(row, "layers");
   model.d_model = number(row, "d_model");
   model.heads = number(row, "heads");
@@ -61,12 +62,13 @@ MeasuredStep step_of(const base::Json& row) {
   step.training.dropout = row.find("dropout")->as_double().value_or(0);
   step.training.lora_rank = number(row, "lora");
   step.optimizer = *optimizer_from(word(row, "opt"));
+  step.accumulates = number(row, "accumulate") > 1;
   step.measured = measured_of(row);
   step.text = base::format_text(
-      "%s %s %s %s%s%s L%llu d%llu s%llu b%llu", word(row, "arch").c_str(),
+      "%s %s %s %s%s%s%s L%llu d%llu s%llu b%llu", word(row, "arch").c_str(),
       word(row, "precision").c_str(), word(row, "attn").c_str(), word(row, "opt").c_str(),
       flag(row, "checkpoint", false) ? " ckpt" : "", number(row, "lora") > 0 ? " lora" : "",
-      static_cast<unsigned long long>(step.model.layers),
+      step.accumulates ? " sums" : "", static_cast<unsigned long long>(step.model.layers),
       static_cast<unsigned long long>(step.model.d_model),
       static_cast<unsigned long long>(step.training.sequence),
       static_cast<unsigned long long>(step.training.batch));

@@ -29,6 +29,7 @@ struct MeasuredStep {
   TransformerModel model;
   TransformerTraining training;
   Optimizer optimizer = Optimizer::adamw;
+  bool accumulates = false;
   Measured measured;
   std::string text;  ///< the configuration in a few words
 };

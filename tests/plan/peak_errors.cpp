@@ -56,7 +56,8 @@ void PeakErrors::add(const std::string& text, const Measured& measured, const Pl
 }
 
 void PeakErrors::print() const {
-  std::printf("%s\n", table_.text().c_str());
+  std::printf("%s\npeak off by %.2f %% in the median, %.2f %% at worst, of %zu\n\n",
+              table_.text().c_str(), median(), worst(), errors_.size());
 }
 
 double PeakErrors::worst() const {
@@ -74,6 +75,7 @@ Plan planned(const MeasuredStep& step) {
   request.model = step.model;
   request.training = step.training;
   request.optimizer = step.optimizer;
+  request.accumulates = step.accumulates;
   return expected(plan(request));
 }
 

@@ -20,8 +20,8 @@ function show(data) {
     heading(data),
     data.verdict ? verdict(data.verdict) : null,
     drawn.map(({ element }) => element),
-    items(data.tables).map(table),
-    items(data.bars).map(barChart)));
+    items(data.bars).map(barChart),
+    items(data.tables).map(table)));
   drawn.forEach(({ draw }) => draw());
   const program = document.querySelector('meta[name=generator]').content;
   document.body.append(el('footer', {}, `Made by ${program}. Everything is in this file; nothing is sent anywhere.`));

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "plan/plan.h"
+
+/// What a plan is asked with, before it is understood: the options of `ebb plan`, whoever fills
+/// them in. Messages name them as the command line does.
+namespace ebb::plan {
+
+struct CommonOptions {
+  std::optional<std::string> precision, optimizer;
+  std::optional<std::string> cap, context;  ///< bytes, e.g. "24GiB"
+  std::optional<std::string> measured;      ///< the name of a snapshot
+  std::optional<std::uint64_t> batch;
+  bool fit = false;
+};
+
+struct TransformerOptions : CommonOptions {
+  std::optional<std::string> preset, config, architecture;
+  std::optional<std::uint64_t> layers, d_model, heads, kv_heads, d_ff, vocab, max_positions;
+  std::optional<std::uint64_t> sequence, tensor_parallel, pipeline, gpus, lora;
+  std::optional<int> zero;
+  std::optional<double> dropout;
+  std::optional<std::string> attention, checkpoint;
+  bool tied = false, untied = false, fsdp = false, accumulate = false;
+};
+
+struct NetworkOptions : CommonOptions {
+  std::string name;
+  std::uint64_t channels = 1;
+  std::uint64_t size = 28;
+  std::uint64_t classes = 10;
+};
+
+/// Without the correction of `measured`. Reads the file of `config`. Code::bad_input for what
+/// contradicts itself or is unknown.
+base::Result<TransformerRequest> request_of(const TransformerOptions& options);
+base::Result<NetworkRequest> request_of(const NetworkOptions& options);
+
+/// The bytes of `cap`, where it was given; `fit` without it is an error.
+base::Result<std::optional<std::uint64_t>> cap_of(const CommonOptions& options);
+
+}  // namespace ebb::plan
