@@ -126,6 +126,11 @@ int compare_snapshots(const Options& options) {
 
 int run(const Options& options) {
   if (names_a_process(options.subject)) {
+    if (!options.against.empty() || !options.shared.html.empty()) {
+      return report(base::error(base::Code::bad_input,
+                                "process %s: --against and --html are for snapshots",
+                                options.subject.c_str()));
+    }
     return diagnose_process(
         {options.subject, options.length, options.fail_on, options.shared.json});
   }

@@ -82,7 +82,11 @@ int run(const Options& options) {
   WatchPlan plan;
   const auto interval = base::parse_duration(options.interval);
   if (!interval) return report(interval.error());
-  plan.interval_seconds = std::max(*interval, kLeastInterval);
+  if (*interval < kLeastInterval) {
+    return report(base::error(base::Code::bad_input, "--interval '%s': expected 1ms or more",
+                              options.interval.c_str()));
+  }
+  plan.interval_seconds = *interval;
   if (!options.length.empty()) {
     const auto length = base::parse_duration(options.length);
     if (!length) return report(length.error());

@@ -32,16 +32,16 @@ std::optional<Verdict> verdict_of(std::string_view name);
 /// What is known of one process over time, in bytes. Empty series are unknown; from outside a
 /// process the last three always are.
 struct MemorySeries {
-  std::span<const trend::Point> rss;
-  std::span<const trend::Point> anon;   ///< with what of it was swapped out
-  std::span<const trend::Point> file;   ///< resident pages of mapped files
-  std::span<const trend::Point> shmem;  ///< resident pages of shared memory
-  std::span<const trend::Point> live;
-  std::span<const trend::Point> retained;
-  std::span<const trend::Point> after_cleanup;  ///< anon right after each cleanup
-  std::span<const trend::Point> children;       ///< rss of all processes it started
-  std::span<const double> round_ends;           ///< seconds; none: rounds are looked for
-  std::optional<std::uint64_t> room;            ///< bytes left below the limit now
+  std::span<const trend::Point> rss{};
+  std::span<const trend::Point> anon{};   ///< with what of it was swapped out
+  std::span<const trend::Point> file{};   ///< resident pages of mapped files
+  std::span<const trend::Point> shmem{};  ///< resident pages of shared memory
+  std::span<const trend::Point> live{};
+  std::span<const trend::Point> retained{};
+  std::span<const trend::Point> after_cleanup{};  ///< anon right after each cleanup
+  std::span<const trend::Point> children{};       ///< rss of all processes it started
+  std::span<const double> round_ends{};           ///< seconds; none: rounds are looked for
+  std::optional<std::uint64_t> room{};            ///< bytes left below the limit now
 };
 
 struct Diagnosis {

@@ -45,7 +45,8 @@ Assessment assess(std::span<const Point> points, const AssessOptions& options) {
   const std::size_t first = changes.empty() ? 0 : changes.back();
   const std::span<const Point> settled = std::span(minima).subspan(first);
   result.floors = settled.size();
-  if (!settled.empty()) result.settled_seconds = points.back().seconds - settled.front().seconds;
+  const Point& begin = first == 0 ? points.front() : settled.front();
+  result.settled_seconds = points.back().seconds - begin.seconds;
   if (minima.size() >= options.least_floors) result.whole = theil_sen(minima);
   if (settled.size() < options.least_floors) return result;
   result.slope = theil_sen(settled);

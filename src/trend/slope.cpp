@@ -81,21 +81,21 @@ std::optional<Slope> theil_sen(std::span<const Point> points) {
     residual -= slope.start;
 
   const auto count = static_cast<double>(points.size());
-  const double variance = count * (count - 1) * (2 * count + 5) / 18 * variance_factor(residuals);
-  const auto pairs = static_cast<double>(slopes.size());
+  const double variance = count * (count - 1) * (2 * count + 5) / 18;
   const double reach = kNormal95 * std::sqrt(variance);
-  const double low_rank = std::floor((pairs - reach) / 2) - 1;
-  const double high_rank = std::ceil((pairs + reach) / 2);
+  const auto last = static_cast<double>(slopes.size() - 1);
   slope.low = -std::numeric_limits<double>::infinity();
   slope.high = std::numeric_limits<double>::infinity();
-  if (low_rank >= 0 && high_rank < pairs) {
+  if (std::floor((last + 1 - reach) / 2) >= 1) {
+    // Correlation may ask for more than there are pairs: then all of them are the interval.
+    const double wider = reach * std::sqrt(variance_factor(residuals));
     const auto at_rank = [&](double rank) {
-      const auto place = slopes.begin() + static_cast<std::ptrdiff_t>(rank);
+      const auto place = slopes.begin() + static_cast<std::ptrdiff_t>(std::clamp(rank, 0.0, last));
       std::nth_element(slopes.begin(), place, slopes.end());
       return *place;
     };
-    slope.low = at_rank(low_rank);
-    slope.high = at_rank(high_rank);
+    slope.low = at_rank(std::floor((last + 1 - wider) / 2) - 1);
+    slope.high = at_rank(std::ceil((last + 1 + wider) / 2));
   }
   for (double& residual : residuals)
     residual = std::abs(residual);

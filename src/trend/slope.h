@@ -12,7 +12,7 @@ namespace ebb::trend {
 /// A straight line through a series, with the interval that holds its slope in 95 of 100 cases.
 struct Slope {
   double per_second = 0;
-  double low = 0;    ///< minus infinity where so few or so correlated points bound nothing
+  double low = 0;    ///< minus infinity where so few points bound nothing
   double high = 0;   ///< plus infinity likewise
   double start = 0;  ///< the line's value at the first point
   double end = 0;    ///< and at the last

@@ -147,9 +147,11 @@ TEST(EbbWatch, BadRequestsGetOneLine) {
   refuses({"watch", "0"}, "expected the number of a process");
   refuses({"watch"}, "pid");
   refuses({"watch", "1", "--interval", "soon"}, "'soon' is no duration");
+  refuses({"watch", "1", "--interval", "0.5ms"}, "expected 1ms or more");
   refuses({"watch", "1", "--for", "0s"}, "'0s' is no duration");
   refuses({"doctor", "4194304"}, "4194304");
   refuses({"doctor", "1", "--fail-on", "leek"}, "leek");
+  refuses({"doctor", "1", "--against", "x.pickle"}, "are for snapshots");
   refuses({"doctor", "99999999999"}, "expected the number of a process");
 }
 
@@ -157,8 +159,8 @@ TEST(EbbWatch, SomebodyElsesProcessIsNotAvailable) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root to look as another user";
   const Holder holder({"flat"});
   for (const char* verb : {"watch", "doctor"}) {
-    const Finished finished =
-        run({"setpriv", "--reuid", "65534", "--clear-groups", EBB_PROGRAM, verb, holder.number()});
+    const Finished finished = run({"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                                   EBB_PROGRAM, verb, holder.number()});
     EXPECT_EQ(finished.status, 3) << finished.error;
     EXPECT_EQ(finished.output, "");
     EXPECT_EQ(finished.error.find('\n'), finished.error.size() - 1) << finished.error;

@@ -33,7 +33,7 @@ TEST(ProcessWatch, ReadsARealProcessOverAClocksTime) {
 }
 
 TEST(ProcessWatch, SumsWhatTheProcessStarted) {
-  support::Subprocess shell({"/bin/sh", "-c", "cat & echo ready; wait"});
+  support::Subprocess shell({"/bin/sh", "-c", "exec 3<&0; cat <&3 & echo ready; wait"});
   ASSERT_EQ(shell.read_line(), "ready");
   support::FakeClock clock;
   auto watch = ProcessWatch::of(shell.pid(), clock);
