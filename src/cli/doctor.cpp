@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "cli/doctor_pid.h"
 #include "cli/snapshot_file.h"
 #include "cli/snapshot_page.h"
 #include "cli/verb.h"
@@ -24,6 +25,7 @@ struct Options {
   std::string subject;
   std::string against;
   std::string fail_on;
+  std::string length = "15s";
   SnapshotOptions shared;
 };
 
@@ -128,6 +130,15 @@ int compare_snapshots(const Options& options) {
 }
 
 int run(const Options& options) {
+  if (names_a_process(options.subject)) {
+    if (!options.against.empty() || !options.shared.html.empty()) {
+      return report(base::error(base::Code::bad_input,
+                                "process %s: --against and --html are for snapshots",
+                                options.subject.c_str()));
+    }
+    return diagnose_process(
+        {options.subject, options.length, options.fail_on, options.shared.json});
+  }
   if (!options.fail_on.empty() && !replay::verdict_of(options.fail_on)) {
     return report(base::error(base::Code::bad_input,
                               "--fail-on '%s': expected a verdict such as fragmentation or leak",
@@ -143,8 +154,10 @@ void add_doctor(CLI::App& program, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* verb =
       program.add_subcommand("doctor", "Why a job ran out of memory, and the smallest fix");
-  verb->add_option("snapshot", options->subject, "A file of torch.cuda.memory._dump_snapshot()")
+  verb->add_option("snapshot", options->subject,
+                   "A file of torch.cuda.memory._dump_snapshot(), or the number of a process")
       ->required();
+  verb->add_option("--for", options->length, "How long to observe a process (15s)");
   verb->add_option("--against", options->against,
                    "Another snapshot: names what grew from that one to this one");
   verb->add_option("--fail-on", options->fail_on,
@@ -153,6 +166,7 @@ void add_doctor(CLI::App& program, Action& action) {
   verb->footer(
       "Examples:\n"
       "  ebb doctor snapshot.pickle\n"
+      "  ebb doctor 4242 --for 1m\n"
       "  ebb doctor snapshot.pickle --cap 24GiB --json\n"
       "  ebb doctor now.pickle --against before.pickle --fail-on leak");
   verb->callback([options, &action] { action = [options] { return run(*options); }; });

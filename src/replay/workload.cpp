@@ -55,6 +55,7 @@ class Builder {
   static std::size_t at(int device) { return static_cast<std::size_t>(device); }
 
   void describe_recording() {
+    work_.notes = snapshot_.notes;
     Recording& recording = work_.recording;
     recording.newest_minor =
         std::clamp(snapshot_.newest_minor, cache::kOldestMinor, cache::kNewestMinor);

@@ -86,18 +86,21 @@ Result<StatText> parse_stat(std::string_view text, std::string_view file) {
     return garbled(file, "the name", "a name in parentheses", text);
   }
   const std::vector<std::string_view> words = base::words(text.substr(name_end + 1));
-  std::optional<std::uint64_t> numbers[5];
+  std::optional<std::uint64_t> numbers[6];
   const struct {
     const char* name;
     std::size_t place;
-  } fields[] = {{"minflt", 7}, {"majflt", 9}, {"utime", 11}, {"stime", 12}, {"starttime", 19}};
-  for (std::size_t i = 0; i < 5; ++i) {
+  } fields[] = {{"minflt", 7}, {"majflt", 9},     {"utime", 11},
+                {"stime", 12}, {"starttime", 19}, {"ppid", 1}};
+  for (std::size_t i = 0; i < 6; ++i) {
     if (fields[i].place >= words.size()) return missing(file, fields[i].name);
     const std::string_view word = words[fields[i].place];
     numbers[i] = base::parse_unsigned(word);
     if (!numbers[i]) return garbled(file, fields[i].name, "a number", word);
   }
-  return StatText{*numbers[0], *numbers[1], *numbers[2] + *numbers[3], *numbers[4]};
+  if (*numbers[5] > INT32_MAX) return garbled(file, "ppid", "a pid", words[1]);
+  return StatText{static_cast<pid_t>(*numbers[5]), *numbers[0], *numbers[1],
+                  *numbers[2] + *numbers[3], *numbers[4]};
 }
 
 Result<std::uint64_t> parse_statm(std::string_view text, std::string_view file) {

@@ -25,6 +25,7 @@ base::Result<StatusText> parse_status(std::string_view text, std::string_view fi
 
 /// /proc/PID/stat, the part that is used.
 struct StatText {
+  pid_t parent = 0;
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
   std::uint64_t cpu_ticks = 0;    ///< user and system

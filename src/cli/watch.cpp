@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <optional>
+
+#include "base/duration.h"
+#include "cli/verb.h"
+#include "cli/watch_loop.h"
+#include "cli/watch_view.h"
+#include "term/screen.h"
+
+namespace ebb::cli {
+namespace {
+
+struct Options {
+  std::string pid;
+  std::string interval = "1s";
+  std::string length;
+  bool json = false;
+};
+
+constexpr double kLeastInterval = 0.001;
+// Faster than this nobody reads, and each drawing judges the whole series.
+constexpr double kDrawEverySeconds = 0.2;
+
+void print_lines(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines)
+    std::printf("%s\n", line.c_str());
+}
+
+void print_json(const base::Json& json) {
+  std::puts(json.text().c_str());
+  std::fflush(stdout);
+}
+
+base::Result<Ending> watch_as_json(keep::ProcessWatch& watch, const WatchPlan& plan) {
+  const auto ending = watch_process(
+      watch, plan, [](const keep::WatchSample& sample) { print_json(to_json(sample)); });
+  if (!ending) return ending;
+  base::Json last = base::Json::object({{"pid", std::int64_t{watch.pid()}},
+                                        {"allocator", heap::name_of(watch.allocator().kind())},
+                                        {"ending", name_of(*ending)}});
+  const base::Json verdict = keep::to_json(watch.diagnose());
+  for (const base::Json::Member& member : *verdict.as_object())
+    last.set(member.first, member.second);
+  print_json(last);
+  return ending;
+}
+
+base::Result<Ending> watch_as_lines(keep::ProcessWatch& watch, const WatchPlan& plan) {
+  std::optional<double> judged;
+  keep::Diagnosis diagnosis;
+  return watch_process(watch, plan, [&](const keep::WatchSample& sample) {
+    if (!judged || sample.seconds - *judged >= kDrawEverySeconds) {
+      diagnosis = watch.diagnose();
+      judged = sample.seconds;
+    }
+    std::printf("%s\n", watch_line(sample, diagnosis).c_str());
+    std::fflush(stdout);
+  });
+}
+
+base::Result<Ending> watch_on_screen(keep::ProcessWatch& watch, WatchPlan plan,
+                                     const term::Style& style) {
+  term::Screen screen(STDIN_FILENO, STDOUT_FILENO);
+  plan.keys = ::isatty(STDIN_FILENO) != 0;
+  std::optional<double> drawn;
+  return watch_process(watch, plan, [&](const keep::WatchSample& sample) {
+    if (drawn && sample.seconds - *drawn < kDrawEverySeconds) return;
+    drawn = sample.seconds;
+    std::vector<std::string> lines = watch_lines(watch, sample, style);
+    if (plan.keys) lines.push_back(style.paint("           q leaves", term::Colour::dim));
+    screen.draw(lines);
+  });
+}
+
+int run(const Options& options) {
+  const auto pid = parse_pid(options.pid, "PID");
+  if (!pid) return report(pid.error());
+  WatchPlan plan;
+  const auto interval = base::parse_duration(options.interval);
+  if (!interval) return report(interval.error());
+  if (*interval < kLeastInterval) {
+    return report(base::error(base::Code::bad_input, "--interval '%s': expected 1ms or more",
+                              options.interval.c_str()));
+  }
+  plan.interval_seconds = *interval;
+  if (!options.length.empty()) {
+    const auto length = base::parse_duration(options.length);
+    if (!length) return report(length.error());
+    plan.length_seconds = *length;
+  }
+  auto watch = keep::ProcessWatch::of(*pid);
+  if (!watch) return report(watch.error());
+  if (options.json) {
+    const auto ending = watch_as_json(*watch, plan);
+    return ending ? kDone : report(ending.error());
+  }
+  const term::Style style = term::Style::of_stream(STDOUT_FILENO);
+  const auto ending =
+      style.redraws ? watch_on_screen(*watch, plan, style) : watch_as_lines(*watch, plan);
+  if (!ending) return report(ending.error());
+  if (*ending == Ending::process_ended) std::printf("\nprocess %d has ended\n", *pid);
+  std::printf("\n");
+  print_lines(diagnosis_lines(watch->diagnose(), style));
+  return kDone;
+}
+
+}  // namespace
+
+void add_watch(CLI::App& program, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = program.add_subcommand(
+      "watch", "A running process, live: its memory, slope and verdict; it is not touched");
+  verb->add_option("pid", options->pid, "The number of the process")->required();
+  verb->add_option("--interval", options->interval, "Time between samples (1s)");
+  verb->add_option("--for", options->length, "How long; without it until q, Ctrl-C or its end");
+  verb->add_flag("--json", options->json,
+                 "One JSON object per sample, each on its line, and one with the verdict at last "
+                 "(docs/watch.md)");
+  verb->footer(
+      "Examples:\n"
+      "  ebb watch 4242\n"
+      "  ebb watch 4242 --interval 100ms --for 1m\n"
+      "  ebb watch 4242 --for 10m --json > memory.jsonl");
+  verb->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace ebb::cli

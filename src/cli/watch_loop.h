@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "keep/process_watch.h"
+
+namespace ebb::cli {
+
+/// `text` as the number of a process; Code::bad_input names `what` it was given for.
+base::Result<pid_t> parse_pid(const std::string& text, const char* what);
+
+/// Why watching came to its end; no failure among them.
+enum class Ending : std::uint8_t { time_is_up, left, process_ended };
+
+/// "time_is_up", "left" or "process_ended".
+const char* name_of(Ending ending);
+
+struct WatchPlan {
+  double interval_seconds = 1;
+  double length_seconds = 0;  ///< 0: until it is left or ends
+  bool keys = false;          ///< the key q on standard input leaves
+};
+
+/// Samples until the time is up, the process ends, or somebody leaves (q, SIGINT, SIGTERM, SIGHUP:
+/// they are held back meanwhile). Fails only where the first sample does, or one for another reason
+/// than the end of the process.
+base::Result<Ending> watch_process(keep::ProcessWatch& watch, const WatchPlan& plan,
+                                   const std::function<void(const keep::WatchSample&)>& on_sample);
+
+}  // namespace ebb::cli

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "trend/slope.h"
+
+namespace ebb::trend {
+
+/// What one series does, in numbers.
+struct Assessment {
+  std::size_t samples = 0;
+  double span_seconds = 0;       ///< from the first sample to the last
+  std::optional<double> period;  ///< seconds of a round, where the series shows or was told one
+  double settled_seconds = 0;    ///< how much of the end is judged: after warm-up and steps
+  std::size_t floors = 0;        ///< minima within that
+  std::optional<Slope> slope;    ///< through them; nothing where they are too few
+  std::optional<Slope> recent;   ///< through their second half: is it still so?
+  std::optional<Slope> whole;    ///< through all minima, warm-up included
+
+  /// What the slope amounts to over the settled part.
+  double growth() const { return slope ? slope->end - slope->start : 0; }
+};
+
+/// How to take minima. The defaults are what the measured rates in tests/trend belong to.
+struct AssessOptions {
+  std::span<const double> round_ends;  ///< seconds, ascending; told rounds beat guessed ones
+  std::size_t windows = 32;            ///< minima to aim at where there are no rounds
+  std::size_t least_floors = 10;       ///< after warm-up; fewer are not judged
+  std::size_t least_samples = 40;
+  bool highest = false;  ///< maxima instead of minima: what the work reaches
+};
+
+/// Takes the minima (per round, else per window of at least one period), leaves out what lies
+/// before the last change point (warm-up, steps), and fits a line to the rest.
+Assessment assess(std::span<const Point> points, const AssessOptions& options = {});
+
+/// What counts as movement over the settled part.
+struct Effect {
+  double least_share = 0.02;      ///< of the level
+  double least_change = 1 << 20;  ///< in the series' own unit
+};
+
+/// It grows: the interval excludes zero, the growth is worth a word, and the second half still
+/// grows at half the pace or more. A curve that flattens out (warm-up, ratchet) does not pass.
+bool grows(const Assessment& assessment, const Effect& effect = {});
+
+/// It is level or falls: the whole interval lies below what is worth a word, and zero is in it or
+/// the growth is an eighth of that at most. Neither this nor grows(): the data do not tell.
+bool is_steady(const Assessment& assessment, const Effect& effect = {});
+
+}  // namespace ebb::trend

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "keep/diagnosis.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+namespace ebb::keep {
+namespace {
+
+using Points = std::vector<trend::Point>;
+
+constexpr double kMiB = 1 << 20;
+constexpr int kSeconds = 240;
+
+Points over_time(const std::function<double(double)>& mib, int seconds = kSeconds) {
+  Points points;
+  for (int i = 0; i < seconds; ++i) {
+    // A little unrest, the same every time.
+    const double unrest = std::sin(i * 12.9898) * 0.5;
+    points.push_back({static_cast<double>(i), (mib(i) + unrest) * kMiB});
+  }
+  return points;
+}
+
+const Points kLevel = over_time([](double) { return 500.0; });
+const Points kGrowing = over_time([](double t) { return 500 + 0.5 * t; });
+constexpr double kGrowthPerHour = 0.5 * kMiB * 3600;
+
+double number(const Diagnosis& diagnosis, const char* key) {
+  const base::Json* found = diagnosis.evidence.find(key);
+  return found == nullptr ? NAN : found->as_double().value_or(NAN);
+}
+
+TEST(Diagnosis, NamesAreReadAsTheyAreWritten) {
+  for (std::size_t i = 0; i < kVerdicts; ++i) {
+    const auto verdict = static_cast<Verdict>(i);
+    EXPECT_EQ(verdict_of(name_of(verdict)), verdict);
+  }
+  EXPECT_FALSE(verdict_of("leek"));
+}
+
+TEST(Diagnosis, OfNothingIsNotEnoughData) {
+  const Diagnosis found = diagnose({});
+  EXPECT_EQ(found.verdict, Verdict::not_enough_data);
+  EXPECT_EQ(found.confidence, "low");
+  EXPECT_EQ(found.rss_slope, "unknown");
+  EXPECT_TRUE(found.evidence.find("rss_slope_bytes_per_hour")->is_null());
+}
+
+TEST(Diagnosis, LevelMemoryIsHealthyAndSaysWhatCouldHaveBeenMissed) {
+  const Diagnosis found = diagnose({.rss = kLevel, .anon = kLevel});
+  EXPECT_EQ(found.verdict, Verdict::healthy);
+  EXPECT_EQ(found.confidence, "medium");
+  EXPECT_NE(found.headline.find("/h would not have shown in 4 min"), std::string::npos)
+      << found.headline;
+  EXPECT_EQ(found.fix_kind, "none");
+}
+
+TEST(Diagnosis, GrowthSeenFromOutsideIsALeakWithLowConfidence) {
+  const Diagnosis found = diagnose({.rss = kGrowing, .anon = kGrowing, .room = 500 << 20});
+  EXPECT_EQ(found.verdict, Verdict::leak);
+  EXPECT_EQ(found.confidence, "low");
+  EXPECT_EQ(found.fix_kind, "probe");
+  EXPECT_NEAR(number(found, "rss_slope_bytes_per_hour"), kGrowthPerHour, 0.05 * kGrowthPerHour);
+  const auto* interval = found.evidence.find("rss_slope_interval_bytes_per_hour")->as_array();
+  ASSERT_NE(interval, nullptr);
+  EXPECT_LE((*interval)[0].as_double(), kGrowthPerHour);
+  EXPECT_GE((*interval)[1].as_double(), kGrowthPerHour);
+  const base::Json* until = found.evidence.find("seconds_until_limit");
+  ASSERT_TRUE(until->is_object());
+  EXPECT_NEAR(until->find("likely")->as_double().value(), 1000, 50);
+}
+
+TEST(Diagnosis, LiveBytesMakeItSure) {
+  const Diagnosis found =
+      diagnose({.rss = kGrowing, .anon = kGrowing, .live = kGrowing, .retained = kLevel});
+  EXPECT_EQ(found.verdict, Verdict::leak);
+  EXPECT_EQ(found.confidence, "high");
+  EXPECT_TRUE(found.also.empty());
+  EXPECT_NEAR(number(found, "live_slope_bytes_per_hour"), kGrowthPerHour, 0.05 * kGrowthPerHour);
+}
+
+TEST(Diagnosis, AJobThatLeaksAndRetainsIsALeakWithRetentionBesideIt) {
+  const Points both = over_time([](double t) { return 500 + t; });
+  const Diagnosis found =
+      diagnose({.rss = both, .anon = both, .live = kGrowing, .retained = kGrowing});
+  EXPECT_EQ(found.verdict, Verdict::leak);
+  EXPECT_EQ(found.also, std::vector<Verdict>{Verdict::retention});
+}
+
+TEST(Diagnosis, RetainedThatGrowsOverLevelLiveBytesIsRetention) {
+  const Diagnosis found =
+      diagnose({.rss = kGrowing, .anon = kGrowing, .live = kLevel, .retained = kGrowing});
+  EXPECT_EQ(found.verdict, Verdict::retention);
+  EXPECT_EQ(found.fix_kind, "cleanup");
+}
+
+TEST(Diagnosis, WhatCleanupsCannotReturnIsFragmentation) {
+  const Diagnosis found = diagnose({.rss = kGrowing,
+                                    .anon = kGrowing,
+                                    .live = kLevel,
+                                    .retained = kGrowing,
+                                    .after_cleanup = kGrowing});
+  EXPECT_EQ(found.verdict, Verdict::fragmentation);
+}
+
+TEST(Diagnosis, GrowthInNeitherLiveNorRetainedIsForeign) {
+  const Diagnosis found =
+      diagnose({.rss = kGrowing, .anon = kGrowing, .live = kLevel, .retained = kLevel});
+  EXPECT_EQ(found.verdict, Verdict::foreign);
+}
+
+TEST(Diagnosis, FloorsThatRiseUnderLevelPeaksAreRetention) {
+  const Points rounds = over_time([](double t) {
+    const bool works = static_cast<int>(t) % 8 >= 4;
+    return works ? 800.0 : 500 + t;
+  });
+  const Diagnosis found = diagnose({.rss = rounds, .anon = rounds});
+  EXPECT_EQ(found.verdict, Verdict::retention) << found.headline;
+  EXPECT_EQ(found.confidence, "low");
+}
+
+TEST(Diagnosis, RoundsThatComeBackAreHealthy) {
+  const Points rounds = over_time([](double t) { return 500 + 40 * std::fmod(t, 8); });
+  EXPECT_EQ(diagnose({.rss = rounds, .anon = rounds}).verdict, Verdict::healthy);
+}
+
+TEST(Diagnosis, MappedFilesAndSharedMemoryAreTheirOwnVerdict) {
+  const Diagnosis files = diagnose({.rss = kGrowing, .anon = kLevel, .file = kGrowing});
+  EXPECT_EQ(files.verdict, Verdict::file_cache);
+  EXPECT_EQ(files.confidence, "medium");
+  EXPECT_EQ(files.fix_kind, "none");
+  const Diagnosis shared = diagnose({.rss = kGrowing, .anon = kLevel, .shmem = kGrowing});
+  EXPECT_EQ(shared.verdict, Verdict::file_cache);
+  EXPECT_EQ(shared.fix_kind, "code") << "shared memory does not go away by itself";
+  const Diagnosis both = diagnose({.rss = kGrowing, .anon = kGrowing, .file = kGrowing});
+  EXPECT_EQ(both.verdict, Verdict::leak);
+  EXPECT_EQ(both.also, std::vector<Verdict>{Verdict::file_cache});
+}
+
+TEST(Diagnosis, AShortObservationIsNeverSure) {
+  const Points brief = over_time([](double) { return 500.0; }, 50);
+  EXPECT_EQ(diagnose({.rss = brief, .anon = brief}).confidence, "low");
+  EXPECT_EQ(diagnose({.rss = brief, .anon = brief, .live = brief}).confidence, "medium");
+}
+
+TEST(Diagnosis, ChildrenThatGrowAreAFinding) {
+  const Diagnosis found = diagnose({.rss = kLevel, .anon = kLevel, .children = kGrowing});
+  EXPECT_EQ(found.verdict, Verdict::healthy) << "it speaks of the process itself";
+  ASSERT_FALSE(found.findings.empty());
+  EXPECT_NE(found.findings[0].find("processes it started"), std::string::npos);
+}
+
+TEST(Diagnosis, HasDoctorsShape) {
+  const base::Json json = to_json(diagnose({.rss = kLevel, .anon = kLevel}));
+  for (const char* key :
+       {"verdict", "also", "confidence", "headline", "findings", "evidence", "fix"})
+    EXPECT_NE(json.find(key), nullptr) << key;
+  EXPECT_EQ(*json.find("verdict")->as_string(), "healthy");
+  for (const char* key : {"live_slope_bytes_per_hour", "live_bytes", "retained_bytes"})
+    EXPECT_TRUE(json.find("evidence")->find(key)->is_null()) << key;
+}
+
+}  // namespace
+}  // namespace ebb::keep
