@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
-#include <string_view>
 
 #include "base/result.h"
 #include "keep/process_watch.h"
