@@ -113,6 +113,42 @@ TEST(EbbPlan, PlansModelsOfTheSimulatorAndParallelClients) {
   EXPECT_GT(number(*capped.find("fit"), "largest_batch"), 32U);
 }
 
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(EbbPlan, WritesAPageWithPhasesAndTheVerdict) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder.path() + "/plan.html";
+  const Finished shown =
+      plan({"transformer", "gpt2", "--batch", "64", "--cap", "24GiB", "--fit", "--html", path});
+  EXPECT_EQ(shown.status, 0) << shown.error;
+  const std::string page = text_of(path);
+  for (const char* word : {"does not fit", "Memory by phase", "\"limit\":", "cheapest change",
+                           "What would make it fit", "on the device"})
+    EXPECT_NE(page.find(word), std::string::npos) << word;
+  EXPECT_EQ(plan({"model", "CNN-MNIST", "--cap", "8GiB", "--html", path}).status, 0);
+  EXPECT_NE(text_of(path).find("\"fits\""), std::string::npos);
+  EXPECT_EQ(plan({"model", "CNN-MNIST", "--html", folder.path() + "/none/x.html"}).status, 2);
+}
+
+TEST(EbbPlan, IsCorrectedByARecordedStep) {
+  const std::string recorded = std::string(EBB_TEST_DATA) + "/plan/h200-lightcnn-fp32.pickle.gz";
+  const std::vector<std::string> words = {"model",      "LightCNN", "--channels", "3",
+                                          "--size",     "32",       "--batch",    "512",
+                                          "--measured", recorded};
+  const base::Json json = planned(words);
+  EXPECT_EQ(number(json, "measured_peak_bytes"), 601'948'160U);
+  EXPECT_EQ(number(json, "peak_bytes"), 601'948'160U);
+  EXPECT_NE(json.find("correction_percent"), nullptr);
+  EXPECT_NE(plan(words).output.find("% off the plan"), std::string::npos);
+  expect_refused({"model", "LightCNN", "--measured", "/none"}, "/none");
+  expect_refused({"model", "LightCNN", "--measured", EBB_PROGRAM}, "ebb");
+  const std::string no_history = std::string(EBB_TEST_DATA) + "/torch-2.11/vectors/ctx.pickle";
+  expect_refused({"transformer", "gpt2", "--measured", no_history}, "ctx.pickle");
+}
+
 TEST(EbbPlan, WhatNobodyMeasuredSaysUnverified) {
   const Finished shown = plan({"transformer", "gpt2", "--zero", "2", "--gpus", "8"});
   EXPECT_EQ(shown.status, 0);

@@ -40,7 +40,7 @@ TEST(PlannedPeak, HoldsForNetworksOfTheSimulator) {
   expect_within_stated_error(kFile);
 }
 
-TEST(PlannedPeak, HoldsForNetworksNobodyLookedAtBefore) {
+TEST(PlannedPeak, HoldsForNetworksMeasuredLater) {
   expect_within_stated_error("h200-networks.json");
 }
 
