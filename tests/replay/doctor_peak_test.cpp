@@ -26,7 +26,7 @@ TEST(DoctorOfAPeak, AJobThatUsesWhatItHoldsIsHealthy) {
 
 TEST(DoctorOfAPeak, AHistoryWithoutARequestIsHealthy) {
   Patient job;
-  job.core().empty_cache();
+  EXPECT_TRUE(job.core().empty_cache());
   job.core().note_snapshot();
   const Diagnosis found = examine(job.snapshot());
   EXPECT_EQ(found.verdict, Verdict::healthy);
