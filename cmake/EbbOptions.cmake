@@ -8,6 +8,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # False alarms in std::string: https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105651
   target_compile_options(ebb_options INTERFACE -Wno-restrict)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND EBB_SANITIZE)
+  # With a sanitizer's calls in between GCC loses track of what a std::variant holds.
+  target_compile_options(ebb_options INTERFACE -Wno-maybe-uninitialized)
+endif()
 # Some systems define _FORTIFY_SOURCE themselves; a second definition would be a warning.
 target_compile_options(ebb_options
                        INTERFACE $<$<CONFIG:Release>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2>)
