@@ -76,8 +76,9 @@ std::string conf_text(const std::string& conf) {
 }
 
 std::string peak_text(const replay::Row& row) {
-  if (row.peak.is_exact()) return bytes_text(row.outcome.peak_reserved);
-  return bytes_text(row.peak.low) + " to " + bytes_text(row.peak.high);
+  const std::string low = bytes_text(row.peak.low);
+  const std::string high = bytes_text(row.peak.high);
+  return low == high ? low : low + " to " + high;
 }
 
 namespace {

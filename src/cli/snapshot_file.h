@@ -38,7 +38,7 @@ base::Result<std::vector<Job>> read_jobs(const std::string& path, const Snapshot
 /// A settings string as a table shows it.
 std::string conf_text(const std::string& conf);
 
-/// "exact", or "+1.2 … +3.4 GiB": the row's peak as far as it is known.
+/// "12.9 GiB", or "12.9 GiB to 13.1 GiB": the row's peak as far as it is known.
 std::string peak_text(const replay::Row& row);
 
 /// Rows as a table, best read from the left: setting, peak, ratio, saved, driver calls, outcome.

@@ -251,10 +251,14 @@ base::Result<TuneResult> tune(const std::vector<const Workload*>& jobs,
     std::vector<Row> ranked;
     for (std::optional<Row>& row : rows) {
       if (!row) continue;
-      if (row->conf == jobs[i]->recording.conf) result.recorded.push_back(*row);
       ranked.push_back(std::move(*row));
     }
-    if (result.recorded.size() <= i) result.recorded.push_back(ranked.front());
+    const auto with = [&](const std::string& conf) {
+      return std::find_if(ranked.begin(), ranked.end(),
+                          [&](const Row& row) { return row.conf == conf; });
+    };
+    const auto recorded = with(jobs[i]->recording.conf);
+    result.recorded.push_back(recorded != ranked.end() ? *recorded : *with(""));
     std::stable_sort(ranked.begin() + 1, ranked.end(), [](const Row& a, const Row& b) {
       return std::make_tuple(a.outcome.oom.has_value(), a.outcome.peak_reserved) <
              std::make_tuple(b.outcome.oom.has_value(), b.outcome.peak_reserved);

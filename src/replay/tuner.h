@@ -33,9 +33,9 @@ struct TuneOptions {
 /// What came out of a search.
 struct TuneResult {
   Knobs knobs;
-  std::vector<Row> best;                   ///< one per job
-  std::vector<std::vector<Row>> rows;      ///< the best and others to compare with, ranked; per job
-  std::vector<Row> recorded;               ///< one per job
+  std::vector<Row> best;               ///< one per job
+  std::vector<std::vector<Row>> rows;  ///< the best and others to compare with, ranked; per job
+  std::vector<Row> recorded;           ///< one per job; the default where the release refuses it
   std::vector<std::uint64_t> lower_bound;  ///< most live bytes, per job
   std::vector<std::uint64_t> packing;      ///< best offline packing found, per job
   std::string variable;                    ///< the environment variable to put it in

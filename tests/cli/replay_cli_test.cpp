@@ -73,7 +73,7 @@ TEST(EbbReplay, RunsUnderAnotherRelease) {
   const base::Json json = json_of({"replay", kDefault, "--torch-version", "2.13.0", "--json"});
   const base::Json& row = json.find("rows")->as_array()->front();
   EXPECT_EQ(*row.find("torch_version")->as_string(), "2.13");
-  EXPECT_EQ(row.find("memory_stats")->as_object()->size() > 100, true);
+  EXPECT_GT(row.find("memory_stats")->as_object()->size(), 100U);
 }
 
 TEST(EbbReplay, RefusesBadInputInOneLine) {

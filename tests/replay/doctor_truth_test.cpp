@@ -4,61 +4,19 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 
 #include "replay/certificate_history.h"
 #include "replay/certificate_replay.h"
 #include "replay/doctor_patient.h"
-#include "trace/byte_source.h"
+#include "replay/recorded_run.h"
 #include "trace/snapshot_reader.h"
 
 namespace ebb::replay {
 namespace {
 
-base::Json read_json(const std::string& path) {
-  auto source = trace::open_source(path);
-  EXPECT_TRUE(source) << source.error().message;
-  std::string text;
-  std::vector<char> part(1 << 16);
-  for (;;) {
-    const auto count = (*source)->read(part.data(), part.size());
-    EXPECT_TRUE(count) << count.error().message;
-    if (*count == 0) break;
-    text.append(part.data(), *count);
-  }
-  auto json = base::parse_json(text);
-  EXPECT_TRUE(json) << json.error().message;
-  return std::move(*json);
-}
-
-struct RecordedRun {
-  std::string name;
-  std::uint64_t limit = 0;
-};
-
-void PrintTo(const RecordedRun& run, std::ostream* out) {
-  *out << run.name;
-}
-
-std::string file_of(const RecordedRun& run) {
-  return std::string(EBB_TORCH_TRUTH) + "/runs/" + run.name + ".pickle.gz";
-}
-
 std::vector<RecordedRun> failed_runs() {
-  std::vector<RecordedRun> runs;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(EBB_TORCH_TRUTH) + "/runs")) {
-    const std::string path = entry.path();
-    const std::string ending = ".json.gz";
-    if (!path.ends_with(ending)) continue;
-    const base::Json about = read_json(path);
-    if (about.find("oom")->is_null()) continue;
-    const std::string file = entry.path().filename();
-    runs.push_back(
-        {file.substr(0, file.size() - ending.size()), *about.find("cap_bytes")->as_unsigned()});
-  }
-  std::sort(runs.begin(), runs.end(),
-            [](const RecordedRun& a, const RecordedRun& b) { return a.name < b.name; });
+  std::vector<RecordedRun> runs = recorded_runs(EBB_TORCH_RUNS);
+  std::erase_if(runs, [](const RecordedRun& run) { return !run.ran_out; });
   return runs;
 }
 
@@ -82,28 +40,28 @@ class DoctorOfFailedRuns : public testing::TestWithParam<RecordedRun> {};
 
 TEST_P(DoctorOfFailedRuns, NamesTheCauseAndAFixThatFits) {
   const RecordedRun& run = GetParam();
-  const auto snapshot = trace::read_snapshot(file_of(run));
+  const auto snapshot = trace::read_snapshot(run.pickle);
   ASSERT_TRUE(snapshot) << snapshot.error().message;
-  const Diagnosis found = examine(*snapshot, run.limit);
+  const Diagnosis found = examine(*snapshot, run.cap);
   const std::uint64_t needed = most_needed(blocks_in(*snapshot, 0));
-  const bool too_much = needed > run.limit;
+  const bool too_much = needed > *run.cap;
   EXPECT_EQ(found.verdict, too_much ? Verdict::capacity : Verdict::fragmentation);
   EXPECT_EQ(*found.evidence.find("kind")->as_string(), too_much ? "live_set" : "packing");
   EXPECT_EQ(found.confidence, "high");
   EXPECT_TRUE(has_also(found, Verdict::self_limit)) << "the device had more than 100 GiB free";
   EXPECT_FALSE(has_also(found, Verdict::leak));
   ASSERT_TRUE(found.fix.row);
-  EXPECT_EQ(why_not_replayed(*snapshot, 0, run.limit,
+  EXPECT_EQ(why_not_replayed(*snapshot, 0, run.cap,
                              base::Json::object({{"row", to_json(*found.fix.row)}})),
             "");
-  std::printf("| %s | %s | %s | %s | %s | %s |\n", run.name.c_str(),
-              base::bytes_text(run.limit).c_str(), base::bytes_text(needed).c_str(),
+  std::printf("| %s | %s | %s | %s | %s | %s |\n", run.name().c_str(),
+              base::bytes_text(*run.cap).c_str(), base::bytes_text(needed).c_str(),
               name_of(found.verdict), found.evidence.find("kind")->as_string()->c_str(),
               found.fix.text.c_str());
 }
 
 std::string test_name(const testing::TestParamInfo<RecordedRun>& info) {
-  std::string name = info.param.name;
+  std::string name = info.param.name();
   std::replace(name.begin(), name.end(), '.', '_');
   return name;
 }
@@ -112,7 +70,8 @@ INSTANTIATE_TEST_SUITE_P(Recorded, DoctorOfFailedRuns, testing::ValuesIn(failed_
 
 TEST(DoctorOfRecordedRuns, FindsALimitWhereNobodySaysIt) {
   for (const char* name : {"prefetch_streams.capexpandable", "fl_resnet18.captight"}) {
-    const auto snapshot = trace::read_snapshot(file_of({name}));
+    const auto snapshot =
+        trace::read_snapshot(EBB_TORCH_RUNS "/" + std::string(name) + ".pickle.gz");
     ASSERT_TRUE(snapshot) << snapshot.error().message;
     const Diagnosis found = examine(*snapshot);
     EXPECT_EQ(found.verdict, Verdict::fragmentation) << name;

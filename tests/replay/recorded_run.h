@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,11 @@ struct RecordedRun {
     return static_cast<std::uint64_t>(stats.at("reserved_bytes.all.peak"));
   }
 };
+
+/// For messages of tests.
+inline void PrintTo(const RecordedRun& run, std::ostream* out) {
+  *out << run.name();
+}
 
 /// All runs in a folder, by name. Fails the current test on a file that is no recorded run.
 std::vector<RecordedRun> recorded_runs(const std::string& folder);
