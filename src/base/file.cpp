@@ -49,6 +49,10 @@ void FileDescriptor::close() {
   descriptor_ = -1;
 }
 
+int FileDescriptor::release() {
+  return std::exchange(descriptor_, -1);
+}
+
 Result<std::string> read_file(const std::string& path, std::uint64_t limit) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) return system_error(errno, "cannot open %s", path.c_str());

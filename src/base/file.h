@@ -29,6 +29,8 @@ class FileDescriptor {
   int get() const { return descriptor_; }
   bool is_open() const { return descriptor_ >= 0; }
   void close();
+  /// Lets go of it without closing it.
+  int release();
 
  private:
   int descriptor_ = -1;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/exported.h"
+
+#include <pthread.h>
+#include <sys/auxv.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "agent/agent.h"
+
+#define EBB_EXPORT __attribute__((visibility("default")))
+
+namespace {
+
+using ebb::agent::Agent;
+
+/// Null where this process is not managed. Never destroyed: its thread outlives every destructor.
+Agent* the_agent = nullptr;
+
+// The locks are taken by one function and released by another.
+void before_fork() EBB_ANNOTATION(no_thread_safety_analysis) {
+  the_agent->before_fork();
+}
+void after_fork_in_parent() EBB_ANNOTATION(no_thread_safety_analysis) {
+  the_agent->after_fork_in_parent();
+}
+void after_fork_in_child() EBB_ANNOTATION(no_thread_safety_analysis) {
+  the_agent->after_fork_in_child();
+}
+
+[[gnu::constructor]] void begin() {
+  const char* socket = std::getenv("EBB_SOCKET");
+  const char* disabled = std::getenv("EBB_DISABLE");
+  if (socket == nullptr || socket[0] != '/' || getauxval(AT_SECURE) != 0) return;
+  if (disabled != nullptr && disabled[0] != '\0' && std::strcmp(disabled, "0") != 0) return;
+  try {
+    the_agent = new Agent(socket);
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  // Handlers run in the child in the order in which they were added: the allocator's own, added at
+  // its first use at the latest, come before this one, which starts a thread.
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  the_agent->start();
+}
+
+}  // namespace
+
+EBB_EXPORT int ebb_agent_is_supervised() {
+  return the_agent != nullptr && the_agent->is_supervised() ? 1 : 0;
+}
+
+EBB_EXPORT void ebb_agent_round_done(std::uint64_t number) {
+  if (the_agent != nullptr) the_agent->tell(ebb::wire::Round{number});
+}
+
+EBB_EXPORT void ebb_agent_cleaned(const void* cleaned) {
+  if (the_agent == nullptr) return;
+  ebb::wire::Cleaned record;
+  std::memcpy(&record, cleaned, sizeof record);
+  the_agent->tell(record);
+}
+
+EBB_EXPORT void ebb_agent_set_cleaner(void (*clean)(const void* ask, void* cleaned)) {
+  if (the_agent != nullptr) the_agent->set_cleaner(clean);
+}
+
+EBB_EXPORT std::uint32_t ebb_agent_await_collection() {
+  return the_agent != nullptr ? the_agent->collector().await() : 0;
+}
+
+EBB_EXPORT void ebb_agent_collected() {
+  if (the_agent != nullptr) the_agent->collector().collected();
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+// agent: the small shared object inside a managed job. One sleeping thread that reads the heap and
+// cleans up when the supervisor asks; no call of malloc is intercepted. It may be preloaded into
+// any program, so nothing here throws, prints or waits on behalf of the job.
+//
+// What it exports is for code of ours in the same process, which looks the names up (dlsym) and
+// does without where they are not there: libebb and the start-up hook of Python. Everything is
+// thread-safe.
+
+extern "C" {
+
+/// 1 while a supervisor is connected.
+int ebb_agent_is_supervised();
+
+/// The job finished a round: told to the supervisor, which may ask for a cleanup.
+void ebb_agent_round_done(std::uint64_t number);
+
+/// Reports a cleanup that the job did by itself (a wire::Cleaned).
+void ebb_agent_cleaned(const void* cleaned);
+
+/// From now on `clean(wire::Clean, wire::Cleaned)` does the cleanups in this process: libebb, whose
+/// hooks then take part. It stays for the life of the process. The first one wins.
+void ebb_agent_set_cleaner(void (*clean)(const void* ask, void* cleaned));
+
+/// Waits until a cleanup wants the job's language to collect its garbage and returns what is wanted
+/// (bit 0 garbage, bit 1 device caches), or 0 when the agent is of no use any more. Each answer is
+/// followed by a call of ebb_agent_collected().
+std::uint32_t ebb_agent_await_collection();
+void ebb_agent_collected();
+
+}  // extern "C"

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Start-up hook of Python jobs under `ebb run`: garbage collection and CUDA's cache take part in
+cleanups, and NVFlare's rounds are announced. The job's code does not change, and a `sitecustomize`
+of its own runs as it would without this one.
+
+Nothing here may disturb the job: whatever fails is left out, silently.
+"""
+
+
+def _run_the_next_sitecustomize():
+    """The one that Python would have found without this file."""
+    import importlib.machinery
+    import importlib.util
+    import os
+    import sys
+
+    here = os.path.dirname(os.path.abspath(__file__))
+    elsewhere = [p for p in sys.path if os.path.abspath(p or os.curdir) != here]
+    # Only for this interpreter: a child with another one is given the path by the environment.
+    sys.path[:] = elsewhere
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", elsewhere)
+    if spec is None or spec.loader is None:
+        return
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["sitecustomize"] = module
+    spec.loader.exec_module(module)
+
+
+def _agent():
+    """The functions of the agent in this process; None where there is none."""
+    import ctypes
+
+    process = ctypes.CDLL(None)
+    try:
+        process.ebb_agent_await_collection.restype = ctypes.c_uint32
+        process.ebb_agent_await_collection.argtypes = []
+        process.ebb_agent_collected.restype = None
+        process.ebb_agent_collected.argtypes = []
+        process.ebb_agent_round_done.restype = None
+        process.ebb_agent_round_done.argtypes = [ctypes.c_uint64]
+    except AttributeError:
+        return None
+    return process
+
+
+def _collect(agent):
+    """Serves cleanups on a thread of Python's own: with the interpreter's lock like any other."""
+    import gc
+    import sys
+
+    while True:
+        wanted = agent.ebb_agent_await_collection()
+        if not wanted:
+            return
+        try:
+            if wanted & 1:
+                gc.collect()
+            torch = sys.modules.get("torch")
+            if wanted & 2 and torch is not None and torch.cuda.is_initialized():
+                torch.cuda.empty_cache()
+        except Exception:  # the next cleanup may work
+            pass
+        finally:
+            agent.ebb_agent_collected()
+
+
+def _announce_rounds(agent):
+    """Watches NVFlare's log records, from the moment at which NVFlare is imported."""
+    import re
+    import sys
+
+    server = re.compile(r"\bRound (\d+) (started|finished)\b|\bFinished round (\d+)\b")
+    seen = {"round": -1, "tasks": 0}
+
+    def announce(number):
+        if number > seen["round"]:
+            seen["round"] = number
+            agent.ebb_agent_round_done(number)
+
+    def look_at(record):
+        text = record.msg if isinstance(record.msg, str) else ""
+        found = server.search(text)
+        if found and found[3]:
+            announce(int(found[3]))
+        elif found:
+            announce(int(found[1]) - (found[2] == "started"))
+        elif text.endswith("finished processing task"):
+            # A client's round is a task that it has dealt with.
+            seen["tasks"] += 1
+            announce(seen["tasks"] - 1)
+
+    def install():
+        import logging
+
+        make = logging.getLogRecordFactory()
+
+        def make_and_look(*arguments, **named):
+            record = make(*arguments, **named)
+            try:
+                look_at(record)
+            except Exception:
+                pass
+            return record
+
+        logging.setLogRecordFactory(make_and_look)
+
+    class WhenImported:
+        """A finder that finds nothing and sees the first import of NVFlare."""
+
+        def find_spec(self, name, path=None, target=None):
+            if name == "nvflare":
+                sys.meta_path.remove(self)
+                try:
+                    install()
+                except Exception:
+                    pass
+            return None
+
+    sys.meta_path.insert(0, WhenImported())
+
+
+def _take_part():
+    agent = _agent()
+    if agent is None:
+        return
+    import _thread
+    import os
+
+    def start():
+        _thread.start_new_thread(_collect, (agent,))
+
+    start()
+    # Threads do not survive a fork, and the child has an agent of its own.
+    os.register_at_fork(after_in_child=start)
+    _announce_rounds(agent)
+
+
+try:
+    _take_part()
+except Exception:
+    pass
+_run_the_next_sitecustomize()

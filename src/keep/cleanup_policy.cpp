@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "keep/cleanup_policy.h"
+
+#include <algorithm>
+
+namespace ebb::keep {
+namespace {
+
+// What was returned "comes back at once" within so many times the time it had been unused.
+constexpr double kAtOnce = 2;
+// A cleanup that took less time teaches nothing about the cost of a byte.
+constexpr std::uint64_t kSmallestLesson = 8ULL << 20;
+
+bool is_worth(std::uint64_t bytes, std::uint64_t rss, std::uint64_t least, double share) {
+  return bytes >= least && static_cast<double>(bytes) >= share * static_cast<double>(rss);
+}
+
+std::uint64_t above(std::uint64_t value, std::uint64_t floor) {
+  return value - std::min(value, floor);
+}
+
+}  // namespace
+
+std::optional<wire::Reason> CleanupPolicy::decide(wire::Reason reason) {
+  asked_ = true;
+  large_since_.reset();
+  return reason;
+}
+
+bool CleanupPolicy::is_affordable(double seconds, std::uint64_t bytes) const {
+  // Never more than the last one took: while garbage outgrows the budget a prediction by size would
+  // recede for ever. What a cleanup takes beyond it is waited for afterwards.
+  double predicted = seconds_per_byte_ * static_cast<double>(bytes);
+  if (last_seconds_) predicted = std::min(predicted, last_cost_);
+  // The first one is judged by itself: before it, the time so far says little about the job.
+  if (!last_seconds_) return true;
+  return spent_ + predicted <= CleanupBudget::kShareOfTime * seconds;
+}
+
+void CleanupPolicy::learn_whether_it_lasted(double seconds, std::uint64_t rss) {
+  if (!is_watched_) return;
+  const bool came_back = above(rss, floor_) >= returned_ / 2;
+  if (seconds - *last_seconds_ <= kAtOnce * stay_) {
+    if (!came_back) return;
+    stay_ = std::min(kLongestStay, stay_ * 2);
+  } else {
+    stay_ = std::max(kStaySeconds, stay_ / 2);
+  }
+  is_watched_ = false;
+}
+
+std::optional<wire::Reason> CleanupPolicy::sampled(double seconds, std::uint64_t rss,
+                                                   std::optional<std::uint64_t> retained) {
+  learn_whether_it_lasted(seconds, rss);
+  if (is_told_) {
+    if (!retained) return std::nullopt;
+    retained_ = retained;
+    if (!is_worth(*retained, rss, kLargeBytes, kLargeShare)) {
+      large_since_.reset();
+      return std::nullopt;
+    }
+    if (!large_since_) {
+      large_since_ = seconds;
+      least_ = *retained;
+    }
+    least_ = std::min(least_, *retained);
+    if (asked_ || seconds - *large_since_ < stay_ || !is_affordable(seconds, least_))
+      return std::nullopt;
+    return decide(wire::Reason::retained);
+  }
+  if (asked_ || seconds - last_seconds_.value_or(0) < probe_) return std::nullopt;
+  if (!is_worth(above(rss, floor_), floor_, kLargeBytes, kLargeShare)) return std::nullopt;
+  if (!is_affordable(seconds, above(rss, floor_))) return std::nullopt;
+  return decide(wire::Reason::growth);
+}
+
+std::optional<wire::Reason> CleanupPolicy::round_done(double seconds, std::uint64_t rss) {
+  if (asked_) return std::nullopt;
+  // Before the first cleanup nothing tells the floor but one.
+  const std::uint64_t expected = std::max(above(rss, floor_), retained_.value_or(0));
+  if (!is_worth(expected, rss, CleanupBudget::kSmallestReturn, CleanupBudget::kSmallestShare))
+    return std::nullopt;
+  if (!is_affordable(seconds, expected)) return std::nullopt;
+  return decide(wire::Reason::round);
+}
+
+std::optional<wire::Reason> CleanupPolicy::squeezed(double seconds, wire::Reason why) {
+  const bool is_critical = why == wire::Reason::critical;
+  if (asked_) return std::nullopt;
+  if (last_seconds_ && seconds - *last_seconds_ < (is_critical ? kCriticalPause : kPressurePause))
+    return std::nullopt;
+  if (!is_critical && retained_ && *retained_ < CleanupBudget::kSmallestReturn) return std::nullopt;
+  return decide(why);
+}
+
+void CleanupPolicy::cleaned(double seconds, const wire::Cleaned& done) {
+  asked_ = false;
+  spent_ += done.cost_seconds;
+  last_cost_ = done.cost_seconds;
+  if (done.returned >= kSmallestLesson) {
+    const double seen = done.cost_seconds / static_cast<double>(done.returned);
+    seconds_per_byte_ = (seconds_per_byte_ + seen) / 2;
+  }
+  const bool in_vain = !is_worth(done.returned, done.rss_before, CleanupBudget::kSmallestReturn,
+                                 CleanupBudget::kSmallestShare);
+  probe_ = in_vain ? std::min(kLongestProbe, probe_ * 2) : kProbeSeconds;
+  // What could not be returned is no reason to try again soon.
+  if (in_vain && done.reason == wire::Reason::retained) stay_ = std::min(kLongestStay, stay_ * 2);
+  last_seconds_ = seconds;
+  floor_ = done.rss_after;
+  returned_ = done.returned;
+  is_watched_ = !in_vain && done.reason == wire::Reason::retained;
+  retained_.reset();
+  if ((done.known & wire::kKnowsRetained) != 0) retained_ = done.retained_after;
+  large_since_.reset();
+}
+
+}  // namespace ebb::keep

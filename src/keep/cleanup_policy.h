@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "keep/budget.h"
+#include "wire/message.h"
+
+namespace ebb::keep {
+
+/// Decides from outside when one process of a managed job shall clean up: where it pays, at most a
+/// share of the job's time, and at any cost when memory is critical. Times are seconds since the
+/// process was first seen. Each decision is answered by cleaned(); until then there is no other.
+/// Not thread-safe.
+class CleanupPolicy {
+ public:
+  /// Between rounds memory is worth a cleanup when this much of it...
+  static constexpr std::uint64_t kLargeBytes = 64ULL << 20;
+  static constexpr double kLargeShare = 0.1;
+  /// ...was kept unused for so long. Doubles whenever what was returned is needed again at once.
+  static constexpr double kStaySeconds = 3;
+  static constexpr double kLongestStay = 300;
+  /// Where the allocator cannot tell what it keeps: the first probe, and the pause between probes,
+  /// which doubles while they return little.
+  static constexpr double kProbeSeconds = 60;
+  static constexpr double kLongestProbe = 3600;
+  /// The pause between cleanups while memory is critical, or tasks stand still.
+  static constexpr double kCriticalPause = 5;
+  static constexpr double kPressurePause = 30;
+
+  /// A look at the process. `retained` is what its allocator said just now; nothing where it was
+  /// not asked this time.
+  std::optional<wire::Reason> sampled(double seconds, std::uint64_t rss,
+                                      std::optional<std::uint64_t> retained);
+
+  /// The allocator of this process cannot tell what it retains: rss alone decides.
+  void tells_nothing() { is_told_ = false; }
+
+  /// The job announced the end of a round.
+  std::optional<wire::Reason> round_done(double seconds, std::uint64_t rss);
+
+  /// Memory is critical, or tasks stand still for want of it.
+  std::optional<wire::Reason> squeezed(double seconds, wire::Reason why);
+
+  /// What a cleanup came to, one that was decided here or one of the job's own.
+  void cleaned(double seconds, const wire::Cleaned& done);
+
+  /// The process does not answer any more: forget what was asked.
+  void forget_question() { asked_ = false; }
+
+  double seconds_spent() const { return spent_; }
+
+ private:
+  std::optional<wire::Reason> decide(wire::Reason reason);
+  bool is_affordable(double seconds, std::uint64_t bytes) const;
+  void learn_whether_it_lasted(double seconds, std::uint64_t rss);
+
+  bool is_told_ = true;
+  bool asked_ = false;
+  double spent_ = 0;
+  double last_cost_ = 0;
+  double seconds_per_byte_ = 60e-3 / (1ULL << 30);  // of glibc, to begin with
+
+  std::optional<std::uint64_t> retained_;  // last known
+  std::optional<double> large_since_;
+  std::uint64_t least_ = 0;  // of what was retained since then
+  double stay_ = kStaySeconds;
+
+  std::optional<double> last_seconds_;  // of the last cleanup
+  std::uint64_t floor_ = 0;             // rss after it
+  std::uint64_t returned_ = 0;
+  bool is_watched_ = false;  // whether what it returned comes back
+  double probe_ = kProbeSeconds;
+};
+
+}  // namespace ebb::keep

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/file.h"
+#include "base/result.h"
+#include "wire/message.h"
+
+namespace ebb::wire {
+
+/// One end of a connection. Records arrive whole or not at all. Never blocks on sending, never
+/// raises SIGPIPE. Not thread-safe.
+class Channel {
+ public:
+  explicit Channel(base::FileDescriptor socket);
+
+  /// Whether the descriptor still is the socket it was: a job that closes all descriptors and opens
+  /// files of its own must not find records in them.
+  bool is_ours() const;
+
+  /// Code::unavailable where the other end is gone or its queue is full.
+  base::Status send(const Message& message) const;
+
+  /// The next record; nothing where none is there yet (`wait` false). Code::not_found when the
+  /// other end is gone, Code::bad_input for what is no record.
+  base::Result<std::optional<Message>> receive(bool wait = false) const;
+
+  int descriptor() const { return socket_.get(); }
+
+  /// Lets go of a descriptor that belongs to somebody else by now.
+  void abandon();
+
+ private:
+  base::FileDescriptor socket_;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+};
+
+/// As Channel::receive(true), for a thread that must not hold the channel while it waits.
+base::Result<std::optional<Message>> receive_from(int descriptor, bool wait = true);
+
+/// Connects to a supervisor. The descriptor lies high, where jobs do not count on their own.
+base::Result<Channel> connect(const std::string& path);
+
+/// Who is at the other end, by the kernel's word.
+struct Peer {
+  pid_t pid = 0;
+  uid_t user = 0;
+};
+base::Result<Peer> peer_of(const Channel& channel);
+
+/// Where agents of this user's processes connect: a socket in a folder of its own under
+/// $XDG_RUNTIME_DIR or the temporary folder, removed with the object.
+class Listener {
+ public:
+  static base::Result<Listener> open();
+  Listener(Listener&& other) noexcept;
+  Listener& operator=(Listener&&) = delete;
+  ~Listener();
+
+  /// The next agent that waits; nothing where none does. Others than this user's processes and
+  /// root's are turned away.
+  std::optional<Channel> accept() const;
+
+  int descriptor() const { return socket_.get(); }
+  const std::string& path() const { return path_; }
+
+ private:
+  Listener(base::FileDescriptor socket, std::string folder, std::string path);
+
+  base::FileDescriptor socket_;
+  std::string folder_;
+  std::string path_;
+};
+
+}  // namespace ebb::wire

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "keep/cleanup_policy.h"
+
+#include <gtest/gtest.h>
+
+#include "base/bytes.h"
+
+namespace ebb::keep {
+namespace {
+
+using base::kMiB;
+using wire::Reason;
+
+wire::Cleaned outcome(std::uint64_t before, std::uint64_t after, double cost,
+                      Reason reason = Reason::retained) {
+  wire::Cleaned done;
+  done.reason = reason;
+  done.rss_before = before;
+  done.rss_after = after;
+  done.returned = before - after;
+  done.cost_seconds = cost;
+  done.known = wire::kKnowsRetained;
+  return done;
+}
+
+/// Samples every second from `from` on; the second at which it wanted a cleanup, or -1.
+int first_wish(CleanupPolicy& policy, int from, int until, std::uint64_t rss,
+               std::optional<std::uint64_t> retained) {
+  for (int second = from; second < until; ++second)
+    if (policy.sampled(second, rss, retained)) return second;
+  return -1;
+}
+
+TEST(CleanupPolicy, WaitsWhetherTheMemoryStaysUnused) {
+  CleanupPolicy policy;
+  EXPECT_EQ(first_wish(policy, 10, 60, 1000 * kMiB, 500 * kMiB), 13);
+}
+
+TEST(CleanupPolicy, LeavesMemoryThatIsUsedAgainInBetween) {
+  CleanupPolicy policy;
+  for (int second = 0; second < 60; ++second) {
+    const std::uint64_t retained = second % 3 == 0 ? 10 * kMiB : 500 * kMiB;
+    EXPECT_FALSE(policy.sampled(second, 1000 * kMiB, retained)) << second;
+  }
+}
+
+TEST(CleanupPolicy, LeavesSmallChange) {
+  CleanupPolicy policy;
+  EXPECT_EQ(first_wish(policy, 0, 600, 1000 * kMiB, 40 * kMiB), -1) << "less than 64 MiB";
+  EXPECT_EQ(first_wish(policy, 0, 600, 10'000 * kMiB, 500 * kMiB), -1) << "less than a tenth";
+}
+
+TEST(CleanupPolicy, AsksOneThingAtATime) {
+  CleanupPolicy policy;
+  ASSERT_EQ(first_wish(policy, 0, 60, 1000 * kMiB, 500 * kMiB), 3);
+  EXPECT_EQ(first_wish(policy, 4, 60, 1000 * kMiB, 500 * kMiB), -1);
+  EXPECT_FALSE(policy.squeezed(60, Reason::critical));
+  policy.cleaned(61, outcome(1000 * kMiB, 500 * kMiB, 0.01));
+  EXPECT_EQ(first_wish(policy, 70, 120, 1000 * kMiB, 500 * kMiB), 73);
+}
+
+TEST(CleanupPolicy, TakesAtMostOnePercentOfTheTime) {
+  CleanupPolicy policy;
+  double spent = 0;
+  for (int second = 0; second < 3600; ++second) {
+    if (policy.sampled(second, 4000 * kMiB, 3000 * kMiB)) {
+      spent += 0.5;
+      policy.cleaned(second, outcome(4000 * kMiB, 1000 * kMiB, 0.5));
+    }
+  }
+  EXPECT_GT(spent, 0);
+  EXPECT_LE(spent, 0.01 * 3600 + 0.5);
+}
+
+TEST(CleanupPolicy, WaitsLongerWhenTheMemoryIsNeededAgainAtOnce) {
+  CleanupPolicy policy;
+  int wishes = 0;
+  for (int second = 0; second < 1200; ++second) {
+    // Retained all the time but for the second after each cleanup: it comes back at once.
+    if (policy.sampled(second, 1000 * kMiB, 500 * kMiB)) {
+      ++wishes;
+      policy.cleaned(second, outcome(1000 * kMiB, 500 * kMiB, 0.001));
+    }
+  }
+  EXPECT_LE(wishes, 12) << "3, 6, 12 ... 300 seconds";
+  EXPECT_GE(wishes, 6);
+}
+
+TEST(CleanupPolicy, CleansEveryCycleOfAJobThatRebuildsItsMemory) {
+  CleanupPolicy policy;
+  int wishes = 0;
+  bool is_clean = false;
+  for (int second = 0; second < 600; ++second) {
+    const bool works = second % 20 < 6;
+    if (works) is_clean = false;
+    const std::uint64_t rss = is_clean ? 50 * kMiB : 1100 * kMiB;
+    const std::uint64_t retained = works || is_clean ? 0 : 1000 * kMiB;
+    if (policy.sampled(second, rss, retained)) {
+      ++wishes;
+      is_clean = true;
+      policy.cleaned(second, outcome(rss, 50 * kMiB, 0.06));
+    }
+  }
+  EXPECT_EQ(wishes, 30);
+}
+
+TEST(CleanupPolicy, CleansAtRoundsThatLeaveGarbage) {
+  CleanupPolicy policy;
+  EXPECT_FALSE(policy.round_done(1, 20 * kMiB)) << "too small";
+  EXPECT_EQ(policy.round_done(2, 900 * kMiB), Reason::round);
+  policy.cleaned(2, outcome(900 * kMiB, 300 * kMiB, 0.02, Reason::round));
+  EXPECT_FALSE(policy.round_done(12, 310 * kMiB)) << "nothing grew since";
+  EXPECT_EQ(policy.round_done(22, 800 * kMiB), Reason::round);
+}
+
+TEST(CleanupPolicy, ProbesWhereTheAllocatorCannotTell) {
+  CleanupPolicy policy;
+  policy.tells_nothing();
+  EXPECT_EQ(first_wish(policy, 0, 300, 500 * kMiB, std::nullopt), 60);
+  policy.cleaned(60, outcome(500 * kMiB, 490 * kMiB, 0.01, Reason::growth));
+  EXPECT_EQ(first_wish(policy, 61, 3600, 500 * kMiB, std::nullopt), -1) << "it did not grow";
+  EXPECT_EQ(first_wish(policy, 3600, 4000, 700 * kMiB, std::nullopt), 3600);
+}
+
+TEST(CleanupPolicy, ProbesLessAndLessWhileItReturnsNothing) {
+  CleanupPolicy policy;
+  policy.tells_nothing();
+  int wishes = 0;
+  for (int second = 0; second < 36'000; ++second) {
+    const auto rss = static_cast<std::uint64_t>(100 + second) * kMiB;  // all of it live
+    if (policy.sampled(second, rss, std::nullopt)) {
+      ++wishes;
+      policy.cleaned(second, outcome(rss, rss, 0.001, Reason::growth));
+    }
+  }
+  EXPECT_LE(wishes, 17) << "1, 2, 4 ... 60 minutes";
+  EXPECT_GE(wishes, 10);
+}
+
+TEST(CleanupPolicy, CleansWhateverItCostsWhenMemoryIsCritical) {
+  CleanupPolicy policy;
+  ASSERT_EQ(policy.squeezed(1, Reason::critical), Reason::critical);
+  policy.cleaned(2, outcome(1000 * kMiB, 990 * kMiB, 10, Reason::critical));
+  EXPECT_FALSE(policy.squeezed(4, Reason::critical)) << "but not without a pause";
+  EXPECT_EQ(policy.squeezed(8, Reason::critical), Reason::critical);
+}
+
+TEST(CleanupPolicy, AsksUnderPressureOnlyWhoHasSomethingToGive) {
+  CleanupPolicy policy;
+  policy.sampled(0, 1000 * kMiB, 10 * kMiB);
+  EXPECT_FALSE(policy.squeezed(1, Reason::pressure));
+  policy.sampled(2, 1000 * kMiB, 50 * kMiB);
+  EXPECT_EQ(policy.squeezed(3, Reason::pressure), Reason::pressure);
+}
+
+}  // namespace
+}  // namespace ebb::keep
