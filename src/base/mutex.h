@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -49,6 +50,12 @@ class Condition {
   void wait(Mutex& mutex) EBB_REQUIRES(mutex) {
     std::unique_lock<std::mutex> adopted(mutex.mutex_, std::adopt_lock);
     condition_.wait(adopted);
+    adopted.release();
+  }
+  /// Waits at most `seconds`.
+  void wait_for(Mutex& mutex, double seconds) EBB_REQUIRES(mutex) {
+    std::unique_lock<std::mutex> adopted(mutex.mutex_, std::adopt_lock);
+    condition_.wait_for(adopted, std::chrono::duration<double>(seconds));
     adopted.release();
   }
   void notify_all() { condition_.notify_all(); }
