@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/liveness.h"
+
+#include <unistd.h>
+
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace ebb::record {
+namespace {
+
+/// Field 22 of /proc/PID/stat; the command before it may hold anything, blanks and brackets too.
+std::string start_of(const std::string& pid) {
+  const auto text = base::read_file("/proc/" + pid + "/stat");
+  if (!text) return {};
+  const std::size_t end = text->rfind(')');
+  if (end == std::string::npos) return {};
+  const std::vector<std::string_view> fields = base::words(std::string_view(*text).substr(end + 1));
+  return fields.size() > 19 ? std::string(fields[19]) : std::string{};
+}
+
+/// What makes a pid mean the same process.
+std::string place() {
+  const auto boot = base::read_file("/proc/sys/kernel/random/boot_id");
+  char name[64];
+  const ssize_t size = ::readlink("/proc/self/ns/pid", name, sizeof name);
+  if (!boot || size <= 0) return {};
+  return std::string(base::trimmed(*boot)) + "/" +
+         std::string(name, static_cast<std::size_t>(size));
+}
+
+}  // namespace
+
+std::string this_writer() {
+  const std::string pid = std::to_string(::getpid());
+  return place() + " " + pid + " " + start_of(pid);
+}
+
+std::optional<bool> is_there(const std::string& writer) {
+  const std::vector<std::string_view> words = base::words(writer);
+  const std::string here = place();
+  if (words.size() != 3 || here.empty() || words[0] != here || !base::parse_unsigned(words[1]))
+    return std::nullopt;
+  return start_of(std::string(words[1])) == words[2];
+}
+
+}  // namespace ebb::record

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+// record: runs on disk. What a supervisor saw of a job, second by second, in one SQLite file for
+// many runs; bounded in size however long they last. May include base. docs/record.md has the
+// schema.
+
+namespace ebb::record {
+
+/// A job that was run once. Times of everything below it are seconds since it started, on a clock
+/// that never jumps.
+struct Run {
+  std::int64_t id = 0;  ///< given by the store
+  std::string name;     ///< need not be unique
+  std::vector<std::string> command;
+  std::string role;       ///< "" where none was given
+  std::string allocator;  ///< the one that was asked for; "" where none was
+  std::string host;
+  std::string version;          ///< of Ebb
+  double started = 0;           ///< unix seconds
+  std::optional<double> ended;  ///< unix seconds; none: still running, or the supervisor was killed
+  std::optional<int> exit_code;
+  std::optional<int> signal;  ///< that killed the command
+  /// "exit", "signal", "out_of_memory" (the kernel killed it), "stopped" (by Ebb, when memory was
+  /// critical), "" unknown.
+  std::string ending;
+  double interval = 1;      ///< seconds between samples
+  std::uint64_t limit = 0;  ///< bytes the job may use, at the start; 0 unknown
+};
+
+/// A pid is used again, a pid with its start time is not.
+struct ProcessKey {
+  std::int32_t pid = 0;
+  std::uint64_t start = 0;  ///< start time in ticks since boot
+
+  auto operator<=>(const ProcessKey&) const = default;
+};
+
+struct Process {
+  std::int32_t pid = 0;
+  std::uint64_t start = 0;
+  std::int32_t parent = 0;
+  std::string command;
+  std::string allocator;  ///< as detected; "" unknown
+  bool agent = false;     ///< it reports live and retained bytes itself
+  double seconds = 0;     ///< when it was first seen
+  std::optional<double> ended;
+
+  ProcessKey key() const { return {pid, start}; }
+};
+
+/// One process at one moment, in bytes. What was not read is nothing.
+struct Sample {
+  ProcessKey process;
+  double seconds = 0;
+  std::uint64_t rss = 0;
+  std::optional<std::uint64_t> anon;
+  std::optional<std::uint64_t> file;
+  std::optional<std::uint64_t> shmem;
+  std::optional<std::uint64_t> swap;
+  std::optional<std::uint64_t> pss;
+  std::optional<std::uint64_t> live;
+  std::optional<std::uint64_t> retained;
+  std::uint64_t minor_faults = 0;  ///< since the process started
+  double cpu_seconds = 0;          ///< since the process started
+};
+
+/// Where the job runs (its control group, or the machine) at one moment.
+struct PlaceSample {
+  double seconds = 0;
+  std::uint64_t used = 0;
+  std::uint64_t limit = 0;
+  double percent = 0;
+  std::optional<double> pressure_some;  ///< percent of the last ten seconds
+  std::optional<std::uint64_t> gpu_used;
+  std::optional<std::uint64_t> gpu_total;
+  std::optional<std::uint64_t> file_cache;
+};
+
+/// The end of a round that a process announced.
+struct Round {
+  ProcessKey process;
+  double seconds = 0;
+  std::uint64_t number = 0;
+};
+
+/// Something that was done about memory, with what it brought and cost.
+struct Action {
+  ProcessKey process;
+  double seconds = 0;
+  std::string what;    ///< "cleanup"
+  std::string reason;  ///< "round", "retained", "growth", "critical", "pressure", "job"
+  std::uint64_t rss_before = 0;
+  std::uint64_t rss_after = 0;
+  std::uint64_t returned = 0;
+  std::optional<std::uint64_t> anon_after;
+  std::optional<std::uint64_t> live_after;
+  std::optional<std::uint64_t> retained_after;
+  double cost_seconds = 0;
+  bool deep = false;
+  std::uint64_t count = 1;  ///< more where old ones were merged: `returned` and cost are their sums
+};
+
+struct Event {
+  double seconds = 0;
+  std::string kind;  ///< "warn", "critical", "normal", "stop", "oom_kill", "agent", "recording", …
+  std::string text;
+  std::optional<ProcessKey> process;
+};
+
+}  // namespace ebb::record

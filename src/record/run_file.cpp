@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/run_file.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/json.h"
+#include "record/liveness.h"
+#include "record/rows.h"
+#include "record/schema.h"
+
+namespace ebb::record {
+namespace {
+
+// Short, so that a lock of somebody else is noticed and told; the batch is tried again later.
+constexpr int kBusyMs = 250;
+constexpr int kBeginBusyMs = 2000;
+constexpr std::size_t kLongestCommand = 4096;
+constexpr std::size_t kLongestWord = 256;
+constexpr std::size_t kLongestText = 500;
+constexpr std::size_t kThinEveryRows = 1000;
+constexpr std::uint64_t kThinFileEveryWrites = 16;
+// Samples per bucket to begin with.
+constexpr std::int64_t kFirstBucket = 8;
+
+std::int64_t now_ms() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
+std::string command_text(const std::vector<std::string>& command) {
+  base::Json words = base::Json::array();
+  std::size_t left = kLongestCommand;
+  for (const std::string& word : command) {
+    if (left == 0) break;
+    words.push(shortened(word, left));
+    left -= std::min(left, word.size() + 1);
+  }
+  return words.text();
+}
+
+std::optional<std::int64_t> milliseconds(const std::optional<double>& seconds) {
+  if (!seconds) return std::nullopt;
+  return record::milliseconds(*seconds);
+}
+
+}  // namespace
+
+std::size_t Batch::size() const {
+  return processes.size() + ended.size() + samples.size() + places.size() + rounds.size() +
+         actions.size() + events.size();
+}
+
+RunFile::RunFile(Database database, Run run, const FileBounds& bounds)
+    : database_(std::move(database)),
+      run_(std::move(run)),
+      bounds_(bounds),
+      writer_(this_writer()) {}
+
+base::Result<RunFile> RunFile::begin(const std::string& path, const Run& run,
+                                     const FileBounds& bounds) {
+  auto database = open_for_writing(path, kBeginBusyMs);
+  if (!database) return database.error();
+  RunFile file(*std::move(database), run, bounds);
+  file.run_.id = 0;
+  if (const auto done = file.transact({}); !done) return done.error();
+  file.database_.wait_for_locks(kBusyMs);
+  return file;
+}
+
+base::Status RunFile::write(const Batch& batch) {
+  if (!database_.is_in_place()) {
+    auto again = open_for_writing(database_.path(), kBusyMs);
+    if (!again) return again.error();
+    database_ = *std::move(again);
+    for (auto& [key, entry] : entries_)
+      entry.is_stored = false;
+  }
+  return transact(batch);
+}
+
+base::Status RunFile::finish(const Run& run) {
+  run_.ended = run.ended;
+  run_.exit_code = run.exit_code;
+  run_.signal = run.signal;
+  run_.ending = run.ending;
+  close_round_of_samples();
+  return write({});
+}
+
+base::Status RunFile::transact(const Batch& batch) {
+  const Totals before = totals_;
+  note(batch);
+  const auto done = in_transaction(database_, [&] {
+    store_run();
+    store_processes();
+    store(batch);
+    // Thinning needs room itself: after a failure, the batch alone has to go through first.
+    if (!failed_before_) thin(batch.size());
+    return true;
+  });
+  failed_before_ = !done;
+  if (!done) {
+    totals_ = before;
+    return done;
+  }
+  for (auto& [key, entry] : entries_)
+    entry.is_stored = true;
+  if (entries_.size() > static_cast<std::size_t>(kRunning.processes)) forget_removed_processes();
+  return done;
+}
+
+RunFile::Entry* RunFile::entry_of(const ProcessKey& key, double seconds) {
+  const auto found = entries_.find(key);
+  if (found != entries_.end()) return &found->second;
+  if (entries_.size() >= 2 * static_cast<std::size_t>(kRunning.processes)) return nullptr;
+  Entry& entry = entries_[key];
+  entry.number = next_number_++;
+  entry.process.pid = key.pid;
+  entry.process.start = key.start;
+  entry.process.seconds = seconds;
+  ++totals_.processes;
+  return &entry;
+}
+
+void RunFile::note_time(double seconds) {
+  totals_.last_ms = std::max(totals_.last_ms, record::milliseconds(seconds));
+}
+
+void RunFile::note_process(const Process& process) {
+  Entry* entry = entry_of(process.key(), process.seconds);
+  if (entry == nullptr) {
+    ++totals_.processes;
+    return;
+  }
+  const std::optional<double> ended = process.ended ? process.ended : entry->process.ended;
+  entry->process = process;
+  entry->process.ended = ended;
+  entry->is_stored = false;
+  note_time(process.seconds);
+}
+
+void RunFile::note_end(const ProcessKey& key, double seconds) {
+  note_time(seconds);
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return;
+  Entry& entry = found->second;
+  entry.process.ended = seconds;
+  entry.is_stored = false;
+  close_round_of_samples();
+  sum_rss_ -= entry.rss;
+  entry.rss = 0;
+}
+
+/// The sum over all processes means something once each of them was read again.
+void RunFile::close_round_of_samples() {
+  totals_.peak_rss = std::max(totals_.peak_rss, sum_rss_);
+  sampled_.clear();
+}
+
+void RunFile::note_sample(const Sample& sample) {
+  Entry* entry = entry_of(sample.process, sample.seconds);
+  if (entry == nullptr) return;
+  note_time(sample.seconds);
+  if (!sampled_.insert(sample.process).second) {
+    close_round_of_samples();
+    sampled_.insert(sample.process);
+  }
+  sum_rss_ = sum_rss_ - entry->rss + sample.rss;
+  entry->rss = sample.rss;
+  totals_.peak_process_rss = std::max(totals_.peak_process_rss, sample.rss);
+  ++totals_.samples;
+}
+
+void RunFile::note(const Batch& batch) {
+  totals_.lost += batch.lost;
+  for (const Process& process : batch.processes)
+    note_process(process);
+  auto end = batch.ended.begin();
+  for (const Sample& sample : batch.samples) {
+    for (; end != batch.ended.end() && end->second <= sample.seconds; ++end)
+      note_end(end->first, end->second);
+    note_sample(sample);
+  }
+  for (; end != batch.ended.end(); ++end)
+    note_end(end->first, end->second);
+  for (const Action& action : batch.actions)
+    entry_of(action.process, action.seconds);
+  for (const Round& round : batch.rounds)
+    entry_of(round.process, round.seconds);
+  for (const Event& event : batch.events) {
+    if (event.process) entry_of(*event.process, event.seconds);
+    note_time(event.seconds);
+  }
+  for (const PlaceSample& place : batch.places)
+    note_time(place.seconds);
+  totals_.rounds += batch.rounds.size();
+}
+
+bool RunFile::store_run() {
+  const std::int64_t started = record::milliseconds(run_.started);
+  database_.run(
+      "UPDATE runs SET ended = ?, exit_code = ?, signal = ?, ending = ?, seen = ?, last = ?, "
+      "peak_rss = ?, peak_process_rss = ?, processes = ?, samples = ?, rounds = ?, lost = ? "
+      "WHERE id = ? AND started = ? AND writer = ?",
+      milliseconds(run_.ended), run_.exit_code, run_.signal, run_.ending, now_ms(), totals_.last_ms,
+      totals_.peak_rss, totals_.peak_process_rss, totals_.processes, totals_.samples,
+      totals_.rounds, totals_.lost, run_.id, started, writer_);
+  if (database_.failed() || database_.changed() > 0) return !database_.failed();
+  // The first time, and where the row or the whole file was removed by somebody.
+  const bool taken = database_.number("SELECT count(*) FROM runs WHERE id = ?", run_.id) > 0;
+  const std::optional<std::int64_t> id =
+      run_.id == 0 || taken ? std::nullopt : std::optional(run_.id);
+  database_.run(
+      "INSERT INTO runs(id, name, command, role, allocator, host, version, started, ended, "
+      "exit_code, signal, ending, interval, limit_bytes, writer, seen, last, peak_rss, "
+      "peak_process_rss, processes, samples, rounds, lost) "
+      "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+      id, shortened(run_.name, kLongestWord), command_text(run_.command),
+      shortened(run_.role, kLongestWord), shortened(run_.allocator, kLongestWord),
+      shortened(run_.host, kLongestWord), shortened(run_.version, kLongestWord), started,
+      milliseconds(run_.ended), run_.exit_code, run_.signal, run_.ending,
+      record::milliseconds(run_.interval), run_.limit, writer_, now_ms(), totals_.last_ms,
+      totals_.peak_rss, totals_.peak_process_rss, totals_.processes, totals_.samples,
+      totals_.rounds, totals_.lost);
+  run_.id = database_.number("SELECT last_insert_rowid()");
+  for (auto& [key, entry] : entries_)
+    entry.is_stored = false;
+  return !database_.failed();
+}
+
+void RunFile::store_processes() {
+  const std::int64_t width =
+      std::max<std::int64_t>(kFirstBucket * record::milliseconds(run_.interval), kFirstBucket);
+  for (const auto& [key, entry] : entries_) {
+    if (entry.is_stored) continue;
+    const Process& process = entry.process;
+    database_.run(
+        "INSERT INTO processes VALUES(?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(run, process) DO UPDATE "
+        "SET parent = excluded.parent, command = excluded.command, allocator = excluded.allocator, "
+        "agent = excluded.agent, began = excluded.began, ended = excluded.ended",
+        run_.id, entry.number, process.pid, process.start, process.parent,
+        shortened(process.command, kLongestWord), shortened(process.allocator, kLongestWord),
+        process.agent, record::milliseconds(process.seconds), milliseconds(process.ended), width);
+  }
+}
+
+void RunFile::store(const Batch& batch) {
+  for (const Sample& sample : batch.samples) {
+    if (const Entry* entry = entry_of(sample.process, sample.seconds)) {
+      insert(database_, run_.id, entry->number, sample);
+    }
+  }
+  for (const PlaceSample& place : batch.places)
+    insert(database_, run_.id, PlaceReading{place, place.seconds, 1, place.used});
+  for (const Round& round : batch.rounds) {
+    if (const Entry* entry = entry_of(round.process, round.seconds)) {
+      database_.run("INSERT OR REPLACE INTO rounds VALUES(?,?,?,?)", run_.id,
+                    record::milliseconds(round.seconds), entry->number, round.number);
+    }
+  }
+  for (const Action& action : batch.actions) {
+    if (const Entry* entry = entry_of(action.process, action.seconds)) {
+      Action kept = action;
+      kept.what = shortened(action.what, kLongestWord);
+      kept.reason = shortened(action.reason, kLongestWord);
+      insert(database_, run_.id, NumberedAction{entry->number, std::move(kept)});
+    }
+  }
+  for (const Event& event : batch.events) {
+    const Entry* entry = event.process ? entry_of(*event.process, event.seconds) : nullptr;
+    database_.run("INSERT OR REPLACE INTO events VALUES(?,?,?,?,?,?)", run_.id,
+                  record::milliseconds(event.seconds), ++totals_.events,
+                  shortened(event.kind, kLongestWord), shortened(event.text, kLongestText),
+                  entry == nullptr ? std::nullopt : std::optional(entry->number));
+  }
+}
+
+void RunFile::thin(std::size_t written) {
+  rows_since_thinned_ += written;
+  if (rows_since_thinned_ >= kThinEveryRows) {
+    bool is_thin = false;
+    const std::size_t pieces = 1 + written / static_cast<std::size_t>(kPiece);
+    for (std::size_t i = 0; i < pieces && !is_thin; ++i)
+      is_thin = thin_run(database_, run_.id, kRunning);
+    if (is_thin) rows_since_thinned_ = 0;
+  }
+  if (!file_is_thin_ || writes_++ % kThinFileEveryWrites == 0)
+    file_is_thin_ = thin_file(database_, bounds_, now_ms());
+}
+
+void RunFile::forget_removed_processes() {
+  std::set<std::int64_t> kept;
+  database_.each(
+      "SELECT process FROM processes WHERE run = ?",
+      [&](const Row& row) { kept.insert(row.integer(0)); }, run_.id);
+  if (database_.failed()) {
+    static_cast<void>(database_.take_failure());
+    return;
+  }
+  std::erase_if(entries_, [&](const auto& pair) { return kept.count(pair.second.number) == 0; });
+}
+
+}  // namespace ebb::record

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/schema.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+
+#include "base/file.h"
+
+namespace ebb::record {
+namespace {
+
+// "EbbR": tells a record from any other SQLite file.
+constexpr std::int64_t kApplicationId = 0x45626252;
+constexpr int kReadBusyMs = 5000;
+
+constexpr const char* kVersion1 = R"(
+CREATE TABLE runs(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL, command TEXT NOT NULL, role TEXT NOT NULL, allocator TEXT NOT NULL,
+  host TEXT NOT NULL, version TEXT NOT NULL,
+  started INTEGER NOT NULL, ended INTEGER, exit_code INTEGER, signal INTEGER, ending TEXT NOT NULL,
+  interval INTEGER NOT NULL, limit_bytes INTEGER NOT NULL,
+  writer TEXT NOT NULL, seen INTEGER NOT NULL, last INTEGER NOT NULL DEFAULT 0,
+  peak_rss INTEGER NOT NULL DEFAULT 0, peak_process_rss INTEGER NOT NULL DEFAULT 0,
+  processes INTEGER NOT NULL DEFAULT 0, samples INTEGER NOT NULL DEFAULT 0,
+  rounds INTEGER NOT NULL DEFAULT 0, lost INTEGER NOT NULL DEFAULT 0,
+  detail INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE processes(
+  run INTEGER NOT NULL, process INTEGER NOT NULL,
+  pid INTEGER NOT NULL, start INTEGER NOT NULL, parent INTEGER NOT NULL,
+  command TEXT NOT NULL, allocator TEXT NOT NULL, agent INTEGER NOT NULL,
+  began INTEGER NOT NULL, ended INTEGER, width INTEGER NOT NULL,
+  PRIMARY KEY(run, process)) WITHOUT ROWID;
+CREATE TABLE samples(
+  run INTEGER NOT NULL, ms INTEGER NOT NULL, process INTEGER NOT NULL,
+  rss INTEGER NOT NULL, anon INTEGER, file INTEGER, shmem INTEGER, swap INTEGER, pss INTEGER,
+  live INTEGER, retained INTEGER, minor_faults INTEGER NOT NULL, cpu_ms INTEGER NOT NULL,
+  PRIMARY KEY(run, ms, process)) WITHOUT ROWID;
+CREATE TABLE buckets(
+  run INTEGER NOT NULL, process INTEGER NOT NULL, ms INTEGER NOT NULL,
+  until INTEGER NOT NULL, count INTEGER NOT NULL,
+  rss_low INTEGER NOT NULL, rss_mean INTEGER NOT NULL, rss_high INTEGER NOT NULL,
+  anon_low INTEGER, anon_mean INTEGER, anon_high INTEGER,
+  file_low INTEGER, file_mean INTEGER, file_high INTEGER,
+  shmem_low INTEGER, shmem_mean INTEGER, shmem_high INTEGER,
+  swap_low INTEGER, swap_mean INTEGER, swap_high INTEGER,
+  pss_low INTEGER, pss_mean INTEGER, pss_high INTEGER,
+  live_low INTEGER, live_mean INTEGER, live_high INTEGER,
+  retained_low INTEGER, retained_mean INTEGER, retained_high INTEGER,
+  held_low INTEGER, minor_faults INTEGER NOT NULL, cpu_ms INTEGER NOT NULL,
+  PRIMARY KEY(run, process, ms)) WITHOUT ROWID;
+CREATE TABLE place(
+  run INTEGER NOT NULL, ms INTEGER NOT NULL, until INTEGER NOT NULL, count INTEGER NOT NULL,
+  used_low INTEGER NOT NULL, used INTEGER NOT NULL, limit_bytes INTEGER NOT NULL,
+  permyriad INTEGER NOT NULL, pressure_permyriad INTEGER, gpu_used INTEGER, gpu_total INTEGER,
+  file_cache INTEGER,
+  PRIMARY KEY(run, ms)) WITHOUT ROWID;
+CREATE TABLE rounds(
+  run INTEGER NOT NULL, ms INTEGER NOT NULL, process INTEGER NOT NULL, number INTEGER NOT NULL,
+  PRIMARY KEY(run, ms, process, number)) WITHOUT ROWID;
+CREATE TABLE actions(
+  run INTEGER NOT NULL, ms INTEGER NOT NULL, process INTEGER NOT NULL, what TEXT NOT NULL,
+  count INTEGER NOT NULL, reason TEXT NOT NULL, rss_before INTEGER NOT NULL,
+  rss_after INTEGER NOT NULL, returned INTEGER NOT NULL, anon_after INTEGER, live_after INTEGER,
+  retained_after INTEGER, cost_us INTEGER NOT NULL, deep INTEGER NOT NULL,
+  PRIMARY KEY(run, ms, process, what)) WITHOUT ROWID;
+CREATE TABLE events(
+  run INTEGER NOT NULL, ms INTEGER NOT NULL, number INTEGER NOT NULL,
+  kind TEXT NOT NULL, text TEXT NOT NULL, process INTEGER,
+  PRIMARY KEY(run, ms, number)) WITHOUT ROWID;
+)";
+
+/// The step at index i makes schema i + 1 out of schema i.
+constexpr std::array<const char*, kSchemaVersion> kSteps{kVersion1};
+
+base::Error not_a_record(const std::string& path) {
+  return base::error(base::Code::bad_input, "%s: a database, but no record of runs", path.c_str());
+}
+
+/// The version of a file's schema; 0 for an empty one.
+base::Result<int> version_of(Database& database) {
+  std::int64_t version = 0, application = 0, tables = 0;
+  // One statement sees one moment: somebody else may be making the file right now.
+  database.each(
+      "SELECT user_version, application_id, (SELECT count(*) FROM sqlite_master) "
+      "FROM pragma_user_version, pragma_application_id",
+      [&](const Row& row) {
+        version = row.integer(0);
+        application = row.integer(1);
+        tables = row.integer(2);
+      });
+  if (database.failed()) return database.take_failure();
+  if (tables == 0 && version == 0) return 0;
+  if (application != kApplicationId || version < 1) return not_a_record(database.path());
+  if (version > kSchemaVersion) {
+    return base::error(base::Code::bad_input,
+                       "%s: written by a newer ebb (schema %lld, expected %d or older)",
+                       database.path().c_str(), static_cast<long long>(version), kSchemaVersion);
+  }
+  return static_cast<int>(version);
+}
+
+/// Only the owner may read what others ran: SQLite would ask the umask. Must not be called for a
+/// file that exists: closing any descriptor of it would drop the locks that this process has on it.
+base::Status create_private_file(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code failure;
+  if (!folder.empty() && !std::filesystem::exists(folder, failure)) {
+    const std::filesystem::path above = folder.parent_path();
+    if (!above.empty()) std::filesystem::create_directories(above, failure);
+    if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+      return base::system_error(errno, "%s: cannot make the folder", folder.c_str());
+  }
+  const base::FileDescriptor made(::open(path.c_str(), O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!made.is_open() && errno != EEXIST)
+    return base::system_error(errno, "%s: cannot make the record", path.c_str());
+  return {};
+}
+
+base::Status bring_up_to_date(Database& database) {
+  std::optional<base::Error> refused;
+  const auto done = in_transaction(database, [&] {
+    // Asked again under the lock: somebody else may have been faster.
+    const auto version = version_of(database);
+    if (!version) {
+      refused = version.error();
+      return false;
+    }
+    for (int step = *version; step < kSchemaVersion; ++step)
+      database.script(kSteps.at(static_cast<std::size_t>(step)));
+    if (*version == 0)
+      database.script(("PRAGMA application_id = " + std::to_string(kApplicationId)).c_str());
+    return database.script(("PRAGMA user_version = " + std::to_string(kSchemaVersion)).c_str());
+  });
+  if (refused) return *refused;
+  return done;
+}
+
+}  // namespace
+
+base::Result<Database> open_for_writing(const std::string& path, int busy_ms) {
+  std::error_code failure;
+  if (!std::filesystem::exists(path, failure)) {
+    if (const auto made = create_private_file(path); !made) return made.error();
+  }
+  auto opened = Database::open(path, Database::Mode::write, busy_ms);
+  if (!opened) return opened;
+  Database& database = *opened;
+  auto version = version_of(database);
+  if (!version) return version.error();
+  if (*version == 0) {
+    // Both are kept in the file, and must come before its first table.
+    database.script("PRAGMA auto_vacuum = INCREMENTAL");
+    database.script("PRAGMA journal_mode = WAL");
+    if (database.failed()) return database.take_failure();
+  }
+  if (*version < kSchemaVersion) {
+    if (const auto done = bring_up_to_date(database); !done) return done.error();
+  }
+  // NORMAL: a power cut may take the last seconds, never the file; killing a process takes nothing.
+  database.script(
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 512;"
+      "PRAGMA journal_size_limit = 4194304; PRAGMA cache_size = -2048; PRAGMA temp_store = MEMORY");
+  if (database.failed()) return database.take_failure();
+  return opened;
+}
+
+base::Result<Database> open_for_reading(const std::string& path) {
+  if (::access(path.c_str(), F_OK) != 0) {
+    return base::system_error(errno, "%s: no record of runs", path.c_str());
+  }
+  std::optional<base::Error> first;
+  // A log left by a killed writer can only be read by who may write beside it; a file on a disk
+  // that cannot be written to is read as it is.
+  for (const Database::Mode mode : {Database::Mode::write, Database::Mode::read}) {
+    auto opened = Database::open(path, mode, kReadBusyMs);
+    if (opened) {
+      opened->script("PRAGMA query_only = 1");
+      const auto version = version_of(*opened);
+      if (version && *version == 0) return not_a_record(path);
+      if (version) return opened;
+      opened = version.error();
+    }
+    if (!first) first = opened.error();
+    if (opened.error().code == base::Code::bad_input) break;
+  }
+  return *first;
+}
+
+}  // namespace ebb::record

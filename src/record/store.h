@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "record/database.h"
+#include "record/model.h"
+#include "record/reading.h"
+
+namespace ebb::record {
+
+/// $XDG_STATE_HOME/ebb/runs.db, else ~/.local/state/ebb/runs.db. Code::unavailable where neither
+/// variable is set to an absolute path.
+base::Result<std::string> default_path();
+
+enum class State : std::uint8_t {
+  running,
+  ended,
+  lost,  ///< whoever recorded it is gone and did not say how it ended
+};
+const char* name_of(State state);
+
+/// One line of the list of runs.
+struct RunSummary {
+  Run run;
+  State state = State::ended;
+  double seconds = 0;                  ///< how long it was recorded
+  std::uint64_t peak_rss = 0;          ///< of all processes together; shared pages count in each
+  std::uint64_t peak_process_rss = 0;  ///< of one process
+  std::uint64_t processes = 0;         ///< all that were ever seen
+  std::uint64_t samples = 0;           ///< all that were ever taken
+  std::uint64_t rounds = 0;            ///< all that were ever announced
+  std::uint64_t lost = 0;              ///< samples and others that could not be written
+  std::int64_t detail = 0;             ///< how far it was thinned since: 0 not at all, to 3
+};
+
+/// A process with what was read of it, in order of time; what is older may be merged.
+struct ProcessHistory {
+  Process process;
+  std::vector<Reading> readings;
+};
+
+/// Everything of one run. Rounds, actions and events whose process is no longer kept have its key
+/// as {0, 0}.
+struct RecordedRun {
+  RunSummary summary;
+  std::vector<ProcessHistory> processes;  ///< in order of their first sight
+  std::vector<PlaceReading> place;
+  std::vector<Round> rounds;
+  std::vector<Action> actions;
+  std::vector<Event> events;
+};
+
+/// A record to read and to remove from, while others may be writing to it. Not thread-safe.
+class Store {
+ public:
+  /// Code::not_found where there is no such file.
+  static base::Result<Store> open(const std::string& path);
+
+  /// The newest first.
+  base::Result<std::vector<RunSummary>> runs();
+
+  /// By number, by name (the newest of that name), or "last". A name of digits is a number first.
+  base::Result<RunSummary> find(const std::string& run);
+
+  /// As of one moment, also where the run goes on.
+  base::Result<RecordedRun> read(std::int64_t id);
+
+  /// Removes a run for good. Code::unavailable for one that is running.
+  base::Status remove(std::int64_t id);
+
+ private:
+  explicit Store(Database database) : database_(std::move(database)) {}
+
+  Database database_;
+};
+
+}  // namespace ebb::record

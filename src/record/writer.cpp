@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/writer.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <atomic>
+#include <thread>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "base/text.h"
+#include "record/backlog.h"
+#include "record/run_file.h"
+
+namespace ebb::record {
+namespace {
+
+constexpr double kWriteEverySeconds = 1;
+constexpr double kRetryAtEndSeconds = 0.1;
+constexpr double kLongestWait = 5;
+
+double now() {
+  return base::seconds_between(0, base::system_clock().now_ns());
+}
+
+/// Keeps all signals away from a thread that is started meanwhile: they are for others, and a write
+/// past a limit on the size of files must be an error, not the end (SIGXFSZ).
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace
+
+/// The thread with what it shares. All of SQLite happens on it.
+class Writer::Thread : public std::enable_shared_from_this<Writer::Thread> {
+ public:
+  Thread(std::string path, Run run, const FileBounds& bounds)
+      : path_(std::move(path)), run_(std::move(run)), bounds_(bounds) {}
+
+  base::Status start() {
+    try {
+      const SignalsBlocked blocked;
+      std::thread([self = shared_from_this()] { self->work(); }).detach();
+    } catch (const std::system_error& failure) {
+      return base::error(base::Code::unavailable, "%s: no thread to write it: %s", path_.c_str(),
+                         failure.what());
+    }
+    const double deadline = now() + kLongestWait;
+    const base::Lock lock(mutex_);
+    while (!begun_ && !over_ && now() < deadline)
+      changed_.wait_for(mutex_, deadline - now());
+    if (begun_) return {};
+    stop_at_ = 0;
+    changed_.notify_all();
+    if (refusal_) return *refusal_;
+    return base::error(base::Code::unavailable, "%s: opening it takes too long", path_.c_str());
+  }
+
+  template <class Add>
+  void add(Add&& add_to) {
+    const base::Lock lock(mutex_);
+    if (stop_at_) return;
+    const bool was_empty = backlog_.size() == 0;
+    add_to(backlog_);
+    if (was_empty) changed_.notify_all();
+  }
+
+  std::string take_trouble() {
+    const base::Lock lock(mutex_);
+    return std::exchange(trouble_, {});
+  }
+
+  void end(const std::optional<Run>& run) {
+    const base::Lock lock(mutex_);
+    if (!stop_at_) {
+      stop_at_ = now() + kLongestWait;
+      last_words_ = run;
+      changed_.notify_all();
+    }
+    while (!over_ && now() < *stop_at_)
+      changed_.wait_for(mutex_, *stop_at_ - now());
+  }
+
+  std::int64_t run_id() const { return run_id_; }
+
+ private:
+  void work() {
+    auto file = RunFile::begin(path_, run_, bounds_);
+    {
+      const base::Lock lock(mutex_);
+      if (file) {
+        run_id_ = file->run_id();
+        begun_ = true;
+      } else {
+        refusal_ = file.error();
+        over_ = true;
+      }
+      changed_.notify_all();
+    }
+    if (!file) return;
+    while (write_next(*file)) {
+    }
+    // Closed before anybody is told: whoever waits may look at the file next.
+    file = base::error(base::Code::internal, "closed");
+    const base::Lock lock(mutex_);
+    over_ = true;
+    changed_.notify_all();
+  }
+
+  /// Waits until something is to be written and writes it. False when all is over.
+  bool write_next(RunFile& file) {
+    Batch batch;
+    std::optional<Run> ending;
+    {
+      const base::Lock lock(mutex_);
+      while (!stop_at_ && (backlog_.size() == 0 || now() < next_write_)) {
+        if (backlog_.size() == 0) {
+          changed_.wait(mutex_);
+        } else {
+          changed_.wait_for(mutex_, next_write_ - now());
+        }
+      }
+      if (stop_at_ && now() >= *stop_at_) return false;
+      batch = backlog_.take();
+      ending = last_words_;
+    }
+    next_write_ = now() + kWriteEverySeconds;
+    const std::uint64_t lost = batch.lost;
+    base::Status done = batch.size() > 0 || batch.lost > 0 ? file.write(batch) : base::Status{};
+    if (done) batch = {};
+    if (done && ending) done = file.finish(*ending);
+    const base::Lock lock(mutex_);
+    run_id_ = file.run_id();
+    tell(done, lost);
+    if (!done) backlog_.put_back(std::move(batch));
+    if (!stop_at_) return true;
+    if (done && backlog_.size() == 0) return false;
+    if (!done) changed_.wait_for(mutex_, kRetryAtEndSeconds);
+    return true;
+  }
+
+  void tell(const base::Status& done, std::uint64_t lost) EBB_REQUIRES(mutex_) {
+    if (!done && !failing_) trouble_ = "not recorded for now: " + done.error().message;
+    if (done && lost > 0) {
+      trouble_ = base::format_text("recorded again; %llu samples were lost",
+                                   static_cast<unsigned long long>(lost));
+    }
+    failing_ = !done;
+  }
+
+  const std::string path_;
+  const Run run_;
+  const FileBounds bounds_;
+  std::atomic<std::int64_t> run_id_{0};
+  double next_write_ = 0;  ///< the thread's own
+
+  base::Mutex mutex_;
+  base::Condition changed_;
+  Backlog backlog_ EBB_GUARDED_BY(mutex_);
+  bool begun_ EBB_GUARDED_BY(mutex_) = false;
+  bool over_ EBB_GUARDED_BY(mutex_) = false;
+  std::optional<base::Error> refusal_ EBB_GUARDED_BY(mutex_);
+  std::optional<double> stop_at_ EBB_GUARDED_BY(mutex_);  ///< set: no more is added
+  std::optional<Run> last_words_ EBB_GUARDED_BY(mutex_);
+  std::string trouble_ EBB_GUARDED_BY(mutex_);
+  bool failing_ EBB_GUARDED_BY(mutex_) = false;
+};
+
+base::Result<std::unique_ptr<Writer>> Writer::begin(const std::string& path, const Run& run,
+                                                    const FileBounds& bounds) {
+  auto thread = std::make_shared<Thread>(path, run, bounds);
+  if (const auto started = thread->start(); !started) return started.error();
+  return std::unique_ptr<Writer>(new Writer(std::move(thread)));
+}
+
+Writer::Writer(std::shared_ptr<Thread> thread) : thread_(std::move(thread)) {}
+
+Writer::~Writer() {
+  thread_->end(std::nullopt);
+}
+
+std::int64_t Writer::run_id() const {
+  return thread_->run_id();
+}
+
+void Writer::add(Process process) {
+  thread_->add([&](Backlog& backlog) { backlog.add(std::move(process)); });
+}
+void Writer::add(Sample sample) {
+  thread_->add([&](Backlog& backlog) { backlog.add(sample); });
+}
+void Writer::add(PlaceSample place) {
+  thread_->add([&](Backlog& backlog) { backlog.add(place); });
+}
+void Writer::add(Round round) {
+  thread_->add([&](Backlog& backlog) { backlog.add(round); });
+}
+void Writer::add(Action action) {
+  thread_->add([&](Backlog& backlog) { backlog.add(std::move(action)); });
+}
+void Writer::add(Event event) {
+  thread_->add([&](Backlog& backlog) { backlog.add(std::move(event)); });
+}
+void Writer::process_ended(ProcessKey process, double seconds) {
+  thread_->add([&](Backlog& backlog) { backlog.add_end(process, seconds); });
+}
+
+std::string Writer::take_trouble() {
+  return thread_->take_trouble();
+}
+
+void Writer::end(const Run& run) {
+  thread_->end(run);
+}
+
+}  // namespace ebb::record

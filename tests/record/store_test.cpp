@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/store.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "record/liveness.h"
+#include "record/runs.h"
+#include "record/schema.h"
+#include "support/child_process.h"
+#include "support/temporary_directory.h"
+
+namespace ebb::record {
+namespace {
+
+std::int64_t record_run(const std::string& path, const std::string& name, int samples = 3) {
+  const auto writer = begin(path, run_named(name));
+  for (int i = 0; i < samples; ++i)
+    writer->add(sample_of(kMain, i, kMiB));
+  writer->end(ended(run_named(name)));
+  return writer->run_id();
+}
+
+TEST(Store, FindsRunsByNumberByNameAndTheLast) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "runs.db";
+  const std::int64_t first = record_run(path, "train");
+  const std::int64_t second = record_run(path, "train");
+  const std::int64_t third = record_run(path, "eval");
+  const std::int64_t fourth = record_run(path, "77");
+  Store store = opened(path);
+  EXPECT_EQ(store.runs()->size(), 4U);
+  EXPECT_EQ(store.runs()->front().run.id, fourth) << "the newest first";
+  EXPECT_EQ(store.find(std::to_string(first))->run.id, first);
+  EXPECT_EQ(store.find("train")->run.id, second) << "the newest of that name";
+  EXPECT_EQ(store.find("eval")->run.id, third);
+  EXPECT_EQ(store.find("last")->run.id, fourth);
+  EXPECT_EQ(store.find("77")->run.id, fourth) << "a name of digits where no number is so";
+  for (const char* wrong : {"nope", "", "-1", "99999999999999999999", "eva"})
+    EXPECT_EQ(store.find(wrong).error().code, base::Code::not_found) << wrong;
+  EXPECT_EQ(store.read(12345).error().code, base::Code::not_found);
+}
+
+TEST(Store, RemovesARunWithAllThatBelongsToIt) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "runs.db";
+  const std::int64_t kept = record_run(path, "kept");
+  const std::int64_t gone = record_run(path, "gone", 15'000);
+  const auto size = std::filesystem::file_size(path);
+  Store store = opened(path);
+  ASSERT_TRUE(store.remove(gone));
+  EXPECT_EQ(store.remove(gone).error().code, base::Code::not_found);
+  EXPECT_EQ(store.read(gone).error().code, base::Code::not_found);
+  EXPECT_EQ(store.read(kept)->processes.at(0).readings.size(), 3U);
+  EXPECT_GT(record_run(path, "next"), gone) << "a number is never given twice";
+  EXPECT_LT(std::filesystem::file_size(path), size / 2) << "the disk gets its room back";
+  EXPECT_EQ(integrity(path), "ok");
+}
+
+TEST(Store, ReadingWhereNothingIsSaysSo) {
+  const support::TemporaryDirectory folder;
+  EXPECT_EQ(Store::open(folder / "none.db").error().code, base::Code::not_found);
+  EXPECT_EQ(Store::open(folder.write("empty.db", "")).error().code, base::Code::bad_input);
+  EXPECT_FALSE(Store::open(folder.path()));
+}
+
+TEST(Store, KnowsItsPlace) {
+  const auto place = [](const char* state, const char* home) {
+    return support::said_by_child([&]() -> std::string {
+      state == nullptr ? unsetenv("XDG_STATE_HOME") : setenv("XDG_STATE_HOME", state, 1);
+      home == nullptr ? unsetenv("HOME") : setenv("HOME", home, 1);
+      const auto path = default_path();
+      return path ? *path : name_of(path.error().code);
+    });
+  };
+  EXPECT_EQ(place("/state", "/home/a"), "/state/ebb/runs.db");
+  EXPECT_EQ(place(nullptr, "/home/a"), "/home/a/.local/state/ebb/runs.db");
+  EXPECT_EQ(place("relative", "/home/a"), "/home/a/.local/state/ebb/runs.db");
+  EXPECT_EQ(place(nullptr, nullptr), "unavailable");
+}
+
+TEST(Schema, ANewerOneIsRefusedInOneLine) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "runs.db";
+  record_run(path, "x");
+  {
+    auto database = Database::open(path, Database::Mode::write, 1000);
+    ASSERT_TRUE(database && database->script("PRAGMA user_version = 99"));
+  }
+  for (const base::Error& error :
+       {Store::open(path).error(), Writer::begin(path, run_named("y")).error()}) {
+    EXPECT_EQ(error.code, base::Code::bad_input);
+    EXPECT_NE(error.message.find("newer ebb (schema 99, expected 1 or older)"), std::string::npos)
+        << error.message;
+    EXPECT_EQ(error.message.find('\n'), std::string::npos);
+  }
+}
+
+TEST(Schema, AnotherProgramsDatabaseIsRefusedAndNotTouched) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "other.db";
+  {
+    auto database = Database::open(path, Database::Mode::create, 1000);
+    ASSERT_TRUE(database && database->script("CREATE TABLE t(x); INSERT INTO t VALUES(7)"));
+  }
+  EXPECT_EQ(Store::open(path).error().code, base::Code::bad_input);
+  EXPECT_EQ(Writer::begin(path, run_named("y")).error().code, base::Code::bad_input);
+  auto database = Database::open(path, Database::Mode::write, 1000);
+  EXPECT_EQ(database->number("SELECT count(*) FROM sqlite_master"), 1);
+  EXPECT_EQ(database->number("SELECT x FROM t"), 7);
+}
+
+TEST(Schema, IsWhatTheDocumentationNames) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "runs.db";
+  record_run(path, "x");
+  auto database = open_for_reading(path);
+  ASSERT_TRUE(database);
+  EXPECT_EQ(database->number("PRAGMA user_version"), kSchemaVersion);
+  EXPECT_EQ(database->number("PRAGMA auto_vacuum"), 2);
+  std::string tables;
+  database->each(
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' "
+      "ORDER BY name",
+      [&](const Row& row) { tables += row.text(0) + " "; });
+  EXPECT_EQ(tables, "actions buckets events place processes rounds runs samples ");
+}
+
+TEST(Database, TheFirstFailureSticksUntilItIsTaken) {
+  const support::TemporaryDirectory folder;
+  auto database = Database::open(folder / "x.db", Database::Mode::create, 100);
+  ASSERT_TRUE(database);
+  EXPECT_FALSE(database->run("SELECT x FROM nowhere"));
+  EXPECT_FALSE(database->script("CREATE TABLE t(x)")) << "refused until somebody looks";
+  const std::string message = database->take_failure().message;
+  EXPECT_NE(message.find("nowhere"), std::string::npos) << message;
+  EXPECT_TRUE(database->script("CREATE TABLE t(x)"));
+  const auto undone = in_transaction(*database, [&] {
+    database->run("INSERT INTO t VALUES(?)", 1);
+    return database->run("INSERT INTO nowhere VALUES(1)");
+  });
+  EXPECT_FALSE(undone);
+  EXPECT_EQ(database->number("SELECT count(*) FROM t"), 0);
+}
+
+TEST(Liveness, TellsThisProcessFromOneThatIsGone) {
+  EXPECT_EQ(is_there(this_writer()), true);
+  EXPECT_EQ(is_there(support::said_by_child([] { return this_writer(); })), false);
+  EXPECT_EQ(is_there("another-boot/pid:[1] 1 1"), std::nullopt);
+  EXPECT_EQ(is_there(""), std::nullopt);
+}
+
+}  // namespace
+}  // namespace ebb::record
