@@ -159,6 +159,14 @@ EBB_API int ebb_keeper_round_done(ebb_keeper* keeper, int* cleaned, ebb_cleanup_
 EBB_API int ebb_keeper_numbered_round_done(ebb_keeper* keeper, uint64_t round, int* cleaned,
                                            ebb_cleanup_report* report);
 
+/** For jobs that leave the deciding to `ebb run`: tells the supervisor that a round (from 0) is done,
+    which is when it may ask for a cleanup. Keepers announce by themselves. Nothing happens without
+    a supervisor. */
+EBB_API void ebb_announce_round(uint64_t round);
+
+/** 1 where this process runs under `ebb run` and its supervisor is connected. */
+EBB_API int ebb_is_supervised(void);
+
 /** Writes NVFlare's RSS marker, e.g. "[RSS] CA s=site-1 r=3 recv: 143.2 MB", for the RSS of now.
     `source`: "CA" (trainer), "CJ" (client job, with `task`) or "SV" (server). Returns EBB_BAD_INPUT
     where `size` is too small. */

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "capi/agent_link.h"
 #include "capi/runtime.h"
 #include "keep/guard.h"
 #include "sense/memory_info.h"
@@ -104,11 +105,15 @@ int ebb_memory_level(double warn_percent, double critical_percent, int* level) {
 
 int ebb_cleanup(int cuda_empty_cache, ebb_cleanup_report* report) {
   return guarded([&] {
-    const base::Status stored =
-        runtime().disabled()
-            ? capi::store_nothing(true, report)
-            : capi::store(runtime().cleaner.clean({.cuda_empty_cache = cuda_empty_cache != 0}),
-                          report);
+    base::Status stored;
+    if (runtime().disabled()) {
+      stored = capi::store_nothing(true, report);
+    } else {
+      const keep::CleanupReport done =
+          runtime().cleaner.clean({.cuda_empty_cache = cuda_empty_cache != 0});
+      capi::announce_cleanup(done);
+      stored = capi::store(done, report);
+    }
     return stored ? static_cast<int>(EBB_OK) : fail(stored.error());
   });
 }
@@ -126,6 +131,7 @@ int ebb_guard(double warn_percent, double critical_percent, int* level,
         keep::guard_memory({warn_percent, critical_percent}, runtime().cleaner);
     if (!check) return fail(check.error());
     if (level != nullptr) *level = static_cast<int>(check->level);
+    if (check->cleanup) capi::announce_cleanup(*check->cleanup);
     const base::Status stored =
         check->cleanup ? capi::store(*check->cleanup, report) : capi::store_nothing(false, report);
     return stored ? static_cast<int>(EBB_OK) : fail(stored.error());

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
 #include <cstring>
 
 #include "base/log.h"
+#include "capi/agent_link.h"
 #include "capi/runtime.h"
 #include "keep/pressure_watch.h"
 #include "keep/round_keeper.h"
@@ -14,6 +16,7 @@ using capi::runtime;
 
 struct ebb_keeper {
   std::unique_ptr<keep::RoundKeeper> keeper;
+  std::atomic<std::uint64_t> announced{0};  // rounds without a number of their own
 };
 
 namespace {
@@ -37,6 +40,7 @@ base::Result<keep::RoundSchedule> schedule_from(const ebb_keeper_options& option
 
 int report_round(const std::optional<keep::CleanupReport>& report, int* cleaned,
                  ebb_cleanup_report* into) {
+  if (report) capi::announce_cleanup(*report);
   if (cleaned != nullptr) *cleaned = report ? 1 : 0;
   const base::Status stored =
       report ? capi::store(*report, into) : capi::store_nothing(runtime().disabled(), into);
@@ -62,7 +66,7 @@ int ebb_keeper_create(const ebb_keeper_options* options, ebb_keeper** keeper) {
     if (!schedule) return fail(schedule.error());
     auto made = keep::RoundKeeper::create(*role, *schedule, runtime().cleaner);
     if (!made) return fail(made.error());
-    *keeper = new ebb_keeper{*std::move(made)};
+    *keeper = new ebb_keeper{*std::move(made), {}};
     return static_cast<int>(EBB_OK);
   });
 }
@@ -75,7 +79,9 @@ int ebb_keeper_round_done(ebb_keeper* keeper, int* cleaned, ebb_cleanup_report* 
   return guarded([&] {
     if (keeper == nullptr) return fail(base::error(base::Code::bad_input, "keeper is null"));
     if (runtime().disabled()) return report_round(std::nullopt, cleaned, report);
-    return report_round(keeper->keeper->round_done(), cleaned, report);
+    const auto done = keeper->keeper->round_done();
+    capi::announce_round(keeper->announced++);
+    return report_round(done, cleaned, report);
   });
 }
 
@@ -84,8 +90,21 @@ int ebb_keeper_numbered_round_done(ebb_keeper* keeper, uint64_t round, int* clea
   return guarded([&] {
     if (keeper == nullptr) return fail(base::error(base::Code::bad_input, "keeper is null"));
     if (runtime().disabled()) return report_round(std::nullopt, cleaned, report);
-    return report_round(keeper->keeper->round_done(round), cleaned, report);
+    const auto done = keeper->keeper->round_done(round);
+    capi::announce_round(round);
+    return report_round(done, cleaned, report);
   });
+}
+
+void ebb_announce_round(uint64_t round) {
+  guarded([&] {
+    if (!runtime().disabled()) capi::announce_round(round);
+    return EBB_OK;
+  });
+}
+
+int ebb_is_supervised(void) {
+  return capi::is_supervised() ? 1 : 0;
 }
 
 int ebb_rss_marker(const char* source, const char* site, const char* task, uint64_t round,

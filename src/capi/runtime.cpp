@@ -7,6 +7,7 @@
 #include <cstring>
 #include <new>
 
+#include "capi/agent_link.h"
 #include "sense/process.h"
 
 namespace ebb::capi {
@@ -68,6 +69,7 @@ Runtime& runtime() {
           runtime().reclaimers.after_fork_in_child();
           runtime().cleaner.after_fork_in_child();
         });
+    if (!made->disabled()) link_with_agent(made->cleaner);
     return made;
   }();
   return *the_runtime;

@@ -48,13 +48,14 @@ int run(int count, char** words) {
   program.set_version_flag("--version", std::string("ebb ") + EBB_VERSION);
   program.require_subcommand(0, 1);
   program.footer(
-      "Examples:\n  ebb info\n  ebb info --pid 4242 --json\n  ebb watch 4242\n  eval \"$(ebb env "
+      "Examples:\n  ebb run -- python3 train.py\n  ebb info\n  ebb info --pid 4242 --json\n  ebb watch 4242\n  eval \"$(ebb env "
       "--role server)\"\n  "
       "ebb doctor snapshot.pickle\n  ebb tune snapshot.pickle\n  ebb plan transformer gpt2 --batch "
       "4");
   Action action;
   add_info(program, action);
   add_env(program, action);
+  add_run(program, action);
   add_watch(program, action);
   add_replay(program, action);
   add_tune(program, action);

@@ -32,6 +32,7 @@ void add_replay(CLI::App& program, Action& action);
 void add_tune(CLI::App& program, Action& action);
 void add_doctor(CLI::App& program, Action& action);
 void add_plan(CLI::App& program, Action& action);
+void add_run(CLI::App& program, Action& action);
 void add_watch(CLI::App& program, Action& action);
 
 }  // namespace ebb::cli

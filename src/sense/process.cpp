@@ -64,6 +64,10 @@ Result<std::uint64_t> resident_pages(int statm) {
 ProcessReading reading_of(const StatusText& status, const StatText& stat) {
   ProcessReading reading;
   reading.pid = status.pid;
+  reading.parent = stat.parent;
+  reading.start_ticks = stat.start_ticks;
+  reading.cpu_seconds =
+      static_cast<double>(stat.cpu_ticks) / static_cast<double>(::sysconf(_SC_CLK_TCK));
   reading.rss = status.rss.value_or(0);
   reading.virtual_size = status.virtual_size.value_or(0);
   reading.threads = status.threads;

@@ -18,6 +18,9 @@ namespace ebb::sense {
 /// The kernel's view of one process, in bytes. Parts that a kernel does not tell are empty.
 struct ProcessReading {
   pid_t pid = 0;
+  pid_t parent = 0;
+  std::uint64_t start_ticks = 0;   ///< since boot: with the pid it names one process for ever
+  double cpu_seconds = 0;          ///< user and system
   std::uint64_t rss = 0;           ///< 0 for a kernel thread
   std::uint64_t virtual_size = 0;  ///< what RLIMIT_AS counts
   std::uint64_t threads = 0;

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capi/agent_link.h"
+
+#include <dlfcn.h>
+
+#include <cstring>
+
+#include "wire/message.h"
+
+namespace ebb::capi {
+namespace {
+
+/// The agent's exported functions; all null without one.
+struct Agent {
+  int (*is_supervised)() = nullptr;
+  void (*round_done)(std::uint64_t number) = nullptr;
+  void (*cleaned)(const void* record) = nullptr;
+  void (*set_cleaner)(void (*clean)(const void* ask, void* cleaned)) = nullptr;
+};
+
+Agent agent;
+keep::Cleaner* the_cleaner = nullptr;
+
+template <class Function>
+void find(Function& function, const char* name) {
+  function = reinterpret_cast<Function>(::dlsym(RTLD_DEFAULT, name));
+}
+
+wire::Cleaned record_of(const keep::CleanupReport& report) {
+  wire::Cleaned cleaned;
+  cleaned.known = (report.after.live ? wire::kKnowsLive : 0) |
+                  (report.after.retained ? wire::kKnowsRetained : 0);
+  cleaned.deep = report.depth == heap::Depth::deep ? 1 : 0;
+  cleaned.rss_before = report.before.rss;
+  cleaned.rss_after = report.after.rss;
+  cleaned.live_after = report.after.live.value_or(0);
+  cleaned.retained_after = report.after.retained.value_or(0);
+  cleaned.returned = report.returned;
+  cleaned.cost_seconds = report.seconds;
+  return cleaned;
+}
+
+/// Called on the agent's thread. The agent itself reports what this returns.
+void clean_for_agent(const void* ask, void* cleaned) {
+  wire::Clean wanted;
+  std::memcpy(&wanted, ask, sizeof wanted);
+  const wire::Cleaned done = record_of(the_cleaner->clean(
+      {.cuda_empty_cache = wanted.device_caches != 0, .hooks = wanted.collect != 0}));
+  std::memcpy(cleaned, &done, sizeof done);
+}
+
+}  // namespace
+
+void link_with_agent(keep::Cleaner& cleaner) {
+  find(agent.is_supervised, "ebb_agent_is_supervised");
+  find(agent.round_done, "ebb_agent_round_done");
+  find(agent.cleaned, "ebb_agent_cleaned");
+  find(agent.set_cleaner, "ebb_agent_set_cleaner");
+  the_cleaner = &cleaner;
+  if (agent.set_cleaner != nullptr) agent.set_cleaner(clean_for_agent);
+}
+
+void announce_round(std::uint64_t number) {
+  if (agent.round_done != nullptr) agent.round_done(number);
+}
+
+void announce_cleanup(const keep::CleanupReport& report) {
+  if (agent.cleaned == nullptr || report.coalesced) return;
+  const wire::Cleaned cleaned = record_of(report);
+  agent.cleaned(&cleaned);
+}
+
+bool is_supervised() {
+  return agent.is_supervised != nullptr && agent.is_supervised() != 0;
+}
+
+}  // namespace ebb::capi

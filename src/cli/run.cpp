@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+
+#include "base/bytes.h"
+#include "base/duration.h"
+#include "base/text.h"
+#include "cli/run_view.h"
+#include "cli/verb.h"
+#include "record/store.h"
+#include "run/supervisor.h"
+
+namespace ebb::cli {
+namespace {
+
+struct Words {
+  std::vector<std::string> command;
+  std::string role;
+  std::string allocator = "keep";
+  double warn = 85;
+  double critical = 90;
+  std::string on_critical = "clean";
+  std::string interval = "1s";
+  std::string grace = "10s";
+  std::string name;
+  std::string db;
+  bool no_record = false;
+  bool observe = false;
+  bool wait = false;
+  bool quiet = false;
+  bool dry_run = false;
+  bool json = false;
+};
+
+base::Result<run::Options> options_from(const Words& words) {
+  run::Options options;
+  options.command = words.command;
+  if (!words.role.empty()) {
+    const auto role = keep::role_from(words.role);
+    if (!role) return role.error();
+    options.role = *role;
+  }
+  options.allocator = words.allocator;
+  options.thresholds = {words.warn, words.critical};
+  if (const auto ordered = sense::level_of({}, options.thresholds); !ordered)
+    return ordered.error();
+  if (words.on_critical == "stop") {
+    options.on_critical = run::OnCritical::stop;
+  } else if (words.on_critical != "clean") {
+    return base::error(base::Code::bad_input, "--on-critical '%s': expected clean or stop",
+                       words.on_critical.c_str());
+  }
+  const auto interval = base::parse_duration(words.interval);
+  if (!interval) return interval.error();
+  if (*interval < 0.01 || *interval > 3600) {
+    return base::error(base::Code::bad_input, "--interval '%s': expected 10ms to 1h",
+                       words.interval.c_str());
+  }
+  options.interval_seconds = *interval;
+  const auto grace = base::parse_duration(words.grace);
+  if (!grace) return grace.error();
+  options.grace_seconds = *grace;
+  const std::string& first = words.command.front();
+  options.name = !words.name.empty() ? words.name : first.substr(first.rfind('/') + 1);
+  options.manage = !words.observe;
+  options.wait_for_all = words.wait;
+  options.quiet = words.quiet;
+  if (!words.no_record) {
+    if (words.db.empty()) {
+      const auto path = record::default_path();
+      if (!path) return path.error();
+      options.record_path = *path;
+    } else {
+      options.record_path = words.db;
+    }
+  }
+  return options;
+}
+
+record::Run run_of(const run::Options& options) {
+  record::Run run;
+  run.name = options.name;
+  run.command = options.command;
+  run.role = options.role ? keep::name_of(*options.role) : "";
+  run.allocator = options.allocator;
+  char host[256] = "";
+  ::gethostname(host, sizeof host - 1);
+  run.host = host;
+  run.version = EBB_VERSION;
+  run.started =
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  run.interval = options.interval_seconds;
+  if (const auto info = sense::memory_info()) run.limit = info->limit;
+  return run;
+}
+
+int supervise(const run::Options& options, const run::Preparation& preparation,
+              wire::Listener listener) {
+  // Blocked before there is a second thread, so that every thread has them blocked.
+  run::Signals signals;
+  record::Run about = run_of(options);
+  run::Journal journal(options.record_path, about, options.quiet);
+  for (const std::string& note : preparation.notes) {
+    if (note.starts_with("no agent")) journal.say({0, "agent", note, {}});
+  }
+  run::Supervisor supervisor(options, preparation, std::move(listener), signals, journal);
+  const auto launched = supervisor.start();
+  if (!launched || !launched->trouble.empty()) {
+    const std::string trouble = launched ? launched->trouble : launched.error().message;
+    std::fprintf(stderr, "ebb: %s\n", trouble.c_str());
+    about.ended = about.started;
+    about.exit_code = launched ? launched->exit_code : kFailed;
+    about.ending = "exit";
+    journal.end(about);
+    return *about.exit_code;
+  }
+  const run::Summary summary = supervisor.run();
+  about.ended = about.started + summary.seconds;
+  about.exit_code = summary.ending.exit_code;
+  about.signal = summary.ending.signal;
+  about.ending = summary.how;
+  journal.end(about);
+  journal.note(summary_line(summary, journal.run_id()));
+  return end_of(summary);
+}
+
+int run(const Words& words) {
+  const auto options = options_from(words);
+  if (!options) return report(options.error());
+  if (const char* off = std::getenv("EBB_DISABLE"); off != nullptr && std::string(off) == "1") {
+    std::vector<char*> command;
+    for (const std::string& word : options->command)
+      command.push_back(const_cast<char*>(word.c_str()));
+    command.push_back(nullptr);
+    ::execvp(command[0], command.data());
+    const int why = errno;
+    std::fprintf(stderr, "ebb: cannot run %s: %s\n", command[0], std::strerror(why));
+    return why == ENOENT ? 127 : 126;
+  }
+  auto listener = wire::Listener::open();
+  if (!listener) return report(listener.error());
+  const auto preparation = run::prepare(*options, listener->path());
+  if (!preparation) return report(preparation.error());
+  if (words.dry_run) {
+    print_dry_run(*options, *preparation, words.json);
+    return kDone;
+  }
+  return supervise(*options, *preparation, *std::move(listener));
+}
+
+}  // namespace
+
+void add_run(CLI::App& program, Action& action) {
+  auto words = std::make_shared<Words>();
+  CLI::App* verb = program.add_subcommand(
+      "run", "Runs a command with its memory managed, recorded and explained");
+  verb->add_option("command", words->command, "The command and its arguments, after --")
+      ->required();
+  verb->add_option("--role", words->role, "server, client, trainer, aggregator or simulator");
+  verb->add_option("--allocator", words->allocator,
+                   "keep (the job's own), glibc, jemalloc, tcmalloc or mimalloc")
+      ->capture_default_str();
+  verb->add_option("--warn", words->warn, "One line on stderr at this percentage of the limit")
+      ->capture_default_str();
+  verb->add_option("--critical", words->critical, "Clean up at once at this percentage")
+      ->capture_default_str();
+  verb->add_option("--on-critical", words->on_critical,
+                   "Where cleaning did not help: clean (go on), or stop (TERM, time, KILL)")
+      ->capture_default_str();
+  verb->add_option("--grace", words->grace, "Between TERM and KILL (10s)");
+  verb->add_option("--interval", words->interval, "Time between samples (1s)");
+  verb->add_option("--name", words->name, "Name of the run; the command's without it");
+  verb->add_option("--db", words->db, "File of the record (docs/record.md)");
+  verb->add_flag("--no-record", words->no_record, "Record nothing");
+  verb->add_flag("--observe", words->observe, "Only watch and record: set and preload nothing");
+  verb->add_flag("--wait-all", words->wait,
+                 "Supervise until the last process of the job has ended, not only the command");
+  verb->add_flag("--quiet", words->quiet, "Say nothing on stderr but errors");
+  verb->add_flag("--dry-run", words->dry_run, "Say what would be set, preloaded and done");
+  verb->add_flag("--json", words->json, "The dry run as one JSON object (docs/run.md)");
+  verb->footer(
+      "Examples:\n"
+      "  ebb run -- python3 train.py --epochs 10\n"
+      "  ebb run --role server --allocator jemalloc -- ./start_server.sh\n"
+      "  ebb run --on-critical stop --critical 92 -- python3 simulate.py\n"
+      "  ebb run --dry-run -- python3 train.py");
+  verb->callback([words, &action] { action = [words] { return run(*words); }; });
+}
+
+}  // namespace ebb::cli

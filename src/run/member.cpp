@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/member.h"
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace ebb::run {
+namespace {
+
+constexpr std::size_t kLongestCommand = 200;
+
+}  // namespace
+
+std::string command_of(pid_t pid) {
+  const std::string folder = "/proc/" + std::to_string(pid);
+  std::string text = base::read_file(folder + "/cmdline", 1 << 20).value_or("");
+  while (!text.empty() && text.back() == '\0')
+    text.pop_back();
+  if (text.empty()) {
+    text = base::read_file(folder + "/comm", 1 << 10).value_or("");
+    return std::string(base::trimmed(text));
+  }
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7F; }, ' ');
+  if (text.size() > kLongestCommand) text = text.substr(0, kLongestCommand - 3) + "...";
+  return text;
+}
+
+}  // namespace ebb::run

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "keep/cleanup_policy.h"
+#include "record/model.h"
+#include "sense/process.h"
+#include "wire/channel.h"
+
+namespace ebb::run {
+
+/// One process of the job, as the supervisor knows it. Seconds are since the run began.
+struct Member {
+  record::Process about;
+  sense::ProcessReading reading;     ///< the last one
+  std::optional<std::uint64_t> pss;  ///< measured since the last sample
+
+  // The agent in it, once it has said hello.
+  std::optional<wire::Channel> channel;
+  bool is_controllable = false;
+  keep::CleanupPolicy policy;
+  double agent_since = 0;
+  double next_read = 0;
+  bool is_cleaning = false;              ///< a cleanup was asked for and has not been answered
+  bool is_read = false;                  ///< a reading was asked for and has not come yet
+  std::optional<wire::Reading> unsaved;  ///< came since the last sample
+
+  record::ProcessKey key() const { return about.key(); }
+  /// Seconds on the policy's clock.
+  double age(double seconds) const { return seconds - agent_since; }
+};
+
+/// The command line of a process, cut to what fits a table; its name where it has none.
+std::string command_of(pid_t pid);
+
+}  // namespace ebb::run

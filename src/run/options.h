@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "keep/role.h"
+#include "sense/memory_info.h"
+
+// run: the supervisor. Starts any program with its memory managed: environment, agent, readings,
+// cleanups, thresholds, the record. May include everything below but page.
+
+namespace ebb::run {
+
+/// What to do when a cleanup did not help.
+enum class OnCritical : std::uint8_t {
+  clean,  ///< go on cleaning up
+  stop,   ///< end the job in order, before the machine freezes
+};
+
+/// What `ebb run` was asked for.
+struct Options {
+  std::vector<std::string> command;  ///< at least one word
+  std::optional<keep::Role> role;
+  std::string allocator = "keep";  ///< or the name of one to start the job on
+  sense::MemoryThresholds thresholds;
+  OnCritical on_critical = OnCritical::clean;
+  double grace_seconds = 10;  ///< between TERM and KILL when the job is stopped
+  double interval_seconds = 1;
+  std::string name;           ///< of the run; the command's own where empty
+  std::string record_path;    ///< empty: nothing is recorded
+  bool manage = true;         ///< false: watch and record only; no agent, no environment
+  bool wait_for_all = false;  ///< supervise until the last process has ended, not only the command
+  bool quiet = false;         ///< no line on stderr but for errors
+};
+
+}  // namespace ebb::run

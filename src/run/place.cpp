@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/place.h"
+
+#include "base/bytes.h"
+#include "base/file.h"
+#include "base/text.h"
+
+namespace ebb::run {
+namespace {
+
+constexpr double kGpusEverySeconds = 5;
+
+/// Kills on the whole machine, since it booted.
+std::optional<std::uint64_t> machine_kills() {
+  const auto text = base::read_file("/proc/vmstat", 1 << 20);
+  if (!text) return std::nullopt;
+  for (const std::string_view line : base::split(*text, '\n')) {
+    if (line.starts_with("oom_kill ")) return base::parse_unsigned(line.substr(9));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void Place::find(pid_t pid) {
+  if (auto group = sense::find_cgroup(pid)) group_ = *std::move(group);
+  kills_before_ = kill_count();
+  const std::string own = group_ ? group_->pressure_file : "";
+  for (const std::string& file : {own, std::string("/proc/pressure/memory")}) {
+    if (file.empty() || pressure_) continue;
+    if (auto armed = sense::PressureTrigger::arm(file)) pressure_.emplace(*std::move(armed));
+  }
+  if (auto gpus = sense::GpuMeter::open()) gpus_.emplace(*std::move(gpus));
+}
+
+std::optional<std::uint64_t> Place::kill_count() const {
+  if (group_ && group_->version != sense::CgroupVersion::none) {
+    const auto reading = sense::read_cgroup(*group_);
+    if (reading && reading->events.oom_kill) return reading->events.oom_kill;
+  }
+  return machine_kills();
+}
+
+std::uint64_t Place::kills() {
+  const auto now = kill_count();
+  if (!now || !kills_before_ || *now < *kills_before_) return 0;
+  return *now - *kills_before_;
+}
+
+base::Result<record::PlaceSample> Place::read(pid_t pid, double seconds) {
+  const auto info = sense::memory_info(pid);
+  if (!info) return info.error();
+  const auto level = sense::level_of(*info, thresholds_);
+  if (!level) return level.error();
+  level_ = *level;
+  percent_ = info->fullest_percent;
+  limit_ = info->limit;
+  source_ = sense::name_of(info->source);
+  record::PlaceSample sample;
+  sample.seconds = seconds;
+  sample.limit = info->limit;
+  sample.percent = info->percent;
+  sample.used = static_cast<std::uint64_t>(info->percent / 100 * static_cast<double>(info->limit));
+  if (info->pressure) sample.pressure_some = info->pressure->some.avg10;
+  sample.file_cache = info->source == sense::LimitSource::cgroup
+                          ? info->cgroup.memory().file
+                          : std::optional<std::uint64_t>(info->machine.cached);
+  if (gpus_ && (!gpus_read_ || seconds - *gpus_read_ >= kGpusEverySeconds)) {
+    gpus_read_ = seconds;
+    gpu_used_.reset();
+    gpu_total_.reset();
+    for (const sense::GpuReading& gpu : gpus_->read(pid).value_or({})) {
+      if (gpu.used) gpu_used_ = gpu_used_.value_or(0) + *gpu.used;
+      if (gpu.total) gpu_total_ = gpu_total_.value_or(0) + *gpu.total;
+    }
+  }
+  sample.gpu_used = gpu_used_;
+  sample.gpu_total = gpu_total_;
+  return sample;
+}
+
+std::string Place::text() const {
+  return base::format_text("%.1f %% of %s (%s)", percent_, base::bytes_text(limit_).c_str(),
+                           source_.c_str());
+}
+
+int Place::pressure_descriptor() const {
+  return pressure_ ? pressure_->descriptor() : -1;
+}
+
+}  // namespace ebb::run

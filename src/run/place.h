@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "record/model.h"
+#include "sense/cgroup_place.h"
+#include "sense/gpu.h"
+#include "sense/memory_info.h"
+#include "sense/pressure.h"
+
+namespace ebb::run {
+
+/// Where the job lives: its limit, how full it is, whom the kernel killed. Not thread-safe.
+class Place {
+ public:
+  explicit Place(const sense::MemoryThresholds& thresholds) : thresholds_(thresholds) {}
+
+  /// Finds the group of `pid`, its pressure and the GPUs, once the process is there.
+  void find(pid_t pid);
+
+  /// Reads it as the process `pid` sees it. GPUs are read at most every few seconds.
+  base::Result<record::PlaceSample> read(pid_t pid, double seconds);
+
+  sense::MemoryLevel level() const { return level_; }
+  /// "87.3 % of 512.0 MiB (cgroup)".
+  std::string text() const;
+  std::uint64_t limit() const { return limit_; }
+
+  /// How often the kernel killed for want of memory since the first reading: in the job's group, or
+  /// where that is not told on the machine.
+  std::uint64_t kills();
+
+  /// Wakes poll() with POLLPRI when tasks stand still; -1 where the kernel tells nothing.
+  int pressure_descriptor() const;
+
+ private:
+  std::optional<std::uint64_t> kill_count() const;
+
+  sense::MemoryThresholds thresholds_;
+  sense::MemoryLevel level_ = sense::MemoryLevel::normal;
+  double percent_ = 0;
+  std::uint64_t limit_ = 0;
+  std::string source_;
+  std::optional<sense::CgroupPlace> group_;
+  std::optional<std::uint64_t> kills_before_;
+  std::optional<sense::PressureTrigger> pressure_;
+  std::optional<sense::GpuMeter> gpus_;
+  std::optional<double> gpus_read_;
+  std::optional<std::uint64_t> gpu_used_, gpu_total_;
+};
+
+}  // namespace ebb::run

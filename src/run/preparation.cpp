@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/preparation.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+
+#include "base/text.h"
+
+extern char** environ;
+
+namespace ebb::run {
+namespace {
+
+constexpr const char* kAgentName = "libebb-agent.so";
+
+/// In front of what stands there, unless it is in it already.
+std::string prepended(const std::string& value, const std::string& before) {
+  const auto parts = base::split(before, ':');
+  if (before.empty()) return value;
+  if (std::find(parts.begin(), parts.end(), value) != parts.end()) return before;
+  return value + ":" + before;
+}
+
+class Collector {
+ public:
+  explicit Collector(const keep::Environment& environment) : environment_(environment) {}
+
+  void set(const std::string& name, const std::string& value, const std::string& why,
+           Preparation& into) {
+    if (const auto users = environment_(name.c_str())) {
+      into.notes.push_back(name + " stays " + *users + ", as it is set");
+      return;
+    }
+    into.variables.push_back({name, value, why});
+  }
+
+  void prepend(const std::string& name, const std::string& value, const std::string& why,
+               Preparation& into) {
+    for (JobVariable& variable : into.variables) {
+      if (variable.name != name) continue;
+      variable.value = prepended(value, variable.value);
+      variable.why += "; " + why;
+      return;
+    }
+    into.variables.push_back(
+        {name, prepended(value, environment_(name.c_str()).value_or("")), why});
+  }
+
+ private:
+  const keep::Environment& environment_;
+};
+
+base::Result<std::vector<keep::EnvironmentVariable>> recommended(const Options& options) {
+  const bool keeps = options.allocator == "keep" || options.allocator == "glibc";
+  auto variables = keep::job_environment_for(options.role.value_or(keep::Role::server),
+                                             keeps ? "glibc" : options.allocator);
+  if (!variables) return variables;
+  // Without a role nothing is known of the job's threads: arenas and thresholds stay glibc's own.
+  if (keeps && !options.role)
+    std::erase_if(*variables,
+                  [](const auto& variable) { return variable.name != "GLIBC_TUNABLES"; });
+  return variables;
+}
+
+}  // namespace
+
+base::Result<std::string> agent_folder() {
+  char self[PATH_MAX];
+  const ssize_t length = ::readlink("/proc/self/exe", self, sizeof self);
+  if (length <= 0) return base::system_error(errno, "cannot tell where this program lies");
+  const std::string path(self, static_cast<std::size_t>(length));
+  const std::string prefix = path.substr(0, path.rfind('/')) + "/../";
+  for (const char* folder : {"lib/ebb", EBB_LIBRARY_FOLDER "/ebb"}) {
+    char resolved[PATH_MAX];
+    const std::string candidate = prefix + folder;
+    if (::access((candidate + "/" + kAgentName).c_str(), R_OK) == 0 &&
+        ::realpath(candidate.c_str(), resolved) != nullptr) {
+      return std::string(resolved);
+    }
+  }
+  return base::error(base::Code::unavailable, "%s is not beside %s: expected it in ../lib/ebb",
+                     kAgentName, path.c_str());
+}
+
+base::Result<Preparation> prepare(const Options& options, const std::string& socket,
+                                  const keep::Environment& environment) {
+  Preparation made;
+  made.target = find_target(options.command.front(), environment("PATH").value_or("/usr/bin:/bin"));
+  if (!options.manage) {
+    made.notes.emplace_back("not managed: nothing is set, preloaded or cleaned up");
+    return made;
+  }
+  auto variables = recommended(options);
+  if (!variables) return variables.error();
+  Collector collector(environment);
+  for (const keep::EnvironmentVariable& variable : *variables) {
+    if (variable.prepend) {
+      collector.prepend(variable.name, variable.value, variable.why, made);
+    } else {
+      collector.set(variable.name, variable.value, variable.why, made);
+    }
+  }
+  if (options.role)
+    collector.set("EBB_ROLE", keep::name_of(*options.role), "libebb's schedules follow it", made);
+  if (!made.target.no_agent.empty() && !made.target.path.empty()) {
+    made.notes.push_back("no agent: " + made.target.no_agent +
+                         "; its children get one where they can");
+  }
+  const auto folder = agent_folder();
+  if (!folder) {
+    made.notes.push_back("no agent: " + folder.error().message);
+    return made;
+  }
+  made.agent = *folder + "/" + kAgentName;
+  collector.prepend("LD_PRELOAD", made.agent, "the agent reads the heap and cleans up", made);
+  made.variables.push_back({"EBB_SOCKET", socket, "where the agent finds the supervisor"});
+  collector.prepend("PYTHONPATH", *folder + "/python",
+                    "in Python jobs garbage collection takes part in cleanups", made);
+  return made;
+}
+
+std::vector<std::string> environment_with(const std::vector<JobVariable>& variables) {
+  std::vector<std::string> all;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::string_view name = text.substr(0, text.find('='));
+    const bool is_replaced = std::any_of(variables.begin(), variables.end(),
+                                         [&](const JobVariable& v) { return v.name == name; });
+    if (!is_replaced) all.emplace_back(text);
+  }
+  for (const JobVariable& variable : variables)
+    all.push_back(variable.name + "=" + variable.value);
+  return all;
+}
+
+}  // namespace ebb::run

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/supervisor.h"
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/bytes.h"
+#include "base/text.h"
+
+namespace ebb::run {
+namespace {
+
+// A look that takes longer than this is taken so many times less often.
+constexpr double kLookSeconds = 0.0025;
+// Near the limit a second is a long time.
+constexpr double kIntervalNearLimit = 0.2;
+// How long a job that is to be stopped waits for agents to connect, and to clean up.
+constexpr double kAgentSeconds = 1;
+constexpr double kCleaningSeconds = 5;
+
+}  // namespace
+
+Supervisor::Supervisor(const Options& options, const Preparation& preparation,
+                       wire::Listener listener, Signals& signals, Journal& journal,
+                       const base::Clock& clock)
+    : options_(options),
+      preparation_(preparation),
+      listener_(std::move(listener)),
+      signals_(signals),
+      journal_(journal),
+      clock_(clock),
+      began_ns_(clock.now_ns()),
+      place_(options.thresholds) {}
+
+double Supervisor::now() const {
+  return base::seconds_between(began_ns_, clock_.now_ns());
+}
+
+double Supervisor::interval() const {
+  const double wanted = level_ == sense::MemoryLevel::normal
+                            ? options_.interval_seconds
+                            : std::min(options_.interval_seconds, kIntervalNearLimit);
+  return wanted * std::max(1.0, tick_cost_ / kLookSeconds);
+}
+
+double Supervisor::pause_after(double cost) const {
+  return interval() * std::max(1.0, cost / kLookSeconds);
+}
+
+base::Result<Launched> Supervisor::start() {
+  // Processes whose parents end stay below this one, so that they are still seen and reaped.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  auto launched =
+      launch(options_.command, environment_with(preparation_.variables), signals_.mask_before());
+  if (launched && launched->trouble.empty()) {
+    command_ = launched->pid;
+    find_or_add(command_, now());
+    place_.find(command_);
+  }
+  return launched;
+}
+
+bool Supervisor::is_over() {
+  if (!ending_) return false;
+  if (!options_.wait_for_all) return true;
+  if (members_.empty()) scan(now());  // what it left behind belongs to this process by now
+  return members_.empty();
+}
+
+Summary Supervisor::run() {
+  while (!is_over()) {
+    if (now() >= next_tick_) tick();
+    wait(next_tick_);
+  }
+  const double end = now();
+  summary_.ending = *ending_;
+  summary_.seconds = end;
+  summary_.how = ending_->signal ? "signal" : "exit";
+  watch_kills(end);
+  if (stopped_at_) summary_.how = "stopped";
+  if (ending_->signal == SIGKILL && kills_ > 0 && !killed_) summary_.how = "out_of_memory";
+  scan(end);
+  for (const auto& [pid, member] : members_) {
+    if (sense::read_process(pid)) ++summary_.left_running;
+  }
+  return summary_;
+}
+
+void Supervisor::wait(double until) {
+  std::vector<pollfd> sources = {{signals_.descriptor(), POLLIN, 0},
+                                 {listener_.descriptor(), POLLIN, 0},
+                                 {place_.pressure_descriptor(), POLLPRI, 0}};
+  const std::size_t fixed = sources.size();
+  std::vector<pid_t> pids;
+  for (const auto& [pid, member] : members_) {
+    if (!member.channel) continue;
+    sources.push_back({member.channel->descriptor(), POLLIN, 0});
+    pids.push_back(pid);
+  }
+  for (const wire::Channel& stranger : strangers_)
+    sources.push_back({stranger.descriptor(), POLLIN, 0});
+  const double left = std::clamp(until - now(), 0.0, 3600.0);
+  const int ready =
+      ::poll(sources.data(), sources.size(), static_cast<int>(std::ceil(left * 1000)));
+  if (ready <= 0) return;
+  for (std::size_t i = 0; i < pids.size(); ++i) {
+    const auto member = members_.find(pids[i]);
+    if (sources[fixed + i].revents != 0 && member != members_.end()) hear(member->second);
+  }
+  accept_agents();
+  if (sources[2].revents != 0) {
+    next_tick_ = now();
+    if (level_ == sense::MemoryLevel::normal) squeeze(wire::Reason::pressure, now());
+  }
+  if (sources[0].revents != 0) take_signals();
+}
+
+void Supervisor::take_signals() {
+  signals_.take([this](int number) {
+    if (command_ != 0 && !ending_) ::kill(command_, number);
+  });
+  reap();
+}
+
+void Supervisor::reap() {
+  int status = 0;
+  pid_t pid = 0;
+  rusage usage{};
+  while ((pid = ::wait4(-1, &status, WNOHANG, &usage)) > 0) {
+    const double seconds = now();
+    if (pid == command_) ending_ = ending_of(status);
+    // A process that was over before anybody looked has left its peak.
+    const auto peak = static_cast<std::uint64_t>(usage.ru_maxrss) * base::kKiB;
+    summary_.peak_rss = std::max(summary_.peak_rss, peak);
+    if (const auto member = members_.find(pid); member != members_.end()) {
+      // What its agent said last is still in the socket.
+      if (member->second.channel) hear(member->second);
+      forget(pid, seconds);
+    }
+  }
+}
+
+void Supervisor::tick() {
+  const std::int64_t start = clock_.now_ns();
+  const double seconds = now();
+  if (seconds >= next_scan_) scan(seconds);
+  if (seconds >= next_pss_) measure_pss(seconds);
+  std::uint64_t together = 0;
+  std::vector<pid_t> gone;
+  for (auto& [pid, member] : members_) {
+    if (!look_at(member, seconds)) {
+      gone.push_back(pid);
+      continue;
+    }
+    together += member.reading.rss;
+    ask_reading(member, seconds);
+  }
+  for (const pid_t pid : gone)
+    forget(pid, seconds);
+  summary_.peak_rss = std::max(summary_.peak_rss, together);
+  watch_level(seconds);
+  journal_.check();
+  tick_cost_ = (tick_cost_ + base::seconds_between(start, clock_.now_ns())) / 2;
+  next_tick_ = seconds + interval();
+}
+
+void Supervisor::watch_level(double seconds) {
+  const pid_t pid = ending_ ? ::getpid() : command_;
+  const auto sample = place_.read(pid, seconds);
+  if (!sample) return;  // it has just ended
+  journal_.add(*sample);
+  watch_kills(seconds);
+  const sense::MemoryLevel before = std::exchange(level_, place_.level());
+  if (level_ != before) {
+    const char* name = sense::name_of(level_);
+    std::string line = "memory at " + place_.text();
+    if (level_ == sense::MemoryLevel::critical) line += ": critical, cleaning up";
+    if (level_ == sense::MemoryLevel::normal) line += ": normal again";
+    journal_.say({seconds, name, line, {}});
+  }
+  if (level_ != sense::MemoryLevel::critical) {
+    critical_since_.reset();
+  } else {
+    if (!critical_since_) {
+      critical_since_ = seconds;
+      squeezed_since_ = false;
+    }
+    squeeze(wire::Reason::critical, seconds);
+    if (options_.on_critical == OnCritical::stop) stop_job(seconds);
+  }
+  if (stopped_at_ && !killed_ && seconds - *stopped_at_ >= options_.grace_seconds) {
+    killed_ = true;
+    journal_.say({seconds, "stop", "the job goes on after TERM: killing it", {}});
+    for (const auto& [member_pid, member] : members_)
+      ::kill(member_pid, SIGKILL);
+  }
+}
+
+void Supervisor::watch_kills(double seconds) {
+  const std::uint64_t kills = place_.kills();
+  if (kills <= kills_) return;
+  kills_ = kills;
+  journal_.say({seconds, "oom_kill", "the kernel killed a process for want of memory", {}});
+}
+
+void Supervisor::squeeze(wire::Reason why, double seconds) {
+  for (auto& [pid, member] : members_) {
+    if (member.channel && member.is_controllable)
+      ask_cleanup(member, member.policy.squeezed(member.age(seconds), why));
+  }
+}
+
+void Supervisor::stop_job(double seconds) {
+  if (stopped_at_) return;
+  // Once everybody who can clean up has done so, and it did not help. An agent needs a moment to
+  // connect, and one that does not answer is not waited for.
+  const double waited = seconds - *critical_since_;
+  const bool is_cleaning = std::any_of(members_.begin(), members_.end(),
+                                       [](const auto& entry) { return entry.second.is_cleaning; });
+  const bool is_done = squeezed_since_ || preparation_.agent.empty() || waited >= kAgentSeconds;
+  if ((is_cleaning || !is_done) && waited < kCleaningSeconds) return;
+  stopped_at_ = seconds;
+  journal_.say({seconds, "stop", "memory stays at " + place_.text() + ": stopping the job", {}});
+  for (const auto& [pid, member] : members_)
+    ::kill(pid, SIGTERM);
+}
+
+}  // namespace ebb::run

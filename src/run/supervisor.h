@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <poll.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "run/journal.h"
+#include "run/launch.h"
+#include "run/member.h"
+#include "run/options.h"
+#include "run/place.h"
+#include "run/preparation.h"
+#include "run/signals.h"
+#include "wire/channel.h"
+
+namespace ebb::run {
+
+/// What a run came to.
+struct Summary {
+  Ending ending;
+  std::string how;  ///< "exit", "signal", "out_of_memory" or "stopped"
+  double seconds = 0;
+  std::uint64_t peak_rss = 0;  ///< of all processes together
+  std::uint64_t cleanups = 0;
+  std::uint64_t returned = 0;
+  double cleanup_seconds = 0;
+  std::size_t left_running = 0;  ///< processes that go on, no longer managed
+};
+
+/// Runs a command with its memory managed, from before it starts until it has ended. Whatever goes
+/// wrong here, the command's own result stays what it is. Use once, from one thread.
+class Supervisor {
+ public:
+  Supervisor(const Options& options, const Preparation& preparation, wire::Listener listener,
+             Signals& signals, Journal& journal, const base::Clock& clock = base::system_clock());
+
+  /// Starts the command; Launched::trouble says where it could not be run.
+  base::Result<Launched> start();
+  /// Supervises it to its end.
+  Summary run();
+
+ private:
+  double now() const;
+  double interval() const;
+  /// Until a look that took `cost` seconds is worth another.
+  double pause_after(double cost) const;
+
+  // The loop.
+  void wait(double until);
+  void tick();
+  void take_signals();
+  void reap();
+  bool is_over();
+
+  // Processes of the job.
+  void scan(double seconds);
+  Member* find_or_add(pid_t pid, double seconds);
+  void forget(pid_t pid, double seconds);
+  bool look_at(Member& member, double seconds);
+  void measure_pss(double seconds);
+
+  // Their agents.
+  void accept_agents();
+  void hear(Member& member);
+  void handle(Member& member, const wire::Message& message, double seconds);
+  void ask_reading(Member& member, double seconds);
+  void ask_cleanup(Member& member, std::optional<wire::Reason> reason);
+  void drop(Member& member);
+
+  // Thresholds.
+  void watch_level(double seconds);
+  void squeeze(wire::Reason why, double seconds);
+  void stop_job(double seconds);
+  void watch_kills(double seconds);
+
+  const Options& options_;
+  const Preparation& preparation_;
+  wire::Listener listener_;
+  Signals& signals_;
+  Journal& journal_;
+  const base::Clock& clock_;
+  const std::int64_t began_ns_;
+
+  pid_t command_ = 0;
+  std::optional<Ending> ending_;
+  std::map<pid_t, Member> members_;
+  std::vector<wire::Channel> strangers_;  // connected, not yet said hello
+  Place place_;
+
+  double next_tick_ = 0;
+  double next_scan_ = 0;
+  double next_pss_ = 0;
+  double tick_cost_ = 0;
+
+  sense::MemoryLevel level_ = sense::MemoryLevel::normal;
+  std::optional<double> critical_since_;
+  bool squeezed_since_ = false;  // somebody cleaned up since then
+  std::optional<double> stopped_at_;
+  bool killed_ = false;
+  std::uint64_t kills_ = 0;
+
+  Summary summary_;
+};
+
+}  // namespace ebb::run

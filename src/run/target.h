@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace ebb::run {
+
+/// What will really be started, as far as it can be told before.
+struct Target {
+  std::string path;      ///< the file that a command's first word names; empty where there is none
+  std::string program;   ///< the ELF file that runs: `path`, or the interpreter of a script
+  std::string no_agent;  ///< why the agent cannot be preloaded into it; empty where it can
+};
+
+/// Looks a command up in `search_path` as execvp does, follows `#!` lines, and reads whether the
+/// program takes a preloaded library of this build: not when it is static, for another C library
+/// or processor, or runs with other rights than ours.
+Target find_target(const std::string& command, const std::string& search_path);
+
+}  // namespace ebb::run

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// ebb run in a control group of 512 MiB, where groups can be made.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "run/run_fixture.h"
+#include "sense/cgroup.h"
+
+namespace ebb::run {
+namespace {
+
+using support::Finished;
+
+/// A group below this process's own that limits memory, removed with the object.
+class LimitedGroup {
+ public:
+  explicit LimitedGroup(const char* bytes) {
+    const auto place = sense::find_cgroup();
+    if (!place || place->directories.empty()) return;
+    const bool is_new = place->version == sense::CgroupVersion::v2;
+    const std::string folder = place->directories.front() + "/ebb-test-" + std::to_string(getpid());
+    if (mkdir(folder.c_str(), 0755) != 0) return;
+    folder_ = folder;
+    usable_ = write(is_new ? "memory.max" : "memory.limit_in_bytes", bytes);
+    write(is_new ? "memory.swap.max" : "memory.memsw.limit_in_bytes", is_new ? "0" : bytes);
+  }
+  ~LimitedGroup() {
+    if (!folder_.empty()) rmdir(folder_.c_str());
+  }
+  LimitedGroup(const LimitedGroup&) = delete;
+  LimitedGroup& operator=(const LimitedGroup&) = delete;
+
+  bool usable() const { return usable_; }
+
+  /// The command, inside the group from its first instruction on.
+  std::vector<std::string> inside(const std::vector<std::string>& command) const {
+    std::vector<std::string> words = {"sh", "-c", "echo $$ > \"$0\" && exec \"$@\"",
+                                      folder_ + "/cgroup.procs"};
+    words.insert(words.end(), command.begin(), command.end());
+    return words;
+  }
+
+ private:
+  bool write(const std::string& file, const char* text) const {
+    std::ofstream out(folder_ + "/" + file);
+    out << text << std::flush;
+    return static_cast<bool>(out);
+  }
+
+  std::string folder_;
+  bool usable_ = false;
+};
+
+class EbbRunInAGroup : public EbbRun {
+ protected:
+  LimitedGroup group_{"536870912"};
+};
+
+TEST_F(EbbRunInAGroup, AJobThatWouldBeKilledSurvivesWhenItsMemoryWasRetention) {
+  if (!group_.usable()) GTEST_SKIP() << "no control group can be made here";
+  const std::vector<std::string> job = {EBB_JOB, "0", "squeeze"};
+  ASSERT_EQ(support::run(group_.inside(job)).status, -SIGKILL) << "without ebb run";
+  const Finished done = support::run(group_.inside(command({"--interval", "100ms"}, job)));
+  EXPECT_EQ(done.status, 0) << done.error;
+  EXPECT_EQ(done.output, "survived\n");
+  EXPECT_NE(done.error.find("of 512.0 MiB (cgroup)"), std::string::npos) << done.error;
+  const record::RecordedRun recorded = last();
+  EXPECT_TRUE(has_event(recorded, "critical"));
+  ASSERT_FALSE(recorded.actions.empty());
+  EXPECT_GT(recorded.actions.front().returned, 200ULL << 20);
+}
+
+TEST_F(EbbRunInAGroup, SaysThatItWasTheKernelWhoKilledTheJob) {
+  if (!group_.usable()) GTEST_SKIP() << "no control group can be made here";
+  const Finished done = support::run(
+      group_.inside(command({"--observe", "--interval", "100ms"}, {EBB_JOB, "0", "squeeze"})));
+  EXPECT_EQ(done.status, -SIGKILL);
+  EXPECT_NE(done.error.find("the kernel killed it for want of memory"), std::string::npos)
+      << done.error;
+  EXPECT_EQ(last().summary.run.ending, "out_of_memory");
+  EXPECT_TRUE(has_event(last(), "oom_kill"));
+}
+
+TEST_F(EbbRunInAGroup, StopsAJobBeforeTheKernelKillsIt) {
+  if (!group_.usable()) GTEST_SKIP() << "no control group can be made here";
+  const Finished done = support::run(group_.inside(
+      command({"--interval", "100ms", "--critical", "70", "--warn", "60", "--on-critical", "stop"},
+              {"/usr/bin/python3", "-c",
+               "import time\nkept = []\nwhile True:\n"
+               "  kept.append(bytearray(1 << 20)); time.sleep(0.02)\n"})));
+  EXPECT_EQ(done.status, -SIGTERM) << done.error;
+  EXPECT_EQ(last().summary.run.ending, "stopped");
+  EXPECT_FALSE(has_event(last(), "oom_kill"));
+}
+
+}  // namespace
+}  // namespace ebb::run

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// ebb run: real jobs with their memory managed.
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "run/run_fixture.h"
+
+namespace ebb::run {
+namespace {
+
+using base::kMiB;
+using support::Finished;
+using support::Subprocess;
+
+TEST_F(EbbRun, PassesInputOutputAndStatusThrough) {
+  Subprocess child(command({"--quiet"}, {"sh", "-c", "read x; echo got $x; echo no >&2; exit 4"}));
+  ASSERT_EQ(write(child.input(), "this\n", 5), 5);
+  EXPECT_EQ(child.read_rest_of_output(), "got this\n");
+  EXPECT_EQ(child.read_rest_of_error(), "no\n");
+  EXPECT_EQ(child.wait(), 4);
+  EXPECT_EQ(last().summary.run.exit_code, 4);
+  EXPECT_EQ(last().summary.run.ending, "exit");
+}
+
+TEST_F(EbbRun, SaysInOneLineWhatItCameTo) {
+  const Finished done = run({"--name", "brief"}, {"true"});
+  EXPECT_EQ(done.status, 0);
+  EXPECT_EQ(done.output, "");
+  EXPECT_NE(done.error.find("ebb: run 1: "), std::string::npos) << done.error;
+  EXPECT_NE(done.error.find("(ebb report 1)"), std::string::npos) << done.error;
+  EXPECT_EQ(last().summary.run.name, "brief");
+}
+
+TEST_F(EbbRun, ReadsTheHeapFromInside) {
+  ASSERT_EQ(run({"--interval", "50ms"}, {EBB_JOB, "2"}).status, 0);
+  const record::RecordedRun recorded = last();
+  ASSERT_EQ(recorded.processes.size(), 1U);
+  const record::ProcessHistory& job = recorded.processes.front();
+  EXPECT_TRUE(job.process.agent);
+  EXPECT_EQ(job.process.allocator, "glibc");
+  EXPECT_GT(job.readings.size(), 20U);
+  std::size_t told = 0;
+  for (const record::Reading& reading : job.readings) {
+    if (!reading.live) continue;
+    ++told;
+    EXPECT_GT(reading.live->low, 15 * kMiB);
+    EXPECT_LT(reading.live->high, 60 * kMiB);
+  }
+  EXPECT_GT(told, 10U);
+}
+
+TEST_F(EbbRun, ReturnsWhatTheAllocatorKeeps) {
+  const Finished done = run({"--interval", "100ms"}, {EBB_JOB, "12", "retain"});
+  EXPECT_EQ(done.status, 0);
+  const record::RecordedRun recorded = last();
+  ASSERT_FALSE(recorded.actions.empty()) << done.error;
+  std::uint64_t returned = 0;
+  for (const record::Action& action : recorded.actions) {
+    EXPECT_EQ(action.what, "cleanup");
+    EXPECT_EQ(action.reason, "retained");
+    returned += action.returned;
+  }
+  EXPECT_GT(returned, 50 * kMiB);
+}
+
+TEST_F(EbbRun, CleansUpAtTheRoundsAJobAnnounces) {
+  ASSERT_EQ(run({"--interval", "100ms"}, {EBB_JOB, "5", "retain", "rounds"}).status, 0);
+  const record::RecordedRun recorded = last();
+  EXPECT_GE(recorded.rounds.size(), 3U);
+  ASSERT_FALSE(recorded.actions.empty());
+  EXPECT_EQ(recorded.actions.front().reason, "round");
+}
+
+TEST_F(EbbRun, ManagesForkedWorkersToo) {
+  ASSERT_EQ(run({"--interval", "100ms"}, {EBB_JOB, "2", "workers"}).status, 0);
+  const record::RecordedRun recorded = last();
+  ASSERT_EQ(recorded.processes.size(), 4U);
+  bool has_pss = false;
+  for (const record::ProcessHistory& process : recorded.processes) {
+    EXPECT_TRUE(process.process.agent) << process.process.pid;
+    for (const record::Reading& reading : process.readings)
+      has_pss |= reading.pss.has_value();
+  }
+  EXPECT_TRUE(has_pss) << "with several processes their shared pages are counted once";
+}
+
+TEST_F(EbbRun, StartsTheJobOnAnotherAllocator) {
+  for (const char* allocator : {"jemalloc", "tcmalloc", "mimalloc"}) {
+    ASSERT_EQ(run({"--interval", "50ms", "--allocator", allocator}, {EBB_JOB, "1"}).status, 0);
+    ASSERT_EQ(last().processes.size(), 1U);
+    EXPECT_EQ(last().processes.front().process.allocator, allocator);
+  }
+}
+
+TEST_F(EbbRun, WarnsAndCleansAndStopsAJobThatStaysCritical) {
+  const Finished done = run({"--interval", "50ms", "--warn", "0.01", "--critical", "0.02",
+                             "--on-critical", "stop", "--grace", "1s"},
+                            {EBB_JOB, "60"});
+  EXPECT_EQ(done.status, -SIGTERM) << done.error;
+  EXPECT_NE(done.error.find("critical, cleaning up"), std::string::npos) << done.error;
+  EXPECT_NE(done.error.find("stopping the job"), std::string::npos) << done.error;
+  const record::RecordedRun recorded = last();
+  EXPECT_EQ(recorded.summary.run.ending, "stopped");
+  EXPECT_TRUE(has_event(recorded, "critical"));
+  EXPECT_TRUE(has_event(recorded, "stop"));
+  ASSERT_FALSE(recorded.actions.empty());
+  EXPECT_EQ(recorded.actions.front().reason, "critical");
+}
+
+TEST_F(EbbRun, KillsAJobThatDoesNotStop) {
+  const Finished done = run({"--interval", "50ms", "--warn", "0.01", "--critical", "0.02",
+                             "--on-critical", "stop", "--grace", "200ms"},
+                            {"sh", "-c", "trap '' TERM; while true; do sleep 0.1; done"});
+  EXPECT_EQ(done.status, -SIGKILL) << done.error;
+  EXPECT_EQ(last().summary.run.ending, "stopped");
+}
+
+TEST_F(EbbRun, SaysWithoutRunningWhatItWouldDo) {
+  const Finished done = support::run({EBB_PROGRAM, "run", "--db", db(), "--role", "trainer",
+                                      "--dry-run", "--json", "--", "sh", "-c", "exit 9"});
+  EXPECT_EQ(done.status, 0) << done.error;
+  const auto json = base::parse_json(done.output);
+  ASSERT_TRUE(json) << done.output;
+  EXPECT_NE(json->find("agent")->as_string()->find("libebb-agent.so"), std::string::npos);
+  EXPECT_EQ(json->find("variables")->as_array()->front().find("name")->as_string()->substr(0, 6),
+            "MALLOC");
+  EXPECT_FALSE(std::filesystem::exists(db())) << "nothing was run or recorded";
+}
+
+TEST_F(EbbRun, OnlyObservesWhereAsked) {
+  const Finished done =
+      run({"--observe", "--interval", "50ms"}, {"sh", "-c", "echo \"[$LD_PRELOAD]\"; sleep 0.4"});
+  EXPECT_EQ(done.output, "[]\n");
+  ASSERT_FALSE(last().processes.empty());
+  EXPECT_FALSE(last().processes.front().process.agent);
+}
+
+TEST_F(EbbRun, IsOutOfTheWayWhereSwitchedOff) {
+  const Finished done =
+      run({}, {"sh", "-c", "echo \"[$LD_PRELOAD]\"; exit 3"}, {{"EBB_DISABLE", "1"}});
+  EXPECT_EQ(done.status, 3);
+  EXPECT_EQ(done.output, "[]\n");
+  EXPECT_EQ(done.error, "");
+  EXPECT_FALSE(std::filesystem::exists(db()));
+}
+
+TEST_F(EbbRun, RefusesBadInputInOneLine) {
+  const auto refused = [&](const std::vector<std::string>& words, const char* expected) {
+    std::vector<std::string> all = {EBB_PROGRAM, "run"};
+    all.insert(all.end(), words.begin(), words.end());
+    const Finished done = support::run(all);
+    EXPECT_EQ(done.status, 2) << words.front();
+    EXPECT_NE(done.error.find(expected), std::string::npos) << done.error;
+    EXPECT_EQ(std::count(done.error.begin(), done.error.end(), '\n'), 1) << done.error;
+  };
+  refused({"--role", "sever", "--", "true"}, "server");
+  refused({"--allocator", "malloc", "--", "true"}, "jemalloc");
+  refused({"--on-critical", "explode", "--", "true"}, "clean or stop");
+  refused({"--interval", "soon", "--", "true"}, "soon");
+  refused({"--interval", "1ms", "--", "true"}, "10ms");
+  refused({"--warn", "95", "--critical", "90", "--", "true"}, "95");
+  refused({"--db", "x"}, "command");
+}
+
+/// Python is brought by the system.
+TEST_F(EbbRun, LetsPythonsGarbageTakePart) {
+  const std::string script = folder_.write("job.py",
+                                           "import time\n"
+                                           "class Node: pass\n"
+                                           "import ctypes\n"
+                                           "time.sleep(0.5)\n"
+                                           "import gc; gc.disable()\n"
+                                           "def garbage():\n"
+                                           "  for _ in range(64):\n"
+                                           "    n = Node(); n.me = n; n.data = bytearray(1 << 20)\n"
+                                           "garbage()\n"
+                                           "ctypes.CDLL(None).ebb_agent_round_done(0)\n"
+                                           "time.sleep(1.5)\n"
+                                           "print(gc.collect())\n");
+  const Finished done = run({"--interval", "50ms"}, {"/usr/bin/python3", script});
+  EXPECT_EQ(done.status, 0) << done.error;
+  EXPECT_EQ(done.output, "0\n") << "the cleanup had collected everything";
+  const record::RecordedRun recorded = last();
+  ASSERT_FALSE(recorded.actions.empty());
+  EXPECT_GT(recorded.actions.front().returned, 60 * kMiB);
+}
+
+TEST_F(EbbRun, LeavesASitecustomizeOfTheJobsOwnWorking) {
+  folder_.write("own/sitecustomize.py", "import os\nos.environ['SEEN'] = 'yes'\n");
+  const Finished done =
+      run({}, {"/usr/bin/python3", "-c", "import os, sitecustomize; print(os.environ['SEEN'])"},
+          {{"PYTHONPATH", folder_ / "own"}});
+  EXPECT_EQ(done.status, 0) << done.error;
+  EXPECT_EQ(done.output, "yes\n");
+}
+
+TEST_F(EbbRun, SeesTheRoundsOfNvflareInItsLog) {
+  folder_.write("nvflare/__init__.py", "");
+  const std::string script =
+      folder_.write("job.py",
+                    "import sys, time; sys.path.insert(0, sys.argv[1])\n"
+                    "time.sleep(0.5)\n"
+                    "import nvflare, logging\n"
+                    "log = logging.getLogger('FedAvg')\n"
+                    "for r in range(3):\n"
+                    "  log.info('Round %d started.' % r); log.error(f'Round {r} started.')\n"
+                    "log.error('[identity=server, run=1]: Round 2 finished.')\n"
+                    "time.sleep(0.5)\n");
+  const Finished done = run({"--interval", "50ms"}, {"/usr/bin/python3", script, folder_.path()});
+  EXPECT_EQ(done.status, 0) << done.error;
+  std::vector<std::uint64_t> numbers;
+  for (const record::Round& round : last().rounds)
+    numbers.push_back(round.number);
+  EXPECT_EQ(numbers, (std::vector<std::uint64_t>{0, 1, 2}));
+}
+
+}  // namespace
+}  // namespace ebb::run

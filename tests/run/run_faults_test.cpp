@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// ebb run when things go wrong: the job's own result is never changed, and the record stays
+// readable.
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "run/run_fixture.h"
+#include "sense/process_tree.h"
+
+namespace ebb::run {
+namespace {
+
+using support::Finished;
+using support::Subprocess;
+
+/// Waits until `is_so`; fails the test where it never is.
+template <class Condition>
+void wait_until(Condition&& is_so) {
+  for (int i = 0; i < 1000; ++i) {
+    if (is_so()) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  ADD_FAILURE() << "waited 20 s in vain";
+}
+
+bool exists(const std::string& path) {
+  return std::filesystem::exists(path);
+}
+
+TEST_F(EbbRun, CommandsThatCannotBeRunEndAsInAShell) {
+  EXPECT_EQ(run({}, {"no-such-command"}).status, 127);
+  EXPECT_EQ(last().summary.run.exit_code, 127);
+  EXPECT_EQ(run({}, {folder_.write("text", "hello")}).status, 126);
+  const Finished done = run({}, {"/"});
+  EXPECT_EQ(done.status, 126);
+  EXPECT_NE(done.error.find("ebb: cannot run /"), std::string::npos) << done.error;
+}
+
+TEST_F(EbbRun, TheCommandsSignalIsItsOwn) {
+  EXPECT_EQ(run({}, {"sh", "-c", "kill -SEGV $$"}).status, -SIGSEGV);
+  EXPECT_EQ(last().summary.run.signal, SIGSEGV);
+  EXPECT_EQ(run({}, {"sh", "-c", "kill -KILL $$"}).status, -SIGKILL);
+  EXPECT_EQ(last().summary.run.ending, "signal") << "and nobody says it was the kernel";
+}
+
+TEST_F(EbbRun, SignalsArePassedOn) {
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) {
+    Subprocess child(
+        command({"--quiet"}, {"sh", "-c",
+                              "trap 'echo caught; exit 5' TERM INT HUP USR1; echo ready; "
+                              "while true; do sleep 0.05; done"}));
+    ASSERT_EQ(child.read_line(), "ready");
+    kill(child.pid(), number);
+    EXPECT_EQ(child.read_line(), "caught") << number;
+    EXPECT_EQ(child.wait(), 5) << number;
+  }
+}
+
+TEST_F(EbbRun, AKilledSupervisorLeavesTheJobToItself) {
+  const std::string done = folder_ / "done";
+  Subprocess child(
+      command({"--interval", "50ms"}, {"sh", "-c", "echo ready; sleep 2; echo fine > " + done}));
+  ASSERT_EQ(child.read_line(), "ready");
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  kill(child.pid(), SIGKILL);
+  EXPECT_EQ(child.wait(), -SIGKILL);
+  wait_until([&] { return exists(done); });
+  const record::RecordedRun recorded = last();
+  EXPECT_FALSE(recorded.summary.run.ended);
+  EXPECT_EQ(recorded.summary.state, record::State::lost);
+  ASSERT_FALSE(recorded.processes.empty());
+  EXPECT_GE(recorded.processes.front().readings.size(), 5U) << "at most a second is lost";
+}
+
+TEST_F(EbbRun, AJobThatIsKilledTakesNothingWithIt) {
+  Subprocess child(command({"--interval", "50ms"}, {EBB_JOB, "60", "workers"}));
+  std::vector<pid_t> all;
+  wait_until([&] {
+    all = sense::descendants_of(child.pid()).value_or({});
+    return all.size() == 4;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // until all were looked at
+  kill(all.back(), SIGKILL);                                    // one worker
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_EQ(kill(child.pid(), 0), 0);
+  for (const pid_t pid : all)
+    kill(pid, SIGKILL);
+  EXPECT_EQ(child.wait(), -SIGKILL) << child.read_rest_of_error();
+  EXPECT_EQ(last().summary.run.signal, SIGKILL);
+  EXPECT_EQ(last().processes.size(), 4U);
+}
+
+TEST_F(EbbRun, AThousandShortLivedChildrenAreNoTrouble) {
+  const Finished done =
+      run({"--quiet", "--interval", "20ms"},
+          {"sh", "-c", "i=0; while [ $i -lt 1000 ]; do /bin/true || exit 1; i=$((i+1)); done"});
+  EXPECT_EQ(done.status, 0) << done.error;
+  EXPECT_EQ(done.error, "");
+}
+
+TEST_F(EbbRun, ADaemonGoesOnAsItWould) {
+  const std::string done = folder_ / "done";
+  const Finished finished = run(
+      {}, {"sh", "-c", "(setsid sh -c 'sleep 1; echo fine > " + done + "' >&- 2>&- &) ; exit 6"});
+  EXPECT_EQ(finished.status, 6);
+  EXPECT_FALSE(exists(done)) << "nobody waited for it";
+  wait_until([&] { return exists(done); });
+}
+
+TEST_F(EbbRun, ADaemonIsSupervisedToItsEndWhereAsked) {
+  const std::string done = folder_ / "done";
+  const Finished finished =
+      run({"--wait-all", "--interval", "50ms"},
+          {"sh", "-c", "(setsid sh -c 'sleep 1; echo fine > " + done + "' >&- 2>&- &) ; exit 6"});
+  EXPECT_EQ(finished.status, 6);
+  EXPECT_TRUE(exists(done));
+}
+
+TEST_F(EbbRun, AJobThatClosesAllDescriptorsFindsNothingInItsFiles) {
+  const Finished done = run({"--interval", "20ms"}, {EBB_CLOSES_ALL, folder_ / "file"});
+  EXPECT_EQ(done.status, 0) << "bytes that are not the job's; " << done.error;
+  EXPECT_EQ(last().summary.run.exit_code, 0);
+}
+
+TEST_F(EbbRun, ARecordThatCannotBeMadeCostsOnlyTheRecord) {
+  const std::string file = folder_.write("file", "");
+  const Finished done = support::run(
+      {EBB_PROGRAM, "run", "--db", file + "/runs.db", "--", "sh", "-c", "echo here; exit 2"});
+  EXPECT_EQ(done.status, 2);
+  EXPECT_EQ(done.output, "here\n");
+  EXPECT_NE(done.error.find("nothing is recorded"), std::string::npos) << done.error;
+}
+
+TEST_F(EbbRun, AFileThatIsNoRecordIsLeftAsItIs) {
+  const std::string file = folder_.write("notes.txt", "my notes, no database at all\n");
+  const Finished done = support::run({EBB_PROGRAM, "run", "--db", file, "--", "true"});
+  EXPECT_EQ(done.status, 0);
+  EXPECT_NE(done.error.find("nothing is recorded"), std::string::npos) << done.error;
+  EXPECT_EQ(base::read_file(file).value_or(""), "my notes, no database at all\n");
+}
+
+TEST_F(EbbRun, AFullDiskCostsOnlyTheRecord) {
+  // A file may not grow beyond 64 KiB: what the kernel answers is what a full disk answers.
+  const Finished done = support::run(
+      {"sh", "-c",
+       "ulimit -f 64; exec \"$0\" run --interval 10ms --db \"$1\" -- sh -c 'sleep 2.5; exit 8'",
+       EBB_PROGRAM, db()});
+  EXPECT_EQ(done.status, 8) << done.error;
+}
+
+TEST_F(EbbRun, ALockedRecordCostsNobodyTime) {
+  ASSERT_EQ(run({"--quiet"}, {"true"}).status, 0);
+  // Another program holds the database for longer than the job runs.
+  Subprocess holder({"/usr/bin/python3", "-c",
+                     "import sqlite3, sys\n"
+                     "c = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+                     "c.execute('BEGIN EXCLUSIVE')\n"
+                     "print('held', flush=True)\n"
+                     "sys.stdin.read()\n",
+                     db()});
+  ASSERT_EQ(holder.read_line(), "held");
+  EXPECT_EQ(run({"--interval", "50ms"}, {"sh", "-c", "sleep 0.5; exit 9"}).status, 9);
+  holder.close_input();
+  EXPECT_EQ(holder.wait(), 0);
+  EXPECT_EQ(run({"--quiet"}, {"true"}).status, 0);
+  EXPECT_EQ(last().summary.run.exit_code, 0);
+}
+
+TEST_F(EbbRun, LeavesNoSocketBehind) {
+  const std::string runtime = folder_ / "runtime";
+  std::filesystem::create_directory(runtime);
+  ASSERT_EQ(
+      run({"--quiet"}, {"sh", "-c", "test -S \"$EBB_SOCKET\""}, {{"XDG_RUNTIME_DIR", runtime}})
+          .status,
+      0);
+  EXPECT_TRUE(std::filesystem::is_empty(runtime));
+}
+
+}  // namespace
+}  // namespace ebb::run
