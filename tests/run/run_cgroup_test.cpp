@@ -67,7 +67,7 @@ TEST_F(EbbRunInAGroup, AJobThatWouldBeKilledSurvivesWhenItsMemoryWasRetention) {
   EXPECT_EQ(done.output, "survived\n");
   EXPECT_NE(done.error.find("of 512.0 MiB (cgroup)"), std::string::npos) << done.error;
   const record::RecordedRun recorded = last();
-  EXPECT_TRUE(has_event(recorded, "critical"));
+  EXPECT_TRUE(has_event(recorded, "warn"));
   ASSERT_FALSE(recorded.actions.empty());
   EXPECT_GT(recorded.actions.front().returned, 200ULL << 20);
 }

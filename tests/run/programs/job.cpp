@@ -7,7 +7,7 @@
 // frees them whole. rounds: announces each second as a round. workers: three forked processes share
 // 64 MiB with it; with worker-leaks one of them leaks. cache: fills a cache once, over a third of
 // its time, and stays so. file: maps a growing part of a file. squeeze: frees 360 MiB, which the
-// allocator keeps, and then needs 300 MiB elsewhere, within two seconds.
+// allocator keeps, and then needs 300 MiB elsewhere, within four seconds.
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -176,7 +176,7 @@ int squeeze() {
           mmap(nullptr, 3 * kMiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       if (more == MAP_FAILED) return 1;
       std::memset(more, 1, 3 * kMiB);
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      std::this_thread::sleep_for(std::chrono::milliseconds(40));
     }
   }
   std::puts("survived");
