@@ -139,14 +139,14 @@ void Agent::answer(const wire::Message& message) {
 }
 
 wire::Reading Agent::read() {
-  const std::int64_t start = base::system_clock().now_ns();
+  const std::int64_t start = base::thread_cpu_clock().now_ns();
   const heap::HeapReading heap = heap::host_allocator().read();
   wire::Reading reading;
   reading.known = known(heap.live, heap.retained);
   reading.rss = rss_now();
   reading.live = heap.live.value_or(0);
   reading.retained = heap.retained.value_or(0);
-  reading.cost_seconds = base::seconds_between(start, base::system_clock().now_ns());
+  reading.cost_seconds = base::seconds_between(start, base::thread_cpu_clock().now_ns());
   return reading;
 }
 
@@ -156,12 +156,14 @@ wire::Cleaned Agent::clean(const wire::Clean& ask) {
   if (ask.collect != 0) wanted |= Collector::kGarbage;
   if (ask.device_caches != 0) wanted |= Collector::kDeviceCaches;
   if (wanted != 0) collector_.collect(wanted, kCollectSeconds);
+  const std::int64_t start = base::thread_cpu_clock().now_ns();
   wire::Cleaned cleaned;
   if (const Delegate delegate = delegate_.load()) {
     delegate(&ask, &cleaned);
   } else {
     cleaned = clean_here(ask);
   }
+  cleaned.cost_seconds = base::seconds_between(start, base::thread_cpu_clock().now_ns());
   cleaned.reason = ask.reason;
   cleaned.rss_before = std::max(before, cleaned.rss_before);
   cleaned.returned = cleaned.rss_before - std::min(cleaned.rss_before, cleaned.rss_after);
@@ -178,7 +180,6 @@ wire::Cleaned Agent::clean_here(const wire::Clean& ask) {
   cleaned.rss_after = report.after.rss;
   cleaned.live_after = report.after.live.value_or(0);
   cleaned.retained_after = report.after.retained.value_or(0);
-  cleaned.cost_seconds = report.seconds;
   return cleaned;
 }
 

@@ -16,6 +16,9 @@ class Clock {
 /// The kernel's CLOCK_MONOTONIC, shared and always valid.
 const Clock& system_clock();
 
+/// CPU time of the calling thread: what something cost, however busy the machine is.
+const Clock& thread_cpu_clock();
+
 /// Seconds between two readings of one clock.
 constexpr double seconds_between(std::int64_t from_ns, std::int64_t to_ns) {
   return static_cast<double>(to_ns - from_ns) * 1e-9;

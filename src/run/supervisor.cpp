@@ -146,7 +146,7 @@ void Supervisor::reap() {
 }
 
 void Supervisor::tick() {
-  const std::int64_t start = clock_.now_ns();
+  const std::int64_t start = base::thread_cpu_clock().now_ns();
   const double seconds = now();
   if (seconds >= next_scan_) scan(seconds);
   if (seconds >= next_pss_) measure_pss(seconds);
@@ -165,7 +165,7 @@ void Supervisor::tick() {
   summary_.peak_rss = std::max(summary_.peak_rss, together);
   watch_level(seconds);
   journal_.check();
-  tick_cost_ = (tick_cost_ + base::seconds_between(start, clock_.now_ns())) / 2;
+  tick_cost_ = (tick_cost_ + base::seconds_between(start, base::thread_cpu_clock().now_ns())) / 2;
   next_tick_ = seconds + interval();
 }
 

@@ -18,10 +18,10 @@ constexpr double kPssEverySeconds = 60;
 }  // namespace
 
 void Supervisor::scan(double seconds) {
-  const std::int64_t start = clock_.now_ns();
+  const std::int64_t start = base::thread_cpu_clock().now_ns();
   for (const pid_t pid : sense::descendants_of(::getpid()).value_or({}))
     find_or_add(pid, seconds);
-  const double cost = base::seconds_between(start, clock_.now_ns());
+  const double cost = base::seconds_between(start, base::thread_cpu_clock().now_ns());
   next_scan_ = seconds + pause_after(cost);
 }
 
@@ -83,13 +83,13 @@ bool Supervisor::look_at(Member& member, double seconds) {
 
 void Supervisor::measure_pss(double seconds) {
   if (members_.size() < 2) return;  // nobody to share with
-  const std::int64_t start = clock_.now_ns();
+  const std::int64_t start = base::thread_cpu_clock().now_ns();
   for (auto& [pid, member] : members_) {
     const auto exact = sense::read_process_exact(pid);
     if (!exact || exact->start_ticks != member.about.start) continue;
     member.pss = exact->pss;
   }
-  const double cost = base::seconds_between(start, clock_.now_ns());
+  const double cost = base::seconds_between(start, base::thread_cpu_clock().now_ns());
   next_pss_ = seconds + std::max(kPssEverySeconds, pause_after(cost));
 }
 
@@ -174,7 +174,8 @@ void Supervisor::handle(Member& member, const wire::Message& message, double sec
 }
 
 void Supervisor::ask_reading(Member& member, double seconds) {
-  if (!member.channel || member.is_read || seconds < member.next_read) return;
+  // Half an interval early rather than a whole one late.
+  if (!member.channel || member.is_read || seconds + interval() / 2 < member.next_read) return;
   wire::Read ask;
   ask.pressure = level_ == sense::MemoryLevel::critical ? 1 : 0;
   member.is_read = static_cast<bool>(member.channel->send(ask));

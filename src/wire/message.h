@@ -63,7 +63,7 @@ struct Reading {
   std::uint64_t rss = 0;
   std::uint64_t live = 0;
   std::uint64_t retained = 0;
-  double cost_seconds = 0;
+  double cost_seconds = 0;  ///< CPU time
 };
 
 /// The job finished a round.
@@ -82,7 +82,7 @@ struct Cleaned {
   std::uint64_t live_after = 0;
   std::uint64_t retained_after = 0;
   std::uint64_t returned = 0;
-  double cost_seconds = 0;
+  double cost_seconds = 0;  ///< CPU time of whoever cleaned
 };
 
 // From the supervisor.
