@@ -230,8 +230,7 @@ class Teller {
   }
 
   void tell_ending() {
-    const EndingText ending = ending_of(run_.summary);
-    story_.ending = ending.text;
+    story_.ending = ending_of(run_.summary);
     keep::Diagnosis& found = story_.diagnosis;
     const std::string& how = run_.summary.run.ending;
     const bool for_memory = how == "out_of_memory" || how == "stopped";
@@ -245,7 +244,7 @@ class Teller {
       found.fix_kind = "limit";
       found.fix = "Give it more memory, or less to do at once";
     }
-    if (ending.bad) found.findings.insert(found.findings.begin(), ending.text);
+    if (story_.ending.bad) found.findings.insert(found.findings.begin(), story_.ending.text);
   }
 
   const record::RecordedRun& run_;
@@ -269,28 +268,28 @@ std::string name_of(const record::Process& process) {
 EndingText ending_of(const record::RunSummary& summary) {
   const record::Run& run = summary.run;
   const std::string after = " after " + base::duration_text(summary.seconds);
-  const std::string room = run.limit > 0 ? " of " + bytes_text(run.limit) : "";
-  if (summary.state == record::State::running) return {"still running", false};
+  const std::string level =
+      bytes_text(summary.peak_rss) + (run.limit > 0 ? " of " + bytes_text(run.limit) : "");
+  if (summary.state == record::State::running) return {"running", "still running", false};
   if (summary.state == record::State::lost)
-    return {"not known how: the recording was cut off" + after, true};
+    return {"not known", "not known how: the recording was cut off" + after, true};
   if (run.ending == "out_of_memory") {
-    return {"out of memory: the kernel killed it" + after + ", at " + bytes_text(summary.peak_rss) +
-                room,
-            true};
+    return {"out of memory", "out of memory: the kernel killed it" + after + ", at " + level, true};
   }
   if (run.ending == "stopped") {
-    return {
-        "stopped by Ebb" + after + ": memory was critical, " + bytes_text(summary.peak_rss) + room,
-        true};
+    return {"stopped", "stopped by Ebb" + after + ": memory was critical, " + level, true};
   }
   if (run.signal) {
     const char* name = ::sigabbrev_np(*run.signal);
-    return {format_text("killed by signal %d", *run.signal) +
-                (name != nullptr ? std::string(" (SIG") + name + ")" : std::string()) + after,
-            true};
+    const std::string brief = format_text("signal %d", *run.signal) +
+                              (name != nullptr ? std::string(" (SIG") + name + ")" : "");
+    return {brief, "killed by " + brief + after, true};
   }
-  if (run.exit_code) return {format_text("exit status %d", *run.exit_code), *run.exit_code != 0};
-  return {"ended", false};
+  if (run.exit_code) {
+    const std::string status = format_text("exit status %d", *run.exit_code);
+    return {status, status, *run.exit_code != 0};
+  }
+  return {"ended", "ended", false};
 }
 
 RunStory story_of(const record::RecordedRun& run) {

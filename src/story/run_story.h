@@ -30,6 +30,13 @@ struct ProcessStory {
   std::uint64_t samples = 0;
 };
 
+/// How a run ended; `bad` says that it was not as it should be.
+struct EndingText {
+  std::string brief;  ///< "exit status 0", "out of memory", "running", …
+  std::string text;   ///< with when and why
+  bool bad = false;
+};
+
 struct RunStory {
   keep::Diagnosis diagnosis;  ///< of the run: that of the process it is about, and more
   std::optional<std::size_t>
@@ -38,17 +45,13 @@ struct RunStory {
   TreeSeries tree;
   keep::CleanupSum cleanups;
   double cleanup_share = 0;  ///< of the run's time, 0 to 1
-  std::string ending;        ///< "exit status 0", "out of memory: …", "still running", …
+  EndingText ending;
 };
 
 /// The whole story. Processes beyond the largest 32 are listed and not judged.
 RunStory story_of(const record::RecordedRun& run);
 
-/// How a run ended, in a few words; `bad` says that it was not as it should be.
-struct EndingText {
-  std::string text;
-  bool bad = false;
-};
+/// How a run ended.
 EndingText ending_of(const record::RunSummary& run);
 
 /// "4242 (python3 train.py)".

@@ -297,6 +297,7 @@ TEST(RunStory, EndingsAreToldInWords) {
   EXPECT_EQ(ending_of(run).text, "not known how: the recording was cut off after 90.0 s");
   run.state = record::State::running;
   EXPECT_EQ(ending_of(run).text, "still running");
+  EXPECT_EQ(ending_of(run).brief, "running");
 }
 
 TEST(RunStory, AThinnedRunHasTheSameVerdict) {
