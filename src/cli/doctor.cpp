@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/text.h"
 #include "cli/doctor_pid.h"
+#include "cli/doctor_run.h"
 #include "cli/snapshot_file.h"
 #include "cli/snapshot_page.h"
 #include "cli/verb.h"
@@ -26,6 +27,7 @@ struct Options {
   std::string against;
   std::string fail_on;
   std::string length = "15s";
+  std::string db;
   SnapshotOptions shared;
 };
 
@@ -139,6 +141,14 @@ int run(const Options& options) {
     return diagnose_process(
         {options.subject, options.length, options.fail_on, options.shared.json});
   }
+  if (names_a_run(options.subject)) {
+    if (!options.against.empty()) {
+      return report(base::error(base::Code::bad_input, "run '%s': --against is for snapshots",
+                                options.subject.c_str()));
+    }
+    return diagnose_run(
+        {options.subject, options.db, options.fail_on, options.shared.html, options.shared.json});
+  }
   if (!options.fail_on.empty() && !replay::verdict_of(options.fail_on)) {
     return report(base::error(base::Code::bad_input,
                               "--fail-on '%s': expected a verdict such as fragmentation or leak",
@@ -152,12 +162,14 @@ int run(const Options& options) {
 
 void add_doctor(CLI::App& program, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* verb =
-      program.add_subcommand("doctor", "Why a job ran out of memory, and the smallest fix");
-  verb->add_option("snapshot", options->subject,
-                   "A file of torch.cuda.memory._dump_snapshot(), or the number of a process")
+  CLI::App* verb = program.add_subcommand(
+      "doctor", "Why a job ran out of memory or grows, and the smallest fix");
+  verb->add_option("subject", options->subject,
+                   "A file of torch.cuda.memory._dump_snapshot(), the number of a process, or the "
+                   "name of a recorded run (last: the newest)")
       ->required();
   verb->add_option("--for", options->length, "How long to observe a process (15s)");
+  verb->add_option("--db", options->db, "The record to find a run in");
   verb->add_option("--against", options->against,
                    "Another snapshot: names what grew from that one to this one");
   verb->add_option("--fail-on", options->fail_on,
@@ -167,6 +179,7 @@ void add_doctor(CLI::App& program, Action& action) {
       "Examples:\n"
       "  ebb doctor snapshot.pickle\n"
       "  ebb doctor 4242 --for 1m\n"
+      "  ebb doctor last --fail-on leak\n"
       "  ebb doctor snapshot.pickle --cap 24GiB --json\n"
       "  ebb doctor now.pickle --against before.pickle --fail-on leak");
   verb->callback([options, &action] { action = [options] { return run(*options); }; });

@@ -57,6 +57,8 @@ int run(int count, char** words) {
   add_env(program, action);
   add_run(program, action);
   add_watch(program, action);
+  add_report(program, action);
+  add_runs(program, action);
   add_replay(program, action);
   add_tune(program, action);
   add_doctor(program, action);

@@ -34,5 +34,7 @@ void add_doctor(CLI::App& program, Action& action);
 void add_plan(CLI::App& program, Action& action);
 void add_run(CLI::App& program, Action& action);
 void add_watch(CLI::App& program, Action& action);
+void add_report(CLI::App& program, Action& action);
+void add_runs(CLI::App& program, Action& action);
 
 }  // namespace ebb::cli

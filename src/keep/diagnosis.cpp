@@ -2,7 +2,6 @@
 #include "keep/diagnosis.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "base/bytes.h"
@@ -16,10 +15,23 @@ namespace {
 using base::format_text;
 using trend::Assessment;
 
-constexpr std::array<const char*, kVerdicts> kNames{
-    "leak", "retention", "fragmentation", "foreign", "file_cache", "healthy", "not_enough_data"};
 constexpr double kHour = 3600;
 constexpr double kShortObservation = 60;
+constexpr double kWarmUpShare = 0.95;
+// Cleanups that return less than this, or than this share of the memory, are no sign of retention.
+constexpr double kLeastReturned = 16 << 20;
+constexpr double kLeastReturnedShare = 0.2;
+constexpr std::uint64_t kLeastCleanups = 3;
+// Retained bytes that stay this many and this share of the memory all the time are one.
+constexpr double kLeastRetained = 64 << 20;
+constexpr double kLeastRetainedShare = 0.5;
+
+constexpr const char* kCleanUp =
+    "Clean up at the end of a round (ebb_cleanup, docs/cleanup.md), or start it with the "
+    "environment that ebb env prints";
+constexpr const char* kOtherAllocator =
+    "Start it on another allocator (ebb env --role server --allocator jemalloc), or with fewer "
+    "arenas";
 
 std::string bytes_of(double bytes) {
   return base::signed_bytes_text(static_cast<std::int64_t>(std::clamp(bytes, -9e18, 9e18)));
@@ -44,16 +56,24 @@ class Doctor {
  public:
   explicit Doctor(const MemorySeries& series)
       : series_(series),
+        held_(series.anon.empty() ? series.rss : series.anon),
         rss_(assess(series.rss)),
-        anon_(assess(series.anon.empty() ? series.rss : series.anon)),
+        anon_(assess(held_)),
         file_(assess(series.file)),
         shmem_(assess(series.shmem)),
         live_(assess(series.live)),
         retained_(assess(series.retained)),
-        children_(assess(series.children)) {}
+        children_(assess(series.children)),
+        floor_(assess_each(series.after_cleanup)) {}
 
   Diagnosis diagnose() {
-    judge_anonymous();
+    if (live_.slope) {
+      judge_with_live();
+    } else if (floor_.slope) {
+      judge_by_floor();
+    } else {
+      judge_from_outside();
+    }
     judge_files();
     if (grows(children_)) {
       found_.findings.push_back("the processes it started grow together by " +
@@ -66,15 +86,37 @@ class Doctor {
   }
 
  private:
-  Assessment assess(std::span<const trend::Point> points, bool highest = false) const {
+  Assessment assess(std::span<const trend::Point> points) const {
     trend::AssessOptions options;
-    options.round_ends = highest ? std::span<const double>{} : series_.round_ends;
-    options.highest = highest;
+    options.round_ends = series_.round_ends;
     return trend::assess(points, options);
+  }
+  static Assessment assess_each(std::span<const trend::Point> points) {
+    trend::AssessOptions options;
+    options.each = true;
+    return trend::assess(points, options);
+  }
+  Assessment assess_peaks() const {
+    trend::AssessOptions options;
+    options.highest = true;
+    return trend::assess(series_.peaks.empty() ? held_ : series_.peaks, options);
+  }
+
+  /// A curve that rose in its first half and hardly since is judged by its second: the tail of a
+  /// warm-up has no change point.
+  Assessment after_warm_up(const Assessment& whole, std::span<const trend::Point> points) const {
+    if (is_steady(whole) || points.size() < 8) return whole;
+    const std::vector<trend::Point> quarters = trend::floors(points, 4);
+    if (quarters.size() < 4) return whole;
+    const double rise = quarters[3].value - quarters[0].value;
+    const double first_half = quarters[2].value - quarters[0].value;
+    if (rise <= 0 || first_half < kWarmUpShare * rise) return whole;
+    return assess(points.subspan(points.size() / 2));
   }
 
   /// The first verdict is the verdict, later ones stand beside it.
-  void decide(Verdict verdict, std::string headline, const char* fix_kind, const char* fix) {
+  void decide(Verdict verdict, const Assessment* growth, std::string headline, const char* fix_kind,
+              std::string fix) {
     if (decided_) {
       found_.also.push_back(verdict);
       found_.findings.push_back(std::move(headline));
@@ -82,76 +124,138 @@ class Doctor {
     }
     decided_ = true;
     found_.verdict = verdict;
+    found_.pace = growth != nullptr ? growth->slope->per_second : 0;
     found_.headline = std::move(headline);
     found_.fix_kind = fix_kind;
-    found_.fix = fix;
+    found_.fix = std::move(fix);
   }
 
-  void judge_anonymous() {
-    const bool live_known = live_.slope.has_value();
-    if (live_known && grows(live_)) {
-      decide(Verdict::leak, "live bytes grow by " + rate_text(*live_.slope), "code",
+  /// Cleanups returned so much that without them it would have been kept.
+  bool cleanups_paid() const {
+    const CleanupSum& sum = series_.cleanups;
+    const double level = rss_.slope ? rss_.slope->end : 0;
+    const auto typical = static_cast<double>(sum.typical);
+    return sum.count >= kLeastCleanups && typical >= kLeastReturned &&
+           typical >= kLeastReturnedShare * (level + typical);
+  }
+
+  std::string what_cleanups_did() const {
+    return format_text("the allocator keeps what is freed: %llu cleanups returned %s, %s at a time",
+                       static_cast<unsigned long long>(series_.cleanups.count),
+                       base::bytes_text(series_.cleanups.returned).c_str(),
+                       base::bytes_text(series_.cleanups.typical).c_str());
+  }
+
+  void judge_with_live() {
+    if (grows(live_)) {
+      decide(Verdict::leak, &live_, "live bytes grow by " + rate_text(*live_.slope), "code",
              "Let go of what is allocated in every round and never freed");
       if (grows(retained_)) {
-        decide(Verdict::retention, "retained bytes grow by " + rate_text(*retained_.slope), "", "");
+        decide(Verdict::retention, &retained_,
+               "retained bytes grow by " + rate_text(*retained_.slope), "", "");
+      } else if (cleanups_paid()) {
+        decide(Verdict::retention, nullptr, what_cleanups_did(), "", "");
       }
       return;
     }
-    const bool anon_grows = grows(anon_);
-    if (live_known && (anon_grows || grows(retained_))) return judge_what_is_not_live(anon_grows);
-    if (!anon_grows) return;
-    const std::string rate = rate_text(*anon_.slope);
-    found_.findings.push_back(
-        "live bytes cannot be read from outside: growth may be a leak or memory that the allocator "
-        "keeps");
-    if (is_steady(assess(series_.anon.empty() ? series_.rss : series_.anon, true)) &&
-        anon_.period) {
-      decide(Verdict::retention,
-             "the floor between rounds grows by " + rate +
-                 " while the peaks do not: what is kept is used again",
-             "cleanup",
-             "Clean up at the end of a round (ebb_cleanup, docs/cleanup.md), or start it with the "
-             "environment that ebb env prints");
+    const Assessment& growing = grows(floor_) ? floor_ : anon_;
+    // Live bytes that may be half of the growth leave the question open.
+    const bool live_is_level =
+        !grows(growing) || live_.slope->per_second < growing.slope->per_second / 2;
+    if (!live_is_level) return;
+    if (grows(retained_)) {
+      if (grows(floor_)) {
+        decide(Verdict::fragmentation, &floor_,
+               "live bytes are level, and what cleanups leave grows by " + rate_text(*floor_.slope),
+               "settings", kOtherAllocator);
+      } else {
+        decide(Verdict::retention, &retained_,
+               "live bytes are level, and what the allocator keeps grows by " +
+                   rate_text(*retained_.slope),
+               "cleanup", kCleanUp);
+      }
+    } else if (grows(growing) && retained_.slope) {
+      decide(Verdict::foreign, &growing,
+             "memory outside the allocator grows by " + rate_text(*growing.slope), "code",
+             "Look at what maps memory by itself: Python's small objects, pinned buffers, caches "
+             "of a library");
+    } else if (grows(floor_)) {
+      decide(Verdict::fragmentation, &floor_,
+             "live bytes are level, and what cleanups leave grows by " + rate_text(*floor_.slope),
+             "settings", kOtherAllocator);
+    } else if (grows(anon_)) {
+      decide(
+          Verdict::retention, &anon_,
+          "live bytes are level, and what the allocator keeps grows by " + rate_text(*anon_.slope),
+          "cleanup", kCleanUp);
+    }
+    judge_level_retention();
+  }
+
+  /// What does not grow may still be kept: all the time, or but for the cleanups.
+  void judge_level_retention() {
+    if (found_.verdict == Verdict::retention || found_.verdict == Verdict::fragmentation) return;
+    if (cleanups_paid()) {
+      decide(Verdict::retention, nullptr, what_cleanups_did(), "cleanup",
+             "Go on with cleanups, or start it where less is kept: ebb env prints such settings");
       return;
     }
-    decide(Verdict::leak, "anonymous memory grows by " + rate, "probe",
+    if (!retained_.slope || !rss_.slope) return;
+    const double kept = std::min(retained_.slope->start, retained_.slope->end);
+    const double level = std::max(rss_.slope->end, 1.0);
+    if (kept >= kLeastRetained && kept >= kLeastRetainedShare * level) {
+      decide(Verdict::retention, nullptr,
+             format_text("the allocator keeps %s at all times, %.0f %% of rss: a cleanup could "
+                         "return it",
+                         base::bytes_text(static_cast<std::uint64_t>(kept)).c_str(),
+                         std::min(100 * kept / level, 100.0)),
+             "cleanup", kCleanUp);
+    }
+  }
+
+  /// Without live bytes: what a cleanup does not return is in use, or so it seems.
+  void judge_by_floor() {
+    found_.findings.emplace_back("live bytes are not known: judged by what cleanups leave behind");
+    if (grows(floor_)) {
+      decide(Verdict::leak, &floor_, "what cleanups leave grows by " + rate_text(*floor_.slope),
+             "code",
+             "Let go of what is allocated in every round and never freed; an allocator that counts "
+             "live bytes would make it sure (docs/allocators.md)");
+    }
+    judge_level_retention();
+  }
+
+  void judge_from_outside() {
+    if (!grows(anon_)) {
+      judge_level_retention();
+      return;
+    }
+    const std::string rate = rate_text(*anon_.slope);
+    found_.findings.emplace_back(
+        "live bytes are not known: growth may be a leak or memory that the allocator keeps");
+    if (anon_.period && is_steady(assess_peaks())) {
+      decide(Verdict::retention, &anon_,
+             "the floor between rounds grows by " + rate +
+                 " while the peaks do not: what is kept is used again",
+             "cleanup", kCleanUp);
+      return;
+    }
+    decide(Verdict::leak, &anon_, "anonymous memory grows by " + rate, "probe",
            "Clean up once inside the process (ebb_cleanup, docs/cleanup.md): if rss falls back it "
            "was retention, if not it is a leak");
   }
 
-  void judge_what_is_not_live(bool anon_grows) {
-    const Assessment floor = assess(series_.after_cleanup);
-    if (grows(floor)) {
-      decide(Verdict::fragmentation,
-             "live bytes are level, and what cleanups leave grows by " + rate_text(*floor.slope),
-             "settings",
-             "Start it on another allocator (ebb env --role server --allocator jemalloc), or with "
-             "fewer arenas");
-    } else if (grows(retained_) || !retained_.slope) {
-      const trend::Slope& slope = grows(retained_) ? *retained_.slope : *anon_.slope;
-      decide(Verdict::retention,
-             "live bytes are level, and what the allocator keeps grows by " + rate_text(slope),
-             "cleanup",
-             "Clean up at the end of a round (ebb_cleanup, docs/cleanup.md), or start it with the "
-             "environment that ebb env prints");
-    } else if (anon_grows) {
-      decide(
-          Verdict::foreign, "memory outside the allocator grows by " + rate_text(*anon_.slope),
-          "code",
-          "Look at what maps memory by itself: Python's small objects, pinned buffers, caches of "
-          "a library");
-    }
-  }
-
   void judge_files() {
     if (grows(shmem_)) {
-      decide(Verdict::file_cache, "shared memory grows by " + rate_text(*shmem_.slope), "code",
+      decide(Verdict::file_cache, &shmem_, "shared memory grows by " + rate_text(*shmem_.slope),
+             "code",
              "Remove segments that are no longer used: shared memory stays until somebody does "
              "(ls /dev/shm)");
     }
     if (grows(file_)) {
-      decide(Verdict::file_cache, "pages of mapped files grow by " + rate_text(*file_.slope),
-             "none", "Nothing to do: the kernel takes them back when it needs memory");
+      decide(Verdict::file_cache, &file_,
+             "pages of mapped files grow by " + rate_text(*file_.slope), "none",
+             "Nothing to do: the kernel takes them back when it needs memory");
     }
   }
 
@@ -159,18 +263,22 @@ class Doctor {
     const auto quiet = [](const Assessment& part, std::span<const trend::Point> points) {
       return points.empty() || is_steady(part);
     };
-    if (is_steady(anon_) && quiet(file_, series_.file) && quiet(shmem_, series_.shmem) &&
-        quiet(live_, series_.live)) {
+    // What cleanups leave is the better floor: the work in between does not shake it.
+    const Assessment anon = after_warm_up(anon_, held_);
+    const Assessment& floor = is_steady(anon) || !floor_.slope ? anon : floor_;
+    const bool live_is_quiet = !live_.slope || is_steady(after_warm_up(live_, series_.live));
+    if (is_steady(floor) && quiet(file_, series_.file) && quiet(shmem_, series_.shmem) &&
+        live_is_quiet) {
       // glibc's heap grows by 128 KiB at a time: less than one such step cannot show.
-      const double unseen = std::max(anon_.slope->high, 128.0 * 1024 / anon_.settled_seconds);
-      decide(Verdict::healthy,
+      const double unseen = std::max(floor.slope->high, 128.0 * 1024 / floor.settled_seconds);
+      decide(Verdict::healthy, nullptr,
              "memory does not grow; less than " +
                  base::bytes_text(static_cast<std::uint64_t>(unseen * kHour)) +
-                 "/h would not have shown in " + base::duration_text(anon_.settled_seconds),
+                 "/h would not have shown in " + base::duration_text(floor.settled_seconds),
              "none", "");
       return;
     }
-    decide(Verdict::not_enough_data, why_undecided(), "time", "Watch it longer");
+    decide(Verdict::not_enough_data, nullptr, why_undecided(), "time", "Watch it longer");
   }
 
   std::string why_undecided() const {
@@ -233,11 +341,14 @@ class Doctor {
     if (rss_.slope) found_.rss_slope = rate_text(*rss_.slope);
     rate("anon", anon_);
     rate("live", live_);
+    rate("retained", retained_);
+    rate("after_cleanup", floor_);
     evidence.set("live_bytes", last(series_.live)).set("retained_bytes", last(series_.retained));
     base::Json until;
-    if (grows(anon_) && series_.room) {
-      const double limit = anon_.slope->end + static_cast<double>(*series_.room);
-      if (const auto time = trend::time_until(*anon_.slope, limit)) {
+    const Assessment& growing = !grows(anon_) && grows(live_) ? live_ : anon_;
+    if (grows(growing) && series_.room) {
+      const double limit = growing.slope->end + static_cast<double>(*series_.room);
+      if (const auto time = trend::time_until(*growing.slope, limit)) {
         until = base::Json::object(
             {{"likely", time->likely}, {"soonest", time->soonest}, {"latest", time->latest}});
         found_.findings.push_back("at this pace the limit is reached in " +
@@ -249,42 +360,17 @@ class Doctor {
   }
 
   const MemorySeries& series_;
+  const std::span<const trend::Point> held_;  ///< anon, or rss where it is not known
   const Assessment rss_, anon_, file_, shmem_, live_, retained_, children_;
+  const Assessment floor_;  ///< what cleanups leave
   Diagnosis found_;
   bool decided_ = false;
 };
 
 }  // namespace
 
-const char* name_of(Verdict verdict) {
-  return kNames.at(static_cast<std::size_t>(verdict));
-}
-
-std::optional<Verdict> verdict_of(std::string_view name) {
-  for (std::size_t i = 0; i < kNames.size(); ++i)
-    if (name == kNames[i]) return static_cast<Verdict>(i);
-  return std::nullopt;
-}
-
 Diagnosis diagnose(const MemorySeries& series) {
   return Doctor(series).diagnose();
-}
-
-base::Json to_json(const Diagnosis& diagnosis) {
-  base::Json also = base::Json::array();
-  for (const Verdict verdict : diagnosis.also)
-    also.push(name_of(verdict));
-  base::Json findings = base::Json::array();
-  for (const std::string& finding : diagnosis.findings)
-    findings.push(finding);
-  return base::Json::object(
-      {{"verdict", name_of(diagnosis.verdict)},
-       {"also", std::move(also)},
-       {"confidence", diagnosis.confidence},
-       {"headline", diagnosis.headline},
-       {"findings", std::move(findings)},
-       {"evidence", diagnosis.evidence},
-       {"fix", base::Json::object({{"kind", diagnosis.fix_kind}, {"text", diagnosis.fix}})}});
 }
 
 }  // namespace ebb::keep

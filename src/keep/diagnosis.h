@@ -29,11 +29,20 @@ inline constexpr std::size_t kVerdicts = 7;
 const char* name_of(Verdict verdict);
 std::optional<Verdict> verdict_of(std::string_view name);
 
+/// What cleanups of one process came to.
+struct CleanupSum {
+  std::uint64_t count = 0;
+  std::uint64_t returned = 0;  ///< in all
+  std::uint64_t typical = 0;   ///< median of what one returned
+  double cost_seconds = 0;     ///< in all
+};
+
 /// What is known of one process over time, in bytes. Empty series are unknown; from outside a
-/// process the last three always are.
+/// process live, retained and what follows cleanups always are.
 struct MemorySeries {
   std::span<const trend::Point> rss{};
   std::span<const trend::Point> anon{};   ///< with what of it was swapped out
+  std::span<const trend::Point> peaks{};  ///< the highest anon, where `anon` holds only the lowest
   std::span<const trend::Point> file{};   ///< resident pages of mapped files
   std::span<const trend::Point> shmem{};  ///< resident pages of shared memory
   std::span<const trend::Point> live{};
@@ -42,6 +51,7 @@ struct MemorySeries {
   std::span<const trend::Point> children{};       ///< rss of all processes it started
   std::span<const double> round_ends{};           ///< seconds; none: rounds are looked for
   std::optional<std::uint64_t> room{};            ///< bytes left below the limit now
+  CleanupSum cleanups{};
 };
 
 struct Diagnosis {
@@ -51,13 +61,16 @@ struct Diagnosis {
   std::string headline;               ///< one sentence
   std::vector<std::string> findings;  ///< what it rests on and what is not known, a line each
   base::Json evidence;                ///< the numbers; keys in docs/watch.md
+  double pace = 0;                    ///< bytes per second by which it grows, as the verdict says
   std::string rss_slope = "unknown";  ///< "+1.5 MiB/h (95 %: +1.4 MiB to +1.6 MiB)"
   std::string fix_kind = "none";      ///< none, probe, cleanup, settings, code or time
   std::string fix;                    ///< one sentence; empty where nothing is to do
 };
 
-/// The verdict that the series allow, and no more: growth seen from outside is called a leak with
-/// low confidence, because only live bytes could tell it from an allocator that keeps memory.
+/// The verdict that the series allow, and no more. Where live bytes are known they tell a leak from
+/// what the allocator keeps, and retained bytes tell that from memory which is not the allocator's
+/// (Python's small objects). Where they are not, what cleanups leave behind tells a leak from
+/// retention, with low confidence; growth seen only from outside is called a leak, likewise.
 Diagnosis diagnose(const MemorySeries& series);
 
 /// In doctor's shape: verdict, also, confidence, headline, findings, evidence, fix.

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "record/run_file.h"
+#include "record/batch.h"
 
 namespace ebb::record {
 

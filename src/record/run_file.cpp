@@ -47,11 +47,6 @@ std::optional<std::int64_t> milliseconds(const std::optional<double>& seconds) {
 
 }  // namespace
 
-std::size_t Batch::size() const {
-  return processes.size() + ended.size() + samples.size() + places.size() + rounds.size() +
-         actions.size() + events.size();
-}
-
 RunFile::RunFile(Database database, Run run, const FileBounds& bounds)
     : database_(std::move(database)),
       run_(std::move(run)),
@@ -210,13 +205,13 @@ bool RunFile::store_run() {
   if (database_.failed() || database_.changed() > 0) return !database_.failed();
   // The first time, and where the row or the whole file was removed by somebody.
   const bool taken = database_.number("SELECT count(*) FROM runs WHERE id = ?", run_.id) > 0;
-  const std::int64_t wanted = taken ? 0 : run_.id;  // 0: the next one that is free
+  const std::int64_t id = taken ? 0 : run_.id;
   database_.run(
       "INSERT INTO runs(id, name, command, role, allocator, host, version, started, ended, "
       "exit_code, signal, ending, interval, limit_bytes, writer, seen, last, peak_rss, "
       "peak_process_rss, processes, samples, rounds, lost) "
       "VALUES(nullif(?,0),?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-      wanted, shortened(run_.name, kLongestWord), command_text(run_.command),
+      id, shortened(run_.name, kLongestWord), command_text(run_.command),
       shortened(run_.role, kLongestWord), shortened(run_.allocator, kLongestWord),
       shortened(run_.host, kLongestWord), shortened(run_.version, kLongestWord), started,
       milliseconds(run_.ended), run_.exit_code, run_.signal, run_.ending,

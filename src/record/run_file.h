@@ -3,32 +3,16 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "base/result.h"
+#include "record/batch.h"
 #include "record/database.h"
 #include "record/model.h"
 #include "record/thinning.h"
 
 namespace ebb::record {
-
-/// What was seen since the last time; written as a whole or not at all.
-struct Batch {
-  std::vector<Process> processes;
-  std::vector<std::pair<ProcessKey, double>> ended;
-  std::vector<Sample> samples;
-  std::vector<PlaceSample> places;
-  std::vector<Round> rounds;
-  std::vector<Action> actions;
-  std::vector<Event> events;
-  std::uint64_t lost = 0;  ///< samples and others that were not kept
-
-  std::size_t size() const;
-};
 
 /// One run in a record, written batch by batch. Where the file disappears, a new one takes its
 /// place. Not thread-safe.

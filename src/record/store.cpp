@@ -219,24 +219,31 @@ base::Result<RecordedRun> Store::read(std::int64_t id) {
   return result;
 }
 
-base::Status Store::remove(std::int64_t id) {
-  const auto found = find(std::to_string(id));
-  if (!found) return found.error();
-  if (found->run.id != id) return no_such_run(std::to_string(id), database_.path());
-  if (found->state == State::running) {
-    return base::error(base::Code::unavailable, "run %lld is still running",
-                       static_cast<long long>(id));
+base::Status Store::remove(const std::vector<std::int64_t>& ids) {
+  const auto all = runs();
+  if (!all) return all.error();
+  for (const std::int64_t id : ids) {
+    const auto found = std::find_if(all->begin(), all->end(),
+                                    [&](const RunSummary& one) { return one.run.id == id; });
+    if (found == all->end()) return no_such_run(std::to_string(id), database_.path());
+    if (found->state == State::running) {
+      return base::error(base::Code::bad_input,
+                         "run %lld is still running, expected one that ended",
+                         static_cast<long long>(id));
+    }
   }
   auto database = open_for_writing(database_.path(), kRemoveBusyMs);
   if (!database) return database.error();
-  bool is_gone = false;
-  while (!is_gone) {
-    const auto done = in_transaction(*database, [&] {
-      is_gone = thin_run(*database, id, kDetail[kLeastDetail]);
-      if (is_gone) database->run("DELETE FROM runs WHERE id = ?", id);
-      return true;
-    });
-    if (!done) return done;
+  for (const std::int64_t id : ids) {
+    bool is_gone = false;
+    while (!is_gone) {
+      const auto done = in_transaction(*database, [&] {
+        is_gone = thin_run(*database, id, kDetail[kLeastDetail]);
+        if (is_gone) database->run("DELETE FROM runs WHERE id = ?", id);
+        return true;
+      });
+      if (!done) return done;
+    }
   }
   // The second brings the smaller size to disk, unless somebody still reads the old pages.
   if (!database->script("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint"))

@@ -70,8 +70,9 @@ class Store {
   /// As of one moment, also where the run goes on.
   base::Result<RecordedRun> read(std::int64_t id);
 
-  /// Removes a run for good. Code::unavailable for one that is running.
-  base::Status remove(std::int64_t id);
+  /// Removes runs for good. Where one of them is running (Code::bad_input) or not there
+  /// (Code::not_found), none is removed.
+  base::Status remove(const std::vector<std::int64_t>& ids);
 
  private:
   explicit Store(Database database) : database_(std::move(database)) {}

@@ -14,9 +14,22 @@ double worth_a_word(const Assessment& assessment, const Effect& effect) {
   return std::max(effect.least_change, effect.least_share * std::abs(assessment.slope->start));
 }
 
+/// The search for change points takes the cube of this: more rounds are taken several at a time.
+constexpr std::size_t kMostFloors = 64;
+
+std::vector<double> grouped(std::span<const double> round_ends) {
+  const std::size_t stride = (round_ends.size() + kMostFloors - 1) / kMostFloors;
+  std::vector<double> ends;
+  for (std::size_t i = stride; i <= round_ends.size(); i += stride)
+    ends.push_back(round_ends[i - 1]);
+  return ends;
+}
+
 std::vector<Point> extremes(std::span<const Point> points, const AssessOptions& options,
                             const std::optional<double>& period) {
-  if (!options.round_ends.empty()) return floors_of_rounds(points, options.round_ends);
+  if (options.each && points.size() <= kMostFloors) return {points.begin(), points.end()};
+  if (options.each) return floors(points, kMostFloors);
+  if (!options.round_ends.empty()) return floors_of_rounds(points, grouped(options.round_ends));
   std::size_t windows = std::min(options.windows, points.size() / 4);
   if (period && *period > 0) {
     const double span = points.back().seconds - points.front().seconds;
@@ -27,18 +40,21 @@ std::vector<Point> extremes(std::span<const Point> points, const AssessOptions& 
 
 }  // namespace
 
-Assessment assess(std::span<const Point> points, const AssessOptions& options) {
+Assessment assess(std::span<const Point> points, const AssessOptions& asked) {
+  AssessOptions options = asked;
+  if (options.round_ends.size() < options.least_floors) options.round_ends = {};
+  if (options.each) options.least_samples = options.least_floors;
   Assessment result;
   result.samples = points.size();
   if (points.size() < 2) return result;
   result.span_seconds = points.back().seconds - points.front().seconds;
   if (points.size() < options.least_samples) return result;
-  if (options.round_ends.empty()) {
-    // Start-up belongs to no round and would hide them.
-    result.period = period_of(points.subspan(points.size() / 3));
-  } else {
+  if (!options.round_ends.empty()) {
     result.period = (options.round_ends.back() - points.front().seconds) /
                     static_cast<double>(options.round_ends.size());
+  } else if (!options.each) {
+    // Start-up belongs to no round and would hide them.
+    result.period = period_of(points.subspan(points.size() / 3));
   }
   const std::vector<Point> minima = extremes(points, options, result.period);
   const std::vector<std::size_t> changes = change_points(minima);

@@ -26,11 +26,13 @@ struct Assessment {
 
 /// How to take minima. The defaults are what the measured rates in tests/trend belong to.
 struct AssessOptions {
-  std::span<const double> round_ends;  ///< seconds, ascending; told rounds beat guessed ones
-  std::size_t windows = 32;            ///< minima to aim at where there are no rounds
-  std::size_t least_floors = 10;       ///< after warm-up; fewer are not judged
+  /// Seconds, ascending; told rounds beat guessed ones, unless they are fewer than `least_floors`.
+  std::span<const double> round_ends;
+  std::size_t windows = 32;       ///< minima to aim at where there are no rounds
+  std::size_t least_floors = 10;  ///< after warm-up; fewer are not judged
   std::size_t least_samples = 40;
   bool highest = false;  ///< maxima instead of minima: what the work reaches
+  bool each = false;     ///< every point is a minimum already, and `least_floors` of them will do
 };
 
 /// Takes the minima (per round, else per window of at least one period), leaves out what lies

@@ -9,6 +9,8 @@
 namespace ebb::trend {
 namespace {
 
+constexpr double kLeastDeviation = 1e-3;  // of the level, on average
+
 /// The sum of distances from the robust line.
 double deviation(std::span<const Point> points) {
   const auto line = theil_sen(points);
@@ -29,8 +31,8 @@ void split(std::span<const Point> points, std::size_t offset, const ChangeOption
   double magnitude = 0;
   for (const Point& point : points)
     magnitude = std::max(magnitude, std::abs(point.value));
-  // What rounding leaves of a perfect line is no deviation.
-  if (whole <= 1e-9 * magnitude * static_cast<double>(points.size())) return;
+  // A line that holds to a thousandth changes nowhere: regular unrest would look like changes.
+  if (whole <= kLeastDeviation * magnitude * static_cast<double>(points.size())) return;
   double best = whole;
   std::size_t place = 0;
   for (std::size_t i = least; i + least <= points.size(); ++i) {

@@ -112,6 +112,131 @@ TEST(Diagnosis, GrowthInNeitherLiveNorRetainedIsForeign) {
   EXPECT_EQ(found.verdict, Verdict::foreign);
 }
 
+/// Right after the cleanups that end each of `count` rounds.
+Points after_cleanups(int count, const std::function<double(int)>& mib) {
+  Points points;
+  for (int i = 0; i < count; ++i)
+    points.push_back({20.0 * (i + 1), mib(i) * kMiB});
+  return points;
+}
+
+/// Rounds of 20 s that rise from `floor(t)` by 400 MiB and are cleaned up.
+Points cleaned_rounds(const std::function<double(double)>& floor) {
+  return over_time([&](double t) { return floor(t) + 20 * std::fmod(t, 20); });
+}
+
+CleanupSum cleanups_of(double mib, std::uint64_t count = 12) {
+  const auto each = static_cast<std::uint64_t>(mib * kMiB);
+  return {count, count * each, each, 0.03 * static_cast<double>(count)};
+}
+
+TEST(Diagnosis, PythonsSmallObjectsAreForeignAndNotRetention) {
+  // pymalloc maps its arenas by itself: malloc counts neither as live nor as retained.
+  const Points floor = after_cleanups(12, [](int i) { return 500.0 + 10 * i; });
+  const Diagnosis found = diagnose({.rss = kGrowing,
+                                    .anon = kGrowing,
+                                    .live = over_time([](double) { return 80.0; }),
+                                    .retained = over_time([](double) { return 20.0; }),
+                                    .after_cleanup = floor,
+                                    .cleanups = cleanups_of(0.5)});
+  EXPECT_EQ(found.verdict, Verdict::foreign) << found.headline;
+  EXPECT_TRUE(found.also.empty());
+  EXPECT_EQ(found.confidence, "high");
+  EXPECT_NEAR(found.pace, 0.5 * kMiB, 0.05 * kMiB);
+}
+
+TEST(Diagnosis, WhatCleanupsReturnEveryRoundIsRetention) {
+  const Points rounds = cleaned_rounds([](double) { return 200.0; });
+  const Points low = over_time([](double) { return 150.0; });
+  const Diagnosis found = diagnose({.rss = rounds,
+                                    .anon = rounds,
+                                    .live = low,
+                                    .retained = cleaned_rounds([](double) { return 20.0; }),
+                                    .after_cleanup = after_cleanups(12, [](int) { return 200.0; }),
+                                    .cleanups = cleanups_of(380)});
+  EXPECT_EQ(found.verdict, Verdict::retention) << found.headline;
+  EXPECT_EQ(found.confidence, "high");
+  EXPECT_NE(found.headline.find("12 cleanups returned 4.5 GiB"), std::string::npos)
+      << found.headline;
+}
+
+TEST(Diagnosis, CleanupsThatReturnLittleAreNoRetention) {
+  const Diagnosis found = diagnose({.rss = kLevel,
+                                    .anon = kLevel,
+                                    .live = kLevel,
+                                    .retained = over_time([](double) { return 10.0; }),
+                                    .after_cleanup = after_cleanups(12, [](int) { return 495.0; }),
+                                    .cleanups = cleanups_of(8)});
+  EXPECT_EQ(found.verdict, Verdict::healthy) << found.headline;
+}
+
+TEST(Diagnosis, ALeakUnderCleanupsIsALeakWithTheRetentionBesideIt) {
+  const Points rounds = cleaned_rounds([](double t) { return 200 + 0.5 * t; });
+  const Points live = over_time([](double t) { return 150 + 0.5 * t; });
+  const Diagnosis found =
+      diagnose({.rss = rounds,
+                .anon = rounds,
+                .live = live,
+                .retained = cleaned_rounds([](double) { return 20.0; }),
+                .after_cleanup = after_cleanups(12, [](int i) { return 210.0 + 10 * i; }),
+                .cleanups = cleanups_of(380)});
+  EXPECT_EQ(found.verdict, Verdict::leak) << found.headline;
+  EXPECT_EQ(found.also, std::vector<Verdict>{Verdict::retention});
+  EXPECT_NEAR(number(found, "live_slope_bytes_per_hour"), kGrowthPerHour, 0.1 * kGrowthPerHour);
+}
+
+TEST(Diagnosis, WithoutLiveBytesWhatCleanupsLeaveTellsALeakFromRetention) {
+  const Points leaking = cleaned_rounds([](double t) { return 200 + 0.5 * t; });
+  const Diagnosis leak =
+      diagnose({.rss = leaking, .anon = leaking, .after_cleanup = after_cleanups(12, [](int i) {
+                                                   return 210.0 + 10 * i;
+                                                 })});
+  EXPECT_EQ(leak.verdict, Verdict::leak) << leak.headline;
+  EXPECT_EQ(leak.confidence, "low");
+  EXPECT_TRUE(leak.also.empty());
+  const Points level = cleaned_rounds([](double) { return 200.0; });
+  const Diagnosis retention =
+      diagnose({.rss = level,
+                .anon = level,
+                .after_cleanup = after_cleanups(12, [](int) { return 200.0; }),
+                .cleanups = cleanups_of(380)});
+  EXPECT_EQ(retention.verdict, Verdict::retention) << retention.headline;
+  EXPECT_EQ(retention.confidence, "low");
+  const Diagnosis healthy =
+      diagnose({.rss = kLevel,
+                .anon = kLevel,
+                .after_cleanup = after_cleanups(12, [](int) { return 500.0; }),
+                .cleanups = cleanups_of(1)});
+  EXPECT_EQ(healthy.verdict, Verdict::healthy) << healthy.headline;
+}
+
+TEST(Diagnosis, WhatIsKeptAllTheTimeIsRetentionEvenWhereNothingGrows) {
+  const auto with_retained = [](double mib) {
+    return diagnose({.rss = kLevel,
+                     .anon = kLevel,
+                     .live = over_time([=](double) { return 490 - mib; }),
+                     .retained = over_time([=](double) { return mib; })});
+  };
+  const Diagnosis most = with_retained(400);
+  EXPECT_EQ(most.verdict, Verdict::retention);
+  EXPECT_NE(most.headline.find("80 % of rss"), std::string::npos) << most.headline;
+  EXPECT_EQ(with_retained(100).verdict, Verdict::healthy) << "some is in the nature of a heap";
+}
+
+TEST(Diagnosis, ARatchetThatHasComeToRestIsNoLeak) {
+  const Points ratchet = over_time([](double t) { return 300 + std::min(t, 60.0); });
+  const Diagnosis found =
+      diagnose({.rss = ratchet, .anon = ratchet, .live = over_time([](double) { return 250.0; })});
+  EXPECT_EQ(found.verdict, Verdict::healthy) << found.headline;
+  const Diagnosis warm = diagnose({.rss = ratchet, .anon = ratchet, .live = ratchet});
+  EXPECT_EQ(warm.verdict, Verdict::healthy) << warm.headline;
+}
+
+TEST(Diagnosis, LiveBytesThatAreReadSeldomDoNotHideWhatIsKnown) {
+  const Points seldom{{0, 100 * kMiB}, {60, 100 * kMiB}, {120, 100 * kMiB}};
+  EXPECT_EQ(diagnose({.rss = kLevel, .anon = kLevel, .live = seldom}).verdict, Verdict::healthy);
+}
+
 TEST(Diagnosis, FloorsThatRiseUnderLevelPeaksAreRetention) {
   const Points rounds = over_time([](double t) {
     const bool works = static_cast<int>(t) % 8 >= 4;

@@ -50,8 +50,10 @@ TEST(Store, RemovesARunWithAllThatBelongsToIt) {
   const std::int64_t gone = record_run(path, "gone", 15'000);
   const auto size = std::filesystem::file_size(path);
   Store store = opened(path);
-  ASSERT_TRUE(store.remove(gone));
-  EXPECT_EQ(store.remove(gone).error().code, base::Code::not_found);
+  EXPECT_EQ(store.remove({gone, 999}).error().code, base::Code::not_found);
+  ASSERT_TRUE(store.read(gone)) << "all or none";
+  ASSERT_TRUE(store.remove({gone}));
+  EXPECT_EQ(store.remove({gone}).error().code, base::Code::not_found);
   EXPECT_EQ(store.read(gone).error().code, base::Code::not_found);
   EXPECT_EQ(store.read(kept)->processes.at(0).readings.size(), 3U);
   EXPECT_GT(record_run(path, "next"), gone) << "a number is never given twice";

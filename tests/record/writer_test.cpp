@@ -159,7 +159,7 @@ TEST(Writer, ARunIsReadableWhileItIsWritten) {
     if (!found.processes.empty() && !found.processes[0].readings.empty()) break;
     std::this_thread::yield();
   }
-  EXPECT_EQ(opened(path).remove(writer->run_id()).error().code, base::Code::unavailable);
+  EXPECT_EQ(opened(path).remove({writer->run_id()}).error().code, base::Code::bad_input);
   writer->end(ended(run_named("long")));
   EXPECT_EQ(read(path, "long").summary.state, State::ended);
 }

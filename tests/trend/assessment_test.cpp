@@ -56,6 +56,42 @@ TEST(Assessment, TakesToldRoundsInsteadOfWindows) {
   EXPECT_TRUE(grows(assessment));
 }
 
+TEST(Assessment, FewToldRoundsAreNoReasonToSayNothing) {
+  Random random(4);
+  const std::vector<double> ends{100, 200};
+  AssessOptions options;
+  options.round_ends = ends;
+  const auto points = leaking(random, 0, 0.2);
+  EXPECT_EQ(assess(points, options).floors, assess(points).floors);
+}
+
+TEST(Assessment, ManyToldRoundsAreTakenSeveralAtATime) {
+  std::vector<Point> points;
+  std::vector<double> ends;
+  for (int i = 0; i < 20'000; ++i) {
+    points.push_back({static_cast<double>(i), kLevel * (1 + 1e-5 * i + (i % 2))});
+    if (i % 2 == 1) ends.push_back(i);
+  }
+  AssessOptions options;
+  options.round_ends = ends;
+  const Assessment assessment = assess(points, options);
+  EXPECT_LE(assessment.floors, 64U);
+  EXPECT_GE(assessment.floors, 32U);
+  ASSERT_TRUE(assessment.slope);
+  EXPECT_NEAR(assessment.slope->per_second, 1e-5 * kLevel, 1e-7 * kLevel);
+}
+
+TEST(Assessment, TakesEachPointWhereItIsToldThatTheyAreFloors) {
+  std::vector<Point> points;
+  for (int i = 0; i < 10; ++i)
+    points.push_back({100.0 * i, kLevel * (1 + 0.01 * i)});
+  EXPECT_FALSE(assess(points).slope) << "ten samples are too few";
+  AssessOptions options;
+  options.each = true;
+  EXPECT_TRUE(grows(assess(points, options)));
+  EXPECT_FALSE(assess(std::span(points).first(9), options).slope);
+}
+
 TEST(Assessment, TellsFloorsThatRiseFromWorkThatDoes) {
   // Each round gives back less, and reaches no more: what was kept is used again.
   const auto points = series([](std::size_t i) {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace ebb::cli {
+
+/// What `ebb doctor RUN` was asked.
+struct RunQuestion {
+  std::string run;
+  std::string db;
+  std::string fail_on;
+  std::string html;
+  bool json = false;
+};
+
+/// Whether doctor's subject is a recorded run: no process, no file, and not written like one.
+bool names_a_run(const std::string& subject);
+
+/// Prints the verdict of a recorded run. Gives the exit status.
+int diagnose_run(const RunQuestion& question);
+
+}  // namespace ebb::cli

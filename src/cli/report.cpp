@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "cli/report_page.h"
+#include "cli/report_view.h"
+#include "cli/run_store.h"
+#include "cli/verb.h"
+#include "page/render.h"
+
+namespace ebb::cli {
+namespace {
+
+struct Options {
+  std::string run = "last";
+  std::string db;
+  std::string html;
+  bool json = false;
+};
+
+int run(const Options& options) {
+  const auto recorded = read_run(options.run, options.db);
+  if (!recorded) return report(recorded.error());
+  const story::RunStory story = story::story_of(*recorded);
+  if (!options.html.empty()) {
+    if (const auto written = page::write(page_of_run(*recorded, story), options.html); !written)
+      return report(written.error());
+    std::fprintf(stderr, "wrote %s\n", options.html.c_str());
+  }
+  if (options.json) {
+    std::puts(story::report_json(*recorded, story).text().c_str());
+  } else if (options.html.empty()) {
+    std::fputs(report_text(*recorded, story, term::Style::of_stream(STDOUT_FILENO)).c_str(),
+               stdout);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_report(CLI::App& program, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb =
+      program.add_subcommand("report", "What a recorded run did with its memory, and why");
+  verb->add_option("run", options->run, "Its number, its name (the newest of that name) or last");
+  verb->add_option("--db", options->db, "The record to read");
+  verb->add_option("--html", options->html, "Write it into this file as a page with plots");
+  verb->add_flag("--json", options->json, "One JSON object (docs/report.md)");
+  verb->footer(
+      "Examples:\n"
+      "  ebb report\n"
+      "  ebb report nightly --html nightly.html\n"
+      "  ebb report 7 --json");
+  verb->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace ebb::cli

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_store.h"
+
+#include <ctime>
+
+namespace ebb::cli {
+
+base::Result<std::string> record_path(const std::string& db) {
+  if (!db.empty()) return db;
+  return record::default_path();
+}
+
+base::Result<record::RecordedRun> read_run(const std::string& run, const std::string& db) {
+  const auto path = record_path(db);
+  if (!path) return path.error();
+  auto store = record::Store::open(*path);
+  if (!store && store.error().code == base::Code::not_found) {
+    return base::error(base::Code::not_found, "no run '%s': nothing is recorded in %s yet",
+                       run.c_str(), path->c_str());
+  }
+  if (!store) return store.error();
+  const auto found = store->find(run);
+  if (!found) return found.error();
+  return store->read(found->run.id);
+}
+
+std::string local_time_text(double unix_seconds) {
+  const auto time = static_cast<std::time_t>(unix_seconds);
+  std::tm parts{};
+  char text[32];
+  if (::localtime_r(&time, &parts) == nullptr ||
+      std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts) == 0)
+    return "-";
+  return text;
+}
+
+}  // namespace ebb::cli

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "record/store.h"
+
+namespace ebb::cli {
+
+/// Where runs are recorded: `--db FILE`, or the default place.
+base::Result<std::string> record_path(const std::string& db);
+
+/// A run by number, name or "last", with everything that was recorded of it.
+base::Result<record::RecordedRun> read_run(const std::string& run, const std::string& db);
+
+/// "2026-11-15 11:37:05", in local time.
+std::string local_time_text(double unix_seconds);
+
+}  // namespace ebb::cli

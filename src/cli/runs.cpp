@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+
+#include "base/bytes.h"
+#include "base/duration.h"
+#include "cli/run_store.h"
+#include "cli/verb.h"
+#include "story/run_story.h"
+#include "term/style.h"
+#include "term/table.h"
+
+namespace ebb::cli {
+namespace {
+
+struct ListOptions {
+  std::string db;
+  bool json = false;
+};
+
+struct RemoveOptions {
+  std::vector<std::string> runs;
+  std::string older_than;
+  bool all = false;
+  std::string db;
+  bool json = false;
+};
+
+/// All runs; none where the default file is not there yet.
+base::Result<std::vector<record::RunSummary>> listed(const std::string& path, bool may_be_missing) {
+  auto store = record::Store::open(path);
+  if (!store && may_be_missing && store.error().code == base::Code::not_found)
+    return std::vector<record::RunSummary>{};
+  if (!store) return store.error();
+  return store->runs();
+}
+
+int list(const ListOptions& options) {
+  const auto path = record_path(options.db);
+  if (!path) return report(path.error());
+  const auto runs = listed(*path, options.db.empty());
+  if (!runs) return report(runs.error());
+  if (options.json) {
+    base::Json array = base::Json::array();
+    for (const record::RunSummary& run : *runs)
+      array.push(story::to_json(run));
+    std::puts(base::Json::object({{"db", *path}, {"runs", std::move(array)}}).text().c_str());
+    return kDone;
+  }
+  if (runs->empty()) {
+    std::printf("no runs are recorded in %s\n", path->c_str());
+    return kDone;
+  }
+  const term::Style style = term::Style::of_stream(STDOUT_FILENO);
+  term::Table table({{"id"},
+                     {"name", term::Align::left},
+                     {"started", term::Align::left},
+                     {"duration"},
+                     {"processes"},
+                     {"peak rss"},
+                     {"outcome", term::Align::left}});
+  for (const record::RunSummary& run : *runs) {
+    const story::EndingText ending = story::ending_of(run);
+    const bool runs_now = run.state == record::State::running;
+    const term::Colour colour = ending.bad ? term::Colour::red
+                                : runs_now ? term::Colour::green
+                                           : term::Colour::none;
+    table.add_row({std::to_string(run.run.id), run.run.name, local_time_text(run.run.started),
+                   base::duration_text(run.seconds), std::to_string(run.processes),
+                   base::bytes_text(run.peak_rss), style.paint(ending.brief, colour)});
+  }
+  std::fputs(table.text(style).c_str(), stdout);
+  return kDone;
+}
+
+/// When nobody was writing to it any more, in unix seconds.
+double end_of(const record::RunSummary& run) {
+  return run.run.ended.value_or(run.run.started + run.seconds);
+}
+
+base::Result<std::vector<std::int64_t>> chosen(record::Store& store, const RemoveOptions& options) {
+  std::vector<std::int64_t> ids;
+  for (const std::string& name : options.runs) {
+    const auto run = store.find(name);
+    if (!run) return run.error();
+    ids.push_back(run->run.id);
+  }
+  if (!options.runs.empty()) return ids;
+  double latest = std::numeric_limits<double>::infinity();
+  if (!options.older_than.empty()) {
+    const auto age = base::parse_duration(options.older_than);
+    if (!age) return age.error();
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    latest = std::chrono::duration<double>(now).count() - *age;
+  }
+  const auto runs = store.runs();
+  if (!runs) return runs.error();
+  for (const record::RunSummary& run : *runs)
+    if (run.state != record::State::running && end_of(run) < latest) ids.push_back(run.run.id);
+  return ids;
+}
+
+int remove(const RemoveOptions& options) {
+  const int ways =
+      (options.runs.empty() ? 0 : 1) + (options.older_than.empty() ? 0 : 1) + (options.all ? 1 : 0);
+  if (ways != 1) {
+    return report(base::error(base::Code::bad_input,
+                              "runs rm: expected either runs, or --older-than, or --all"));
+  }
+  const auto path = record_path(options.db);
+  if (!path) return report(path.error());
+  auto store = record::Store::open(*path);
+  if (!store) return report(store.error());
+  const auto ids = chosen(*store, options);
+  if (!ids) return report(ids.error());
+  if (const auto removed = store->remove(*ids); !removed) return report(removed.error());
+  if (options.json) {
+    base::Json array = base::Json::array();
+    for (const std::int64_t id : *ids)
+      array.push(id);
+    std::puts(base::Json::object({{"removed", std::move(array)}}).text().c_str());
+  } else {
+    std::printf("removed %zu %s\n", ids->size(), ids->size() == 1 ? "run" : "runs");
+  }
+  return kDone;
+}
+
+void add_remove(CLI::App& verb, Action& action) {
+  auto options = std::make_shared<RemoveOptions>();
+  CLI::App* remove_verb =
+      verb.add_subcommand("rm", "Removes runs from the record; those that are running stay");
+  remove_verb->add_option("run", options->runs, "Numbers, names (the newest of that name) or last");
+  remove_verb->add_option("--older-than", options->older_than,
+                          "All runs that ended longer ago than this (30d)");
+  remove_verb->add_flag("--all", options->all, "All runs that are not running");
+  remove_verb->add_option("--db", options->db, "The record to remove from");
+  remove_verb->add_flag("--json", options->json, "One JSON object (docs/report.md)");
+  remove_verb->callback([options, &action] { action = [options] { return remove(*options); }; });
+}
+
+}  // namespace
+
+void add_runs(CLI::App& program, Action& action) {
+  auto options = std::make_shared<ListOptions>();
+  CLI::App* verb = program.add_subcommand("runs", "Lists recorded runs, and removes them");
+  verb->add_option("--db", options->db, "The record to read");
+  verb->add_flag("--json", options->json, "One JSON object (docs/report.md)");
+  verb->require_subcommand(0, 1);
+  verb->footer(
+      "Examples:\n"
+      "  ebb runs\n"
+      "  ebb runs rm 7 nightly\n"
+      "  ebb runs rm --older-than 30d");
+  add_remove(*verb, action);
+  verb->callback([options, verb, &action] {
+    // `rm` has said what to do already.
+    if (verb->get_subcommands().empty()) action = [options] { return list(*options); };
+  });
+}
+
+}  // namespace ebb::cli

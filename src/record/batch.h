@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "record/model.h"
+
+namespace ebb::record {
+
+/// What was seen since the last time; written as a whole or not at all.
+struct Batch {
+  std::vector<Process> processes;
+  std::vector<std::pair<ProcessKey, double>> ended;
+  std::vector<Sample> samples;
+  std::vector<PlaceSample> places;
+  std::vector<Round> rounds;
+  std::vector<Action> actions;
+  std::vector<Event> events;
+  std::uint64_t lost = 0;  ///< samples and others that were not kept
+
+  std::size_t size() const {
+    return processes.size() + ended.size() + samples.size() + places.size() + rounds.size() +
+           actions.size() + events.size();
+  }
+};
+
+}  // namespace ebb::record

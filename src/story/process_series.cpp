@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "story/process_series.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+
+namespace ebb::story {
+namespace {
+
+using record::Extent;
+using record::Reading;
+using trend::Point;
+
+constexpr std::size_t kCells = 1024;
+
+/// One point per stretch of equal length, chosen by `is_better`.
+class EvenSeries {
+ public:
+  EvenSeries(double from, double until, bool highest)
+      : from_(from), width_((until - from) / static_cast<double>(kCells)), highest_(highest) {}
+
+  void add(double seconds, double value) {
+    const auto cell = width_ > 0 ? static_cast<std::size_t>((seconds - from_) / width_) : 0;
+    if (!points_.empty() && cell == cell_) {
+      Point& last = points_.back();
+      if (highest_ ? value > last.value : value < last.value) last.value = value;
+      return;
+    }
+    cell_ = cell;
+    points_.push_back({seconds, value});
+  }
+
+  std::vector<Point> take() { return std::move(points_); }
+
+ private:
+  double from_, width_;
+  bool highest_;
+  std::size_t cell_ = 0;
+  std::vector<Point> points_;
+};
+
+using Value = std::function<std::optional<std::uint64_t>(const Reading&)>;
+
+std::vector<Point> even(const std::vector<Reading>& readings, const Value& value,
+                        bool highest = false) {
+  if (readings.empty()) return {};
+  EvenSeries series(readings.front().seconds, readings.back().until, highest);
+  for (const Reading& reading : readings)
+    if (const auto bytes = value(reading))
+      series.add(reading.middle(), static_cast<double>(*bytes));
+  return series.take();
+}
+
+Value low(std::optional<Extent> Reading::*member) {
+  return [member](const Reading& reading) -> std::optional<std::uint64_t> {
+    const std::optional<Extent>& extent = reading.*member;
+    if (!extent) return std::nullopt;
+    return extent->low;
+  };
+}
+
+bool is_cleanup(const record::Action& action) {
+  return action.what == "cleanup";
+}
+
+std::vector<double> rounds_of(const record::RecordedRun& run, const record::ProcessKey& process) {
+  std::map<record::ProcessKey, std::vector<double>> ends;
+  for (const record::Round& round : run.rounds)
+    ends[round.process].push_back(round.seconds);
+  const auto own = ends.find(process);
+  if (own != ends.end()) return own->second;
+  const auto most = std::max_element(ends.begin(), ends.end(), [](const auto& a, const auto& b) {
+    return a.second.size() < b.second.size();
+  });
+  return most == ends.end() ? std::vector<double>{} : most->second;
+}
+
+/// The reading of one process that holds at a moment.
+class Cursor {
+ public:
+  explicit Cursor(const record::ProcessHistory& history) : history_(&history) {}
+
+  /// Null before its first reading and after its end. Moments must ascend.
+  const Reading* at(double seconds) {
+    const auto& readings = history_->readings;
+    while (next_ < readings.size() && readings[next_].seconds <= seconds) {
+      if (readings[next_].pss) pss_ = readings[next_].pss->mean;
+      ++next_;
+    }
+    if (next_ == 0) return nullptr;
+    const double end = history_->process.ended.value_or(INFINITY);
+    return seconds < end ? &readings[next_ - 1] : nullptr;
+  }
+  std::optional<std::uint64_t> pss() const { return pss_; }
+
+ private:
+  const record::ProcessHistory* history_;
+  std::size_t next_ = 0;
+  std::optional<std::uint64_t> pss_;  ///< read seldom: the last one holds on
+};
+
+}  // namespace
+
+keep::MemorySeries ProcessSeries::view(std::optional<std::uint64_t> room) const {
+  keep::MemorySeries series;
+  series.rss = rss;
+  series.anon = anon;
+  series.peaks = peaks;
+  series.file = file;
+  series.shmem = shmem;
+  series.live = live;
+  series.retained = retained;
+  series.after_cleanup = after_cleanup;
+  series.round_ends = round_ends;
+  series.room = room;
+  series.cleanups = cleanups;
+  return series;
+}
+
+ProcessSeries series_of(const record::RecordedRun& run, const record::ProcessHistory& history) {
+  const std::vector<Reading>& readings = history.readings;
+  const record::ProcessKey key = history.process.key();
+  ProcessSeries series;
+  series.rss = even(readings, [](const Reading& r) { return r.rss.low; });
+  series.anon = even(readings, [](const Reading& r) { return r.held_low; });
+  series.peaks = even(
+      readings,
+      [](const Reading& r) -> std::optional<std::uint64_t> {
+        if (!r.anon) return std::nullopt;
+        return r.anon->high + (r.swap ? r.swap->mean : 0);
+      },
+      true);
+  series.file = even(readings, low(&Reading::file));
+  series.shmem = even(readings, low(&Reading::shmem));
+  series.live = even(readings, low(&Reading::live));
+  series.retained = even(readings, low(&Reading::retained));
+  for (const record::Action& action : run.actions) {
+    if (action.process != key || !is_cleanup(action)) continue;
+    series.after_cleanup.push_back(
+        {action.seconds, static_cast<double>(action.anon_after.value_or(action.rss_after))});
+  }
+  series.round_ends = rounds_of(run, key);
+  series.cleanups = cleanups_of(run, key);
+  return series;
+}
+
+keep::CleanupSum cleanups_of(const record::RecordedRun& run,
+                             const std::optional<record::ProcessKey>& process) {
+  keep::CleanupSum sum;
+  std::vector<double> each;
+  for (const record::Action& action : run.actions) {
+    if ((process && action.process != *process) || !is_cleanup(action)) continue;
+    sum.count += action.count;
+    sum.returned += action.returned;
+    sum.cost_seconds += action.cost_seconds;
+    each.push_back(static_cast<double>(action.returned) / static_cast<double>(action.count));
+  }
+  if (!each.empty()) sum.typical = static_cast<std::uint64_t>(trend::median(std::move(each)));
+  return sum;
+}
+
+TreeSeries tree_of(const record::RecordedRun& run) {
+  TreeSeries tree;
+  double until = 0;
+  std::size_t most_readings = 0;
+  std::vector<Cursor> cursors;
+  for (const record::ProcessHistory& history : run.processes) {
+    if (history.readings.empty()) continue;
+    until = std::max(until, history.readings.back().until);
+    most_readings = std::max(most_readings, history.readings.size());
+    cursors.emplace_back(history);
+  }
+  const std::size_t moments = std::min(kCells, most_readings);
+  for (std::size_t i = 1; i <= moments; ++i) {
+    const double now = until * static_cast<double>(i) / static_cast<double>(moments);
+    double rss = 0, held = 0, pss = 0, count = 0;
+    bool pss_known = true;
+    for (Cursor& cursor : cursors) {
+      const Reading* reading = cursor.at(now);
+      if (reading == nullptr) continue;
+      ++count;
+      rss += static_cast<double>(reading->rss.mean);
+      held += static_cast<double>(reading->held_low.value_or(reading->rss.low));
+      pss_known = pss_known && cursor.pss().has_value();
+      pss += static_cast<double>(cursor.pss().value_or(0));
+    }
+    tree.rss.push_back({now, rss});
+    tree.held.push_back({now, held});
+    tree.processes.push_back({now, count});
+    if (pss_known && count > 0) tree.pss.push_back({now, pss});
+  }
+  return tree;
+}
+
+}  // namespace ebb::story

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "story/run_story.h"
+
+namespace ebb::story {
+namespace {
+
+using base::Json;
+
+Json process_json(const record::Process& process) {
+  Json json;
+  json.set("pid", std::int64_t{process.pid})
+      .set("parent", std::int64_t{process.parent})
+      .set("command", process.command)
+      .set("allocator", process.allocator)
+      .set("agent", process.agent)
+      .set("seconds", process.seconds)
+      .set("ended", process.ended);
+  return json;
+}
+
+Json cleanups_json(const keep::CleanupSum& sum) {
+  return Json::object({{"count", sum.count},
+                       {"returned_bytes", sum.returned},
+                       {"typical_bytes", sum.typical},
+                       {"cost_seconds", sum.cost_seconds}});
+}
+
+}  // namespace
+
+Json to_json(const record::RunSummary& summary) {
+  const record::Run& run = summary.run;
+  Json command = Json::array();
+  for (const std::string& word : run.command)
+    command.push(word);
+  Json json;
+  json.set("id", run.id)
+      .set("name", run.name)
+      .set("command", std::move(command))
+      .set("role", run.role)
+      .set("allocator", run.allocator)
+      .set("host", run.host)
+      .set("version", run.version)
+      .set("state", record::name_of(summary.state))
+      .set("started", run.started)
+      .set("ended", run.ended)
+      .set("seconds", summary.seconds)
+      .set("ending", run.ending)
+      .set("exit_code", run.exit_code)
+      .set("signal", run.signal)
+      .set("outcome", ending_of(summary).text)
+      .set("interval_seconds", run.interval)
+      .set("limit_bytes", run.limit > 0 ? Json(run.limit) : Json())
+      .set("peak_rss_bytes", summary.peak_rss)
+      .set("peak_process_rss_bytes", summary.peak_process_rss)
+      .set("processes", summary.processes)
+      .set("samples", summary.samples)
+      .set("rounds", summary.rounds)
+      .set("lost", summary.lost)
+      .set("detail", summary.detail);
+  return json;
+}
+
+Json verdict_json(const record::RecordedRun& run, const RunStory& story) {
+  Json json;
+  json.set("run", to_json(run.summary));
+  json.set("process",
+           story.culprit ? process_json(story.processes[*story.culprit].process) : Json());
+  const Json verdict = keep::to_json(story.diagnosis);
+  for (const Json::Member& member : *verdict.as_object())
+    json.set(member.first, member.second);
+  return json;
+}
+
+Json report_json(const record::RecordedRun& run, const RunStory& story) {
+  Json json = verdict_json(run, story);
+  Json processes = Json::array();
+  for (const ProcessStory& one : story.processes) {
+    Json process = process_json(one.process);
+    process.set("samples", one.samples)
+        .set("peak_rss_bytes", one.peak_rss)
+        .set("steady_rss_bytes", one.steady_rss)
+        .set("live_bytes", one.live)
+        .set("retained_bytes", one.retained)
+        .set("rounds", one.rounds)
+        .set("cleanups", cleanups_json(one.cleanups));
+    const Json verdict = keep::to_json(one.diagnosis);
+    for (const Json::Member& member : *verdict.as_object())
+      process.set(member.first, member.second);
+    processes.push(std::move(process));
+  }
+  json.set("processes", std::move(processes)).set("cleanups", cleanups_json(story.cleanups));
+  Json events = Json::array();
+  for (const record::Event& event : run.events) {
+    events.push(
+        Json::object({{"seconds", event.seconds},
+                      {"kind", event.kind},
+                      {"text", event.text},
+                      {"pid", event.process ? Json(std::int64_t{event.process->pid}) : Json()}}));
+  }
+  return json.set("events", std::move(events));
+}
+
+}  // namespace ebb::story

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "story/run_story.h"
+
+#include <string.h>
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/duration.h"
+#include "base/text.h"
+#include "trend/assessment.h"
+
+namespace ebb::story {
+namespace {
+
+using base::bytes_text;
+using base::format_text;
+using keep::Verdict;
+
+constexpr std::size_t kMostJudged = 32;
+// Growth of less than a tenth of the fastest is beside the point, whatever its verdict.
+constexpr double kLeastShareOfPace = 0.1;
+constexpr std::size_t kLongestCommand = 40;
+
+bool is_growth(Verdict verdict) {
+  return verdict != Verdict::healthy && verdict != Verdict::not_enough_data;
+}
+
+std::uint64_t steady_rss_of(const std::vector<record::Reading>& readings) {
+  if (readings.empty()) return 0;
+  const double half = (readings.front().seconds + readings.back().until) / 2;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> values;
+  std::uint64_t total = 0;
+  for (const record::Reading& reading : readings) {
+    if (reading.middle() < half) continue;
+    values.emplace_back(reading.rss.mean, reading.count);
+    total += reading.count;
+  }
+  std::sort(values.begin(), values.end());
+  std::uint64_t below = 0;
+  for (const auto& [rss, count] : values) {
+    below += count;
+    if (2 * below >= total) return rss;
+  }
+  return 0;
+}
+
+ProcessStory process_story(const record::RecordedRun& run, std::size_t index) {
+  const record::ProcessHistory& history = run.processes[index];
+  ProcessStory story;
+  story.index = index;
+  story.process = history.process;
+  for (const record::Reading& reading : history.readings) {
+    story.peak_rss = std::max(story.peak_rss, reading.rss.high);
+    story.samples += reading.count;
+    if (reading.live) story.live = reading.live->mean;
+    if (reading.retained) story.retained = reading.retained->mean;
+  }
+  story.steady_rss = steady_rss_of(history.readings);
+  story.cleanups = cleanups_of(run, history.process.key());
+  story.rounds = static_cast<std::uint64_t>(std::count_if(
+      run.rounds.begin(), run.rounds.end(),
+      [&](const record::Round& round) { return round.process == history.process.key(); }));
+  return story;
+}
+
+std::optional<std::uint64_t> room_of(const record::RecordedRun& run) {
+  if (run.place.empty()) return std::nullopt;
+  const record::PlaceSample& last = run.place.back().now;
+  return last.limit > last.used ? last.limit - last.used : 0;
+}
+
+/// The process whose verdict is the run's: the worst of those that matter.
+std::optional<std::size_t> find_culprit(const std::vector<ProcessStory>& processes) {
+  double fastest = 0;
+  for (const ProcessStory& one : processes)
+    if (is_growth(one.diagnosis.verdict)) fastest = std::max(fastest, one.diagnosis.pace);
+  std::optional<std::size_t> worst;
+  for (std::size_t i = 0; i < processes.size(); ++i) {
+    const keep::Diagnosis& diagnosis = processes[i].diagnosis;
+    if (!is_growth(diagnosis.verdict)) continue;
+    const bool grows_little = diagnosis.pace > 0 && diagnosis.pace < kLeastShareOfPace * fastest;
+    if (grows_little) continue;
+    if (!worst) {
+      worst = i;
+      continue;
+    }
+    const keep::Diagnosis& other = processes[*worst].diagnosis;
+    if (diagnosis.verdict < other.verdict ||
+        (diagnosis.verdict == other.verdict && diagnosis.pace > other.pace))
+      worst = i;
+  }
+  return worst;
+}
+
+class Teller {
+ public:
+  explicit Teller(const record::RecordedRun& run) : run_(run) {}
+
+  RunStory tell() {
+    for (std::size_t i = 0; i < run_.processes.size(); ++i)
+      story_.processes.push_back(process_story(run_, i));
+    std::stable_sort(
+        story_.processes.begin(), story_.processes.end(),
+        [](const ProcessStory& a, const ProcessStory& b) { return a.peak_rss > b.peak_rss; });
+    judge_processes();
+    story_.tree = tree_of(run_);
+    story_.cleanups = cleanups_of(run_, std::nullopt);
+    if (run_.summary.seconds > 0)
+      story_.cleanup_share = story_.cleanups.cost_seconds / run_.summary.seconds;
+    story_.culprit = find_culprit(story_.processes);
+    if (story_.culprit) {
+      story_.diagnosis = story_.processes[*story_.culprit].diagnosis;
+    } else if (!story_.processes.empty()) {
+      story_.diagnosis = story_.processes.front().diagnosis;
+    } else {
+      story_.diagnosis = keep::diagnose({});
+    }
+    judge_number_of_processes();
+    tell_others();
+    tell_tree();
+    tell_cleanups();
+    tell_ending();
+    return std::move(story_);
+  }
+
+ private:
+  void judge_processes() {
+    const std::optional<std::uint64_t> room = room_of(run_);
+    for (std::size_t i = 0; i < story_.processes.size(); ++i) {
+      ProcessStory& one = story_.processes[i];
+      if (i >= kMostJudged) {
+        one.diagnosis.headline = "not judged: others are larger";
+        continue;
+      }
+      const ProcessSeries series = series_of(run_, run_.processes[one.index]);
+      one.diagnosis = keep::diagnose(series.view(room));
+    }
+  }
+
+  /// Nothing grows but the number of processes: they are what is not let go of.
+  void judge_number_of_processes() {
+    if (story_.culprit) return;
+    const trend::Assessment held = trend::assess(story_.tree.held);
+    const trend::Assessment count = trend::assess(story_.tree.processes);
+    // In processes: one more over the whole time is no trend.
+    const trend::Effect two{0.02, 2};
+    if (!grows(held) || !grows(count, two)) return;
+    keep::Diagnosis& found = story_.diagnosis;
+    found.verdict = Verdict::leak;
+    found.confidence = "medium";
+    found.pace = held.slope->per_second;
+    found.headline = format_text(
+        "no process grows, but there are ever more of them: %.0f at the end, memory together grows "
+        "by %s/h",
+        story_.tree.processes.back().value,
+        base::signed_bytes_text(static_cast<std::int64_t>(held.slope->per_second * 3600)).c_str());
+    found.fix_kind = "code";
+    found.fix = "End processes that have done their work";
+  }
+
+  void tell_others() {
+    keep::Diagnosis& found = story_.diagnosis;
+    if (story_.culprit) {
+      const ProcessStory& culprit = story_.processes[*story_.culprit];
+      if (story_.processes.size() > 1)
+        found.headline = "process " + name_of(culprit.process) + ": " + found.headline;
+      found.evidence.set("pid", std::int64_t{culprit.process.pid});
+    }
+    std::size_t same = 0;
+    for (std::size_t i = 0; i < story_.processes.size(); ++i) {
+      const keep::Diagnosis& other = story_.processes[i].diagnosis;
+      if (story_.culprit == i || !is_growth(other.verdict)) continue;
+      if (other.verdict == found.verdict) {
+        ++same;
+        continue;
+      }
+      if (std::find(found.also.begin(), found.also.end(), other.verdict) == found.also.end())
+        found.also.push_back(other.verdict);
+      found.findings.push_back("process " + name_of(story_.processes[i].process) + ": " +
+                               keep::name_of(other.verdict) + ", " + other.headline);
+    }
+    if (same > 0) {
+      found.findings.push_back(
+          format_text("%zu more of the %zu processes: the same", same, story_.processes.size()));
+    }
+  }
+
+  void tell_tree() {
+    const TreeSeries& tree = story_.tree;
+    base::Json& evidence = story_.diagnosis.evidence;
+    base::Json last_pss;
+    if (!tree.pss.empty() && story_.processes.size() > 1) {
+      const auto highest = [](const std::vector<trend::Point>& points) {
+        double most = 0;
+        for (const trend::Point& point : points)
+          most = std::max(most, point.value);
+        return static_cast<std::uint64_t>(most);
+      };
+      last_pss = static_cast<std::uint64_t>(tree.pss.back().value);
+      story_.diagnosis.findings.push_back(
+          format_text("%zu processes: pss together %s at the most (rss %s, which counts shared "
+                      "pages in each of them)",
+                      story_.processes.size(), bytes_text(highest(tree.pss)).c_str(),
+                      bytes_text(highest(tree.rss)).c_str()));
+      const trend::Assessment pss = trend::assess(tree.pss);
+      if (!story_.culprit && grows(pss)) {
+        story_.diagnosis.findings.push_back(
+            "pss together grows by " +
+            base::signed_bytes_text(static_cast<std::int64_t>(pss.slope->per_second * 3600)) +
+            "/h: pages that were shared since the fork become private");
+      }
+    }
+    evidence.set("tree_pss_bytes", last_pss);
+  }
+
+  void tell_cleanups() {
+    const keep::CleanupSum& sum = story_.cleanups;
+    if (sum.count > 0) {
+      story_.diagnosis.findings.push_back(
+          format_text("%llu cleanups returned %s in all, for %.2f %% of the time",
+                      static_cast<unsigned long long>(sum.count), bytes_text(sum.returned).c_str(),
+                      100 * story_.cleanup_share));
+    }
+    story_.diagnosis.evidence.set("cleanups",
+                                  base::Json::object({{"count", sum.count},
+                                                      {"returned_bytes", sum.returned},
+                                                      {"cost_seconds", sum.cost_seconds},
+                                                      {"share_of_time", story_.cleanup_share}}));
+  }
+
+  void tell_ending() {
+    story_.ending = ending_of(run_.summary);
+    keep::Diagnosis& found = story_.diagnosis;
+    const std::string& how = run_.summary.run.ending;
+    const bool for_memory = how == "out_of_memory" || how == "stopped";
+    if (for_memory && !is_growth(found.verdict)) {
+      found.verdict = Verdict::not_enough_data;
+      found.confidence = "low";
+      found.headline = "it needed more than it may use before a trend could be seen: " +
+                       bytes_text(run_.summary.peak_rss) + " at the most" +
+                       (run_.summary.run.limit > 0 ? ", limit " + bytes_text(run_.summary.run.limit)
+                                                   : std::string());
+      found.fix_kind = "limit";
+      found.fix = "Give it more memory, or less to do at once";
+    }
+    if (story_.ending.bad) found.findings.insert(found.findings.begin(), story_.ending.text);
+  }
+
+  const record::RecordedRun& run_;
+  RunStory story_;
+};
+
+}  // namespace
+
+std::string name_of(const record::Process& process) {
+  std::string command = process.command;
+  if (command.size() > kLongestCommand) {
+    std::size_t end = kLongestCommand;
+    while (end > 0 && (static_cast<unsigned char>(command[end]) & 0xc0) == 0x80)
+      --end;
+    command = command.substr(0, end) + "…";
+  }
+  return command.empty() ? std::to_string(process.pid)
+                         : std::to_string(process.pid) + " (" + command + ")";
+}
+
+EndingText ending_of(const record::RunSummary& summary) {
+  const record::Run& run = summary.run;
+  const std::string after = " after " + base::duration_text(summary.seconds);
+  const std::string level =
+      bytes_text(summary.peak_rss) + (run.limit > 0 ? " of " + bytes_text(run.limit) : "");
+  if (summary.state == record::State::running) return {"running", "still running", false};
+  if (summary.state == record::State::lost)
+    return {"not known", "not known how: the recording was cut off" + after, true};
+  if (run.ending == "out_of_memory") {
+    return {"out of memory", "out of memory: the kernel killed it" + after + ", at " + level, true};
+  }
+  if (run.ending == "stopped") {
+    return {"stopped", "stopped by Ebb" + after + ": memory was critical, " + level, true};
+  }
+  if (run.signal) {
+    const char* name = ::sigabbrev_np(*run.signal);
+    const std::string brief = format_text("signal %d", *run.signal) +
+                              (name != nullptr ? std::string(" (SIG") + name + ")" : "");
+    return {brief, "killed by " + brief + after, true};
+  }
+  if (run.exit_code) {
+    const std::string status = format_text("exit status %d", *run.exit_code);
+    return {status, status, *run.exit_code != 0};
+  }
+  return {"ended", "ended", false};
+}
+
+RunStory story_of(const record::RecordedRun& run) {
+  return Teller(run).tell();
+}
+
+}  // namespace ebb::story

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "keep/diagnosis.h"
+#include "record/store.h"
+#include "story/process_series.h"
+
+// story: what a recorded run means. Builds series out of `record`, has `keep` judge each process,
+// and makes one verdict of it. May include base, trend, keep and record. All functions are pure.
+
+namespace ebb::story {
+
+/// One process of a run.
+struct ProcessStory {
+  std::size_t index = 0;  ///< in RecordedRun::processes
+  record::Process process;
+  keep::Diagnosis diagnosis;
+  std::uint64_t peak_rss = 0;
+  std::uint64_t steady_rss = 0;           ///< median of the second half of its life
+  std::optional<std::uint64_t> live;      ///< the last that is known
+  std::optional<std::uint64_t> retained;  ///< likewise
+  keep::CleanupSum cleanups;
+  std::uint64_t rounds = 0;  ///< as kept in the record
+  std::uint64_t samples = 0;
+};
+
+/// How a run ended; `bad` says that it was not as it should be.
+struct EndingText {
+  std::string brief;  ///< "exit status 0", "out of memory", "running", …
+  std::string text;   ///< with when and why
+  bool bad = false;
+};
+
+struct RunStory {
+  keep::Diagnosis diagnosis;  ///< of the run: that of the process it is about, and more
+  std::optional<std::size_t>
+      culprit;  ///< in `processes`; nothing where it is about none in particular
+  std::vector<ProcessStory> processes;  ///< the largest first
+  TreeSeries tree;
+  keep::CleanupSum cleanups;
+  double cleanup_share = 0;  ///< of the run's time, 0 to 1
+  EndingText ending;
+};
+
+/// The whole story. Processes beyond the largest 32 are listed and not judged.
+RunStory story_of(const record::RecordedRun& run);
+
+/// How a run ended.
+EndingText ending_of(const record::RunSummary& run);
+
+/// "4242 (python3 train.py)".
+std::string name_of(const record::Process& process);
+
+/// A run as `ebb runs --json` lists it; docs/report.md has the keys.
+base::Json to_json(const record::RunSummary& run);
+
+/// Doctor's shape with `run` and `process` beside it.
+base::Json verdict_json(const record::RecordedRun& run, const RunStory& story);
+
+/// verdict_json with `processes`, `cleanups`, `place` and `events`.
+base::Json report_json(const record::RecordedRun& run, const RunStory& story);
+
+}  // namespace ebb::story

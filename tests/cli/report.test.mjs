@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens the pages of recorded runs in a real browser.
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { closeBrowser, colourOf, countPixels, settled, withPage } from '../page/browser.mjs';
+
+after(closeBrowser);
+
+for (const name of ['report', 'empty']) {
+  test(`the page of the run '${name}' is silent and fits a narrow screen`, () => withPage(name, {}, async (page) => {
+    assert.match(await page.locator('h1').innerText(), new RegExp(`^Run \\d: ${name}$`));
+    await page.setViewportSize({ width: 360, height: 740 });
+    await settled(page);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= 360);
+    assert.equal(await page.evaluate(() => window.broken), undefined);
+  }));
+}
+
+test('the verdict is on top, every process has its plot, and the place is beside them', () =>
+  withPage('report', {}, async (page) => {
+    assert.match(await page.locator('.verdict').innerText(), /leak[\s\S]*process 4242 \(python3 train.py\)/);
+    const titles = await page.locator('.plot h2').allInnerTexts();
+    assert.match(titles[0], /^Process 4242 \(python3 train.py\)$/);
+    assert.match(titles[1], /^Process 4243 /);
+    assert.deepEqual(titles.slice(2), ['Where it runs', 'GPU', 'Pressure']);
+    const legend = await page.locator('.plot').first().locator('.plot-legend button').allInnerTexts();
+    assert.deepEqual(legend.map((text) => text.trim().split(/\s/)[0]), ['rss', 'live', 'retained', 'pss']);
+  }));
+
+test('lines, limit, rounds and cleanups are drawn', () => withPage('report', {}, async (page) => {
+  for (const name of ['series-1', 'series-2', 'series-3', 'limit', 'mark']) {
+    const drawn = await countPixels(page, '.plot canvas', await colourOf(page, name));
+    assert.ok(drawn > 100, `${name}: ${drawn} pixels`);
+  }
+  const { marks } = await page.evaluate(() =>
+    JSON.parse(document.getElementById('document').textContent).plots[0]);
+  assert.equal(marks.length, 29);
+  assert.equal(marks[0].label, 'round 1, cleanup \u2212380.0 MiB');
+}));

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "story/run_story.h"
+
+#include <gtest/gtest.h>
+
+#include "story/job.h"
+
+namespace ebb::story {
+namespace {
+
+using keep::Verdict;
+
+double number(const RunStory& story, const char* key) {
+  const base::Json* found = story.diagnosis.evidence.find(key);
+  return found == nullptr ? NAN : found->as_double().value_or(NAN);
+}
+
+bool tells(const RunStory& story, const std::string& part) {
+  for (const std::string& finding : story.diagnosis.findings)
+    if (finding.find(part) != std::string::npos) return true;
+  return false;
+}
+
+struct Case {
+  const char* name;
+  std::function<void(Job&)> fill;
+  Verdict verdict;
+  std::vector<Verdict> also{};
+  const char* confidence = "high";
+};
+
+// The memory of jobs as an agent reports it, with the cleanups that a supervisor makes.
+const Case kCases[] = {
+    {"leak",
+     [](Job& job) {
+       job.add(7, "a", {growing(200, 0.3), growing(150, 0.3), level(20)});
+     },
+     Verdict::leak},
+    {"leak in rounds, announced",
+     [](Job& job) {
+       const auto key =
+           job.add(7, "a", {rounds(200, 300, 20, 0.3), rounds(150, 290, 20, 0.3), level(20)});
+       job.announce_rounds(key, 20);
+     },
+     Verdict::leak},
+    {"retention that nobody cleans",
+     [](Job& job) {
+       job.add(7, "a", {growing(200, 0.5), level(150), growing(20, 0.5)});
+     },
+     Verdict::retention},
+    {"retention under cleanups",
+     [](Job& job) {
+       const auto key = job.add(7, "a", {rounds(200, 400, 20), level(150), rounds(10, 390, 20)});
+       job.clean(key, 20, level(200), level(390));
+     },
+     Verdict::retention},
+    {"retention at a level",
+     [](Job& job) {
+       job.add(7, "a", {level(1000), level(100), level(850)});
+     },
+     Verdict::retention},
+    {"both",
+     [](Job& job) {
+       const auto key =
+           job.add(7, "a", {rounds(200, 400, 20, 0.3), growing(150, 0.3), rounds(10, 390, 20)});
+       job.clean(key, 20, growing(200, 0.3), level(390));
+     },
+     Verdict::leak,
+     {Verdict::retention}},
+    {"neither",
+     [](Job& job) {
+       job.add(7, "a", {level(300), level(270), level(20)});
+     },
+     Verdict::healthy},
+    {"neither, with cleanups that find nothing",
+     [](Job& job) {
+       const auto key = job.add(7, "a", {level(300), level(270), level(20)});
+       job.clean(key, 30, level(299), level(1));
+     },
+     Verdict::healthy},
+    {"rounds that come back",
+     [](Job& job) {
+       job.add(7, "a", {rounds(200, 300, 10), rounds(150, 300, 10), level(20)});
+     },
+     Verdict::healthy},
+    {"Python's small objects",
+     [](Job& job) {
+       const auto key = job.add(7, "python3 a.py", {growing(200, 0.4), level(60), level(15)});
+       job.clean(key, 20, growing(199, 0.4), level(1));
+     },
+     Verdict::foreign},
+    {"fragmentation",
+     [](Job& job) {
+       const auto key = job.add(7, "a", {growing(200, 0.5), level(150), growing(30, 0.5)});
+       job.clean(key, 20, growing(195, 0.5), level(4));
+     },
+     Verdict::fragmentation},
+    {"file cache",
+     [](Job& job) {
+       job.add(7, "a", {level(300), level(270), level(10), growing(10, 0.5)});
+     },
+     Verdict::file_cache},
+    {"shared memory",
+     [](Job& job) {
+       job.add(7, "a", {level(300), level(270), level(10), level(10), growing(10, 0.5)});
+     },
+     Verdict::file_cache},
+    {"warm-up, then level",
+     [](Job& job) {
+       const auto curve = [](double t) { return 400 - 200 * std::exp(-t / 15); };
+       job.add(7, "a", {curve, curve, level(10)});
+     },
+     Verdict::healthy},
+    {"a ratchet that has come to rest",
+     [](Job& job) {
+       const auto curve = [](double t) { return 400 + 10 * std::floor(std::min(t, 120.0) / 12); };
+       job.add(7, "a", {curve, level(350), level(20)});
+     },
+     Verdict::healthy},
+    {"leak, live unknown",
+     [](Job& job) {
+       const auto key = job.add(7, "a", {rounds(200, 100, 20, 0.3)});
+       job.clean(key, 20, growing(200, 0.3), level(90));
+     },
+     Verdict::leak,
+     {Verdict::retention},
+     "low"},
+    {"retention, live unknown",
+     [](Job& job) {
+       const auto key = job.add(7, "a", {rounds(200, 400, 20)});
+       job.clean(key, 20, level(200), level(390));
+     },
+     Verdict::retention,
+     {},
+     "low"},
+    {"neither, live unknown",
+     [](Job& job) {
+       const auto key = job.add(7, "a", {level(300)});
+       job.clean(key, 20, level(300), level(0));
+     },
+     Verdict::healthy,
+     {},
+     "medium"},
+};
+
+TEST(RunStory, IsRightOnEveryKindOfJob) {
+  for (const Case& one : kCases) {
+    Job job;
+    one.fill(job);
+    const RunStory story = story_of(job.recorded());
+    std::string also;
+    for (const Verdict verdict : story.diagnosis.also)
+      also += std::string(" ") + keep::name_of(verdict);
+    EXPECT_EQ(story.diagnosis.verdict, one.verdict)
+        << one.name << ": " << keep::name_of(story.diagnosis.verdict) << ": "
+        << story.diagnosis.headline;
+    EXPECT_EQ(story.diagnosis.also, one.also) << one.name << ":" << also;
+    EXPECT_EQ(story.diagnosis.confidence, one.confidence) << one.name;
+  }
+}
+
+TEST(RunStory, MeasuresALeakAndTheTimeUntilTheLimit) {
+  Job job;
+  job.add(7, "a", {growing(200, 0.5), growing(150, 0.5), level(20)});
+  job.add_place(growing(300, 0.5), 1000);
+  const RunStory story = story_of(job.recorded());
+  const double per_hour = 0.5 * 1048576 * 3600;
+  EXPECT_NEAR(number(story, "live_slope_bytes_per_hour"), per_hour, 0.05 * per_hour);
+  EXPECT_NEAR(number(story, "retained_bytes"), 20 * 1048576, 1);
+  // 1000 - 300 - 200 MiB are left at the end, at half a MiB per second.
+  const base::Json* until = story.diagnosis.evidence.find("seconds_until_limit");
+  ASSERT_TRUE(until->is_object()) << story.diagnosis.evidence.text();
+  EXPECT_NEAR(until->find("likely")->as_double().value(), 1000, 100);
+}
+
+TEST(RunStory, NamesTheProcessWithTheWorstVerdict) {
+  Job job;
+  job.add(7, "parent", {level(900), level(850), level(20)});
+  job.add(8, "worker leaks", {growing(100, 0.5), growing(80, 0.5), level(10)});
+  job.add(9, "worker leaks too", {growing(100, 0.3), growing(80, 0.3), level(10)});
+  job.add(10, "worker keeps", {growing(100, 0.5), level(80), growing(10, 0.5)});
+  const record::RecordedRun run = job.recorded();
+  const RunStory story = story_of(run);
+  EXPECT_EQ(story.diagnosis.verdict, Verdict::leak);
+  EXPECT_EQ(story.diagnosis.also, std::vector<Verdict>{Verdict::retention});
+  ASSERT_TRUE(story.culprit);
+  EXPECT_EQ(story.processes[*story.culprit].process.pid, 8);
+  EXPECT_TRUE(story.diagnosis.headline.starts_with("process 8 (worker leaks): live bytes grow"))
+      << story.diagnosis.headline;
+  EXPECT_TRUE(tells(story, "1 more of the 4 processes: the same"));
+  EXPECT_TRUE(tells(story, "process 10 (worker keeps): retention"));
+  EXPECT_EQ(verdict_json(run, story).find("process")->find("pid")->as_int(), 8);
+  EXPECT_EQ(story.processes.front().process.command, "parent") << "the largest first";
+}
+
+TEST(RunStory, ASmallSlowLeakDoesNotHideWhatFillsTheMachine) {
+  Job job;
+  job.add(7, "large", {growing(500, 5), level(300), growing(100, 5)});
+  job.add(8, "small", {growing(30, 0.05), growing(20, 0.05), level(1)});
+  const RunStory story = story_of(job.recorded());
+  EXPECT_EQ(story.diagnosis.verdict, Verdict::retention) << story.diagnosis.headline;
+  EXPECT_EQ(story.diagnosis.also, std::vector<Verdict>{Verdict::leak});
+}
+
+TEST(RunStory, ForkedWorkersAreSummedByWhatIsTheirs) {
+  Job job;
+  for (int i = 0; i < 5; ++i)
+    job.add(7 + i, "worker", {level(600), level(500), level(20), {}, {}, level(140)});
+  const RunStory story = story_of(job.recorded());
+  EXPECT_EQ(story.diagnosis.verdict, Verdict::healthy) << story.diagnosis.headline;
+  EXPECT_NEAR(number(story, "tree_pss_bytes"), 5 * 140 * 1048576.0, 1);
+  EXPECT_TRUE(tells(story, "5 processes: pss together 700.0 MiB at the most (rss 2.9 GiB"));
+}
+
+TEST(RunStory, PagesThatStopBeingSharedAreTold) {
+  Job job;
+  for (int i = 0; i < 4; ++i)
+    job.add(7 + i, "worker", {level(600), level(500), level(20), {}, {}, growing(150, 0.3)});
+  const RunStory story = story_of(job.recorded());
+  EXPECT_TRUE(tells(story, "pages that were shared since the fork become private"));
+}
+
+TEST(RunStory, ProcessesThatNobodyEndsAreALeak) {
+  Job job;
+  job.add(7, "parent", {level(100), level(80), level(5)});
+  for (int i = 1; i < 30; ++i)
+    job.add(100 + i, "child", {level(20), level(15), level(1)}, 12.0 * i);
+  const RunStory story = story_of(job.recorded());
+  EXPECT_EQ(story.diagnosis.verdict, Verdict::leak) << story.diagnosis.headline;
+  EXPECT_NE(story.diagnosis.headline.find("ever more of them: 30"), std::string::npos)
+      << story.diagnosis.headline;
+  EXPECT_FALSE(story.culprit);
+}
+
+TEST(RunStory, ShortLivedChildrenAreNoTrend) {
+  Job job;
+  job.add(7, "parent", {level(100), level(80), level(5)});
+  for (int i = 0; i < 100; ++i)
+    job.add(100 + i, "child", {level(20), level(15), level(1)}, 3.0 * i, 3.0 * i + 6);
+  EXPECT_EQ(story_of(job.recorded()).diagnosis.verdict, Verdict::healthy);
+}
+
+TEST(RunStory, SaysWhatCleanupsReturnedAndCost) {
+  Job job;
+  const auto key = job.add(7, "a", {rounds(200, 400, 20), level(150), rounds(10, 390, 20)});
+  job.clean(key, 20, level(200), level(390));
+  const RunStory story = story_of(job.recorded());
+  EXPECT_EQ(story.cleanups.count, 19U);
+  EXPECT_EQ(story.cleanups.returned, 19 * 390 * record::kMiB);
+  EXPECT_NEAR(story.cleanup_share, 19 * 0.02 / 400, 1e-4);
+  EXPECT_TRUE(tells(story, "19 cleanups returned 7.2 GiB in all, for 0.10 % of the time"));
+}
+
+TEST(RunStory, ShortRunsAreNotEnoughData) {
+  Job job(9);
+  job.add(7, "a", {growing(100, 10), growing(100, 10), level(1)});
+  const RunStory story = story_of(job.recorded());
+  EXPECT_EQ(story.diagnosis.verdict, Verdict::not_enough_data);
+  EXPECT_EQ(story.diagnosis.confidence, "low");
+  EXPECT_EQ(story_of(Job(5).recorded()).diagnosis.verdict, Verdict::not_enough_data);
+}
+
+TEST(RunStory, TellsFirstThatItRanOutOfMemory) {
+  Job killed;
+  killed.run().ending = "out_of_memory";
+  killed.run().signal = 9;
+  killed.add(7, "a", {growing(100, 1), growing(80, 1), level(5)});
+  const RunStory leak = story_of(killed.recorded());
+  EXPECT_EQ(leak.diagnosis.verdict, Verdict::leak);
+  EXPECT_TRUE(leak.diagnosis.findings.front().starts_with("out of memory: the kernel killed it"))
+      << leak.diagnosis.findings.front();
+  Job stopped(9);
+  stopped.run().ending = "stopped";
+  stopped.add(7, "a", {level(100)});
+  const RunStory brief = story_of(stopped.recorded());
+  EXPECT_TRUE(brief.diagnosis.findings.front().starts_with("stopped by Ebb after 8.0 s"));
+  EXPECT_NE(brief.diagnosis.headline.find("before a trend could be seen"), std::string::npos);
+  Job level_one;
+  level_one.run().ending = "out_of_memory";
+  level_one.add(7, "a", {level(100), level(90), level(1)});
+  EXPECT_EQ(story_of(level_one.recorded()).diagnosis.verdict, Verdict::not_enough_data)
+      << "a job that ran out of memory is not healthy";
+}
+
+TEST(RunStory, EndingsAreToldInWords) {
+  record::RunSummary run;
+  run.seconds = 90;
+  run.run.exit_code = 0;
+  EXPECT_EQ(ending_of(run).text, "exit status 0");
+  EXPECT_FALSE(ending_of(run).bad);
+  run.run.exit_code = 3;
+  EXPECT_TRUE(ending_of(run).bad);
+  run.run.exit_code.reset();
+  run.run.signal = 11;
+  EXPECT_EQ(ending_of(run).text, "killed by signal 11 (SIGSEGV) after 90.0 s");
+  run.state = record::State::lost;
+  EXPECT_EQ(ending_of(run).text, "not known how: the recording was cut off after 90.0 s");
+  run.state = record::State::running;
+  EXPECT_EQ(ending_of(run).text, "still running");
+  EXPECT_EQ(ending_of(run).brief, "running");
+}
+
+TEST(RunStory, AThinnedRunHasTheSameVerdict) {
+  // Four days at a second each would be 345,600 samples; the record keeps some thousand rows.
+  Job job(60'000);
+  job.add(7, "a", {rounds(200, 300, 20, 0.01), rounds(150, 290, 20, 0.01), level(20)});
+  const record::RecordedRun run = job.recorded();
+  ASSERT_LT(run.processes.at(0).readings.size(), 50'000U);
+  EXPECT_EQ(story_of(run).diagnosis.verdict, Verdict::leak);
+}
+
+TEST(RunStory, JsonHasDoctorsShape) {
+  Job job;
+  const auto key = job.add(7, "a", {level(300), level(270), level(20)});
+  job.announce_rounds(key, 10);
+  job.batch().events.push_back({3, "warn", "85 %", key});
+  const record::RecordedRun run = job.recorded();
+  const RunStory story = story_of(run);
+  const base::Json json = report_json(run, story);
+  for (const char* name : {"run", "process", "verdict", "also", "confidence", "headline",
+                           "findings", "evidence", "fix", "processes", "cleanups", "events"})
+    EXPECT_NE(json.find(name), nullptr) << name;
+  for (const char* name : {"live_slope_bytes_per_hour", "retained_bytes", "tree_pss_bytes",
+                           "cleanups", "seconds_until_limit"})
+    EXPECT_NE(json.find("evidence")->find(name), nullptr) << name;
+  EXPECT_TRUE(json.find("process")->is_null()) << "it is about none in particular";
+  const base::Json& process = json.find("processes")->as_array()->at(0);
+  EXPECT_EQ(process.find("rounds")->as_int(), 39);
+  EXPECT_EQ(*process.find("verdict")->as_string(), "healthy");
+  EXPECT_EQ(json.find("events")->as_array()->at(0).find("pid")->as_int(), 7);
+}
+
+}  // namespace
+}  // namespace ebb::story
