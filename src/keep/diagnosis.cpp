@@ -22,6 +22,8 @@ constexpr double kWarmUpShare = 0.95;
 constexpr double kLeastReturned = 16 << 20;
 constexpr double kLeastReturnedShare = 0.2;
 constexpr std::uint64_t kLeastCleanups = 3;
+constexpr double kLargeShare = 0.5;  // of one cleanup, that is sign enough
+constexpr std::size_t kLeastSeldom = 20;
 // Retained bytes that stay this many and this share of the memory all the time are one.
 constexpr double kLeastRetained = 64 << 20;
 constexpr double kLeastRetainedShare = 0.5;
@@ -61,8 +63,8 @@ class Doctor {
         anon_(assess(held_)),
         file_(assess(series.file)),
         shmem_(assess(series.shmem)),
-        live_(assess(series.live)),
-        retained_(assess(series.retained)),
+        live_(assess_seldom(series.live, series.live_after)),
+        retained_(assess_seldom(series.retained, series.retained_after)),
         children_(assess(series.children)),
         floor_(assess_each(series.after_cleanup)) {}
 
@@ -95,6 +97,16 @@ class Doctor {
     trend::AssessOptions options;
     options.each = true;
     return trend::assess(points, options);
+  }
+  /// What only the process itself can tell is read seldom: few readings are taken as they are, and
+  /// else those that cleanups made.
+  Assessment assess_seldom(std::span<const trend::Point> points,
+                           std::span<const trend::Point> after) const {
+    const Assessment found = assess(points);
+    if (found.slope) return found;
+    const bool is_seldom =
+        points.size() >= kLeastSeldom && points.size() < trend::AssessOptions{}.least_samples;
+    return assess_each(is_seldom ? points : after);
   }
   Assessment assess_peaks() const {
     trend::AssessOptions options;
@@ -135,8 +147,10 @@ class Doctor {
     const CleanupSum& sum = series_.cleanups;
     const double level = rss_.slope ? rss_.slope->end : 0;
     const auto typical = static_cast<double>(sum.typical);
-    return sum.count >= kLeastCleanups && typical >= kLeastReturned &&
-           typical >= kLeastReturnedShare * (level + typical);
+    const double share = typical / std::max(level + typical, 1.0);
+    return typical >= kLeastReturned &&
+           ((sum.count >= kLeastCleanups && share >= kLeastReturnedShare) ||
+            (sum.count > 0 && share >= kLargeShare));
   }
 
   std::string what_cleanups_did() const {
