@@ -5,7 +5,6 @@
 #include <chrono>
 #include <utility>
 
-#include "base/json.h"
 #include "record/liveness.h"
 #include "record/rows.h"
 #include "record/schema.h"
@@ -16,7 +15,6 @@ namespace {
 // Short, so that a lock of somebody else is noticed and told; the batch is tried again later.
 constexpr int kBusyMs = 250;
 constexpr int kBeginBusyMs = 2000;
-constexpr std::size_t kLongestCommand = 4096;
 constexpr std::size_t kLongestWord = 256;
 constexpr std::size_t kLongestText = 500;
 constexpr std::size_t kThinEveryRows = 1000;
@@ -27,17 +25,6 @@ constexpr std::int64_t kFirstBucket = 8;
 std::int64_t now_ms() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-}
-
-std::string command_text(const std::vector<std::string>& command) {
-  base::Json words = base::Json::array();
-  std::size_t left = kLongestCommand;
-  for (const std::string& word : command) {
-    if (left == 0) break;
-    words.push(shortened(word, left));
-    left -= std::min(left, word.size() + 1);
-  }
-  return words.text();
 }
 
 std::optional<std::int64_t> milliseconds(const std::optional<double>& seconds) {

@@ -22,7 +22,8 @@ class EvenSeries {
       : from_(from), width_((until - from) / static_cast<double>(kCells)), highest_(highest) {}
 
   void add(double seconds, double value) {
-    const auto cell = width_ > 0 ? static_cast<std::size_t>((seconds - from_) / width_) : 0;
+    const double place = width_ > 0 ? (seconds - from_) / width_ : 0;
+    const auto cell = static_cast<std::size_t>(std::clamp(place, 0.0, double{kCells}));
     if (!points_.empty() && cell == cell_) {
       Point& last = points_.back();
       if (highest_ ? value > last.value : value < last.value) last.value = value;
