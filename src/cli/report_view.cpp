@@ -42,9 +42,9 @@ std::string sparkline_of(const record::ProcessHistory& history) {
   const double from = history.readings.front().seconds;
   const double length = std::max(history.readings.back().until - from, 1e-9);
   for (const record::Reading& reading : history.readings) {
-    const auto at = static_cast<std::size_t>((reading.middle() - from) / length *
-                                             static_cast<double>(kSparklineWidth));
-    double& value = values[std::min(at, kSparklineWidth - 1)];
+    const double share = std::clamp((reading.middle() - from) / length, 0.0, 1.0);
+    const auto at = static_cast<std::size_t>(share * (kSparklineWidth - 1));
+    double& value = values[at];
     value = std::max(value, static_cast<double>(reading.rss.high));
   }
   for (std::size_t i = 1; i < values.size(); ++i)

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -88,6 +89,8 @@ base::Result<std::vector<std::int64_t>> chosen(record::Store& store, const Remov
     if (!run) return run.error();
     ids.push_back(run->run.id);
   }
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   if (!options.runs.empty()) return ids;
   double latest = std::numeric_limits<double>::infinity();
   if (!options.older_than.empty()) {

@@ -2,12 +2,11 @@
 #include "keep/diagnosis.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/bytes.h"
 #include "base/duration.h"
 #include "base/text.h"
-#include "trend/assessment.h"
+#include "keep/memory_trends.h"
 
 namespace ebb::keep {
 namespace {
@@ -17,12 +16,7 @@ using trend::Assessment;
 
 constexpr double kHour = 3600;
 constexpr double kShortObservation = 60;
-constexpr double kWarmUpShare = 0.95;
-// Cleanups that return less than this, or than this share of the memory, are no sign of retention.
-constexpr double kLeastReturned = 16 << 20;
-constexpr double kLeastReturnedShare = 0.2;
-constexpr std::uint64_t kLeastCleanups = 3;
-// Retained bytes that stay this many and this share of the memory all the time are one.
+// Retained bytes that stay this many and this share of the memory all the time are a verdict.
 constexpr double kLeastRetained = 64 << 20;
 constexpr double kLeastRetainedShare = 0.5;
 
@@ -44,76 +38,32 @@ std::string rate_text(const trend::Slope& slope) {
          ")";
 }
 
-base::Json rate_json(const trend::Slope& slope) {
-  return slope.per_second * kHour;
-}
-base::Json interval_json(const trend::Slope& slope) {
-  if (!slope.bounded()) return {};
-  return base::Json::array({slope.low * kHour, slope.high * kHour});
-}
-
 class Doctor {
  public:
-  explicit Doctor(const MemorySeries& series)
-      : series_(series),
-        held_(series.anon.empty() ? series.rss : series.anon),
-        rss_(assess(series.rss)),
-        anon_(assess(held_)),
-        file_(assess(series.file)),
-        shmem_(assess(series.shmem)),
-        live_(assess(series.live)),
-        retained_(assess(series.retained)),
-        children_(assess(series.children)),
-        floor_(assess_each(series.after_cleanup)) {}
+  explicit Doctor(const MemorySeries& series) : series_(series), trends_(series) {}
 
   Diagnosis diagnose() {
-    if (live_.slope) {
+    if (trends_.live.slope) {
       judge_with_live();
-    } else if (floor_.slope) {
+    } else if (trends_.floor.slope) {
       judge_by_floor();
     } else {
       judge_from_outside();
     }
     judge_files();
-    if (grows(children_)) {
+    if (grows(trends_.children)) {
       found_.findings.push_back("the processes it started grow together by " +
-                                rate_text(*children_.slope) + ": look at each of them");
+                                rate_text(*trends_.children.slope) + ": look at each of them");
     }
     if (!decided_) judge_quiet();
     state_confidence();
-    write_evidence();
+    tell_time_until_limit();
+    if (trends_.rss.slope) found_.rss_slope = rate_text(*trends_.rss.slope);
+    found_.evidence = evidence_of(series_, trends_);
     return std::move(found_);
   }
 
  private:
-  Assessment assess(std::span<const trend::Point> points) const {
-    trend::AssessOptions options;
-    options.round_ends = series_.round_ends;
-    return trend::assess(points, options);
-  }
-  static Assessment assess_each(std::span<const trend::Point> points) {
-    trend::AssessOptions options;
-    options.each = true;
-    return trend::assess(points, options);
-  }
-  Assessment assess_peaks() const {
-    trend::AssessOptions options;
-    options.highest = true;
-    return trend::assess(series_.peaks.empty() ? held_ : series_.peaks, options);
-  }
-
-  /// A curve that rose in its first half and hardly since is judged by its second: the tail of a
-  /// warm-up has no change point.
-  Assessment after_warm_up(const Assessment& whole, std::span<const trend::Point> points) const {
-    if (is_steady(whole) || points.size() < 8) return whole;
-    const std::vector<trend::Point> quarters = trend::floors(points, 4);
-    if (quarters.size() < 4) return whole;
-    const double rise = quarters[3].value - quarters[0].value;
-    const double first_half = quarters[2].value - quarters[0].value;
-    if (rise <= 0 || first_half < kWarmUpShare * rise) return whole;
-    return assess(points.subspan(points.size() / 2));
-  }
-
   /// The first verdict is the verdict, later ones stand beside it.
   void decide(Verdict verdict, const Assessment* growth, std::string headline, const char* fix_kind,
               std::string fix) {
@@ -130,15 +80,6 @@ class Doctor {
     found_.fix = std::move(fix);
   }
 
-  /// Cleanups returned so much that without them it would have been kept.
-  bool cleanups_paid() const {
-    const CleanupSum& sum = series_.cleanups;
-    const double level = rss_.slope ? rss_.slope->end : 0;
-    const auto typical = static_cast<double>(sum.typical);
-    return sum.count >= kLeastCleanups && typical >= kLeastReturned &&
-           typical >= kLeastReturnedShare * (level + typical);
-  }
-
   std::string what_cleanups_did() const {
     return format_text("the allocator keeps what is freed: %llu cleanups returned %s, %s at a time",
                        static_cast<unsigned long long>(series_.cleanups.count),
@@ -147,47 +88,49 @@ class Doctor {
   }
 
   void judge_with_live() {
-    if (grows(live_)) {
-      decide(Verdict::leak, &live_, "live bytes grow by " + rate_text(*live_.slope), "code",
-             "Let go of what is allocated in every round and never freed");
-      if (grows(retained_)) {
-        decide(Verdict::retention, &retained_,
-               "retained bytes grow by " + rate_text(*retained_.slope), "", "");
-      } else if (cleanups_paid()) {
+    if (grows(trends_.live)) {
+      decide(Verdict::leak, &trends_.live, "live bytes grow by " + rate_text(*trends_.live.slope),
+             "code", "Let go of what is allocated in every round and never freed");
+      if (grows(trends_.retained)) {
+        decide(Verdict::retention, &trends_.retained,
+               "retained bytes grow by " + rate_text(*trends_.retained.slope), "", "");
+      } else if (trends_.cleanups_paid(series_)) {
         decide(Verdict::retention, nullptr, what_cleanups_did(), "", "");
       }
       return;
     }
-    const Assessment& growing = grows(floor_) ? floor_ : anon_;
+    const Assessment& growing = grows(trends_.floor) ? trends_.floor : trends_.anon;
     // Live bytes that may be half of the growth leave the question open.
     const bool live_is_level =
-        !grows(growing) || live_.slope->per_second < growing.slope->per_second / 2;
+        !grows(growing) || trends_.live.slope->per_second < growing.slope->per_second / 2;
     if (!live_is_level) return;
-    if (grows(retained_)) {
-      if (grows(floor_)) {
-        decide(Verdict::fragmentation, &floor_,
-               "live bytes are level, and what cleanups leave grows by " + rate_text(*floor_.slope),
+    if (grows(trends_.retained)) {
+      if (grows(trends_.floor)) {
+        decide(Verdict::fragmentation, &trends_.floor,
+               "live bytes are level, and what cleanups leave grows by " +
+                   rate_text(*trends_.floor.slope),
                "settings", kOtherAllocator);
       } else {
-        decide(Verdict::retention, &retained_,
+        decide(Verdict::retention, &trends_.retained,
                "live bytes are level, and what the allocator keeps grows by " +
-                   rate_text(*retained_.slope),
+                   rate_text(*trends_.retained.slope),
                "cleanup", kCleanUp);
       }
-    } else if (grows(growing) && retained_.slope) {
+    } else if (grows(growing) && trends_.retained.slope) {
       decide(Verdict::foreign, &growing,
              "memory outside the allocator grows by " + rate_text(*growing.slope), "code",
              "Look at what maps memory by itself: Python's small objects, pinned buffers, caches "
              "of a library");
-    } else if (grows(floor_)) {
-      decide(Verdict::fragmentation, &floor_,
-             "live bytes are level, and what cleanups leave grows by " + rate_text(*floor_.slope),
+    } else if (grows(trends_.floor)) {
+      decide(Verdict::fragmentation, &trends_.floor,
+             "live bytes are level, and what cleanups leave grows by " +
+                 rate_text(*trends_.floor.slope),
              "settings", kOtherAllocator);
-    } else if (grows(anon_)) {
-      decide(
-          Verdict::retention, &anon_,
-          "live bytes are level, and what the allocator keeps grows by " + rate_text(*anon_.slope),
-          "cleanup", kCleanUp);
+    } else if (grows(trends_.anon)) {
+      decide(Verdict::retention, &trends_.anon,
+             "live bytes are level, and what the allocator keeps grows by " +
+                 rate_text(*trends_.anon.slope),
+             "cleanup", kCleanUp);
     }
     judge_level_retention();
   }
@@ -195,14 +138,14 @@ class Doctor {
   /// What does not grow may still be kept: all the time, or but for the cleanups.
   void judge_level_retention() {
     if (found_.verdict == Verdict::retention || found_.verdict == Verdict::fragmentation) return;
-    if (cleanups_paid()) {
+    if (trends_.cleanups_paid(series_)) {
       decide(Verdict::retention, nullptr, what_cleanups_did(), "cleanup",
              "Go on with cleanups, or start it where less is kept: ebb env prints such settings");
       return;
     }
-    if (!retained_.slope || !rss_.slope) return;
-    const double kept = std::min(retained_.slope->start, retained_.slope->end);
-    const double level = std::max(rss_.slope->end, 1.0);
+    if (!trends_.retained.slope || !trends_.rss.slope) return;
+    const double kept = std::min(trends_.retained.slope->start, trends_.retained.slope->end);
+    const double level = std::max(trends_.rss.slope->end, 1.0);
     if (kept >= kLeastRetained && kept >= kLeastRetainedShare * level) {
       decide(Verdict::retention, nullptr,
              format_text("the allocator keeps %s at all times, %.0f %% of rss: a cleanup could "
@@ -216,9 +159,9 @@ class Doctor {
   /// Without live bytes: what a cleanup does not return is in use, or so it seems.
   void judge_by_floor() {
     found_.findings.emplace_back("live bytes are not known: judged by what cleanups leave behind");
-    if (grows(floor_)) {
-      decide(Verdict::leak, &floor_, "what cleanups leave grows by " + rate_text(*floor_.slope),
-             "code",
+    if (grows(trends_.floor)) {
+      decide(Verdict::leak, &trends_.floor,
+             "what cleanups leave grows by " + rate_text(*trends_.floor.slope), "code",
              "Let go of what is allocated in every round and never freed; an allocator that counts "
              "live bytes would make it sure (docs/allocators.md)");
     }
@@ -226,35 +169,35 @@ class Doctor {
   }
 
   void judge_from_outside() {
-    if (!grows(anon_)) {
+    if (!grows(trends_.anon)) {
       judge_level_retention();
       return;
     }
-    const std::string rate = rate_text(*anon_.slope);
+    const std::string rate = rate_text(*trends_.anon.slope);
     found_.findings.emplace_back(
         "live bytes are not known: growth may be a leak or memory that the allocator keeps");
-    if (anon_.period && is_steady(assess_peaks())) {
-      decide(Verdict::retention, &anon_,
+    if (trends_.anon.period && is_steady(trends_.peaks(series_))) {
+      decide(Verdict::retention, &trends_.anon,
              "the floor between rounds grows by " + rate +
                  " while the peaks do not: what is kept is used again",
              "cleanup", kCleanUp);
       return;
     }
-    decide(Verdict::leak, &anon_, "anonymous memory grows by " + rate, "probe",
+    decide(Verdict::leak, &trends_.anon, "anonymous memory grows by " + rate, "probe",
            "Clean up once inside the process (ebb_cleanup, docs/cleanup.md): if rss falls back it "
            "was retention, if not it is a leak");
   }
 
   void judge_files() {
-    if (grows(shmem_)) {
-      decide(Verdict::file_cache, &shmem_, "shared memory grows by " + rate_text(*shmem_.slope),
-             "code",
+    if (grows(trends_.shmem)) {
+      decide(Verdict::file_cache, &trends_.shmem,
+             "shared memory grows by " + rate_text(*trends_.shmem.slope), "code",
              "Remove segments that are no longer used: shared memory stays until somebody does "
              "(ls /dev/shm)");
     }
-    if (grows(file_)) {
-      decide(Verdict::file_cache, &file_,
-             "pages of mapped files grow by " + rate_text(*file_.slope), "none",
+    if (grows(trends_.file)) {
+      decide(Verdict::file_cache, &trends_.file,
+             "pages of mapped files grow by " + rate_text(*trends_.file.slope), "none",
              "Nothing to do: the kernel takes them back when it needs memory");
     }
   }
@@ -264,11 +207,12 @@ class Doctor {
       return points.empty() || is_steady(part);
     };
     // What cleanups leave is the better floor: the work in between does not shake it.
-    const Assessment anon = after_warm_up(anon_, held_);
-    const Assessment& floor = is_steady(anon) || !floor_.slope ? anon : floor_;
-    const bool live_is_quiet = !live_.slope || is_steady(after_warm_up(live_, series_.live));
-    if (is_steady(floor) && quiet(file_, series_.file) && quiet(shmem_, series_.shmem) &&
-        live_is_quiet) {
+    const Assessment anon = trends_.anon_after_warm_up(series_);
+    const Assessment& floor = is_steady(anon) || !trends_.floor.slope ? anon : trends_.floor;
+    const bool live_is_quiet =
+        !trends_.live.slope || is_steady(trends_.live_after_warm_up(series_));
+    if (is_steady(floor) && quiet(trends_.file, series_.file) &&
+        quiet(trends_.shmem, series_.shmem) && live_is_quiet) {
       // glibc's heap grows by 128 KiB at a time: less than one such step cannot show.
       const double unseen = std::max(floor.slope->high, 128.0 * 1024 / floor.settled_seconds);
       decide(Verdict::healthy, nullptr,
@@ -283,33 +227,35 @@ class Doctor {
 
   std::string why_undecided() const {
     const trend::AssessOptions options;
-    if (anon_.samples < options.least_samples) {
-      return format_text("%zu samples so far, %zu are needed", anon_.samples,
+    if (trends_.anon.samples < options.least_samples) {
+      return format_text("%zu samples so far, %zu are needed", trends_.anon.samples,
                          options.least_samples);
     }
-    if (!anon_.slope) {
-      if (anon_.period) {
+    if (!trends_.anon.slope) {
+      if (trends_.anon.period) {
         return format_text("too few rounds of %s since memory last changed its level",
-                           base::duration_text(*anon_.period).c_str());
+                           base::duration_text(*trends_.anon.period).c_str());
       }
       return "memory changed its level a short while ago and has not settled";
     }
-    if (is_steady(anon_)) return "anonymous memory is level, mapped files or shared memory are not";
-    if (anon_.slope->low > 0) {
-      return "it grows by " + rate_text(*anon_.slope) + ", only " + bytes_of(anon_.growth()) +
-             " so far, or ever more slowly: too early to call";
+    if (is_steady(trends_.anon))
+      return "anonymous memory is level, mapped files or shared memory are not";
+    if (trends_.anon.slope->low > 0) {
+      return "it grows by " + rate_text(*trends_.anon.slope) + ", only " +
+             bytes_of(trends_.anon.growth()) + " so far, or ever more slowly: too early to call";
     }
-    return "the slope is " + rate_text(*anon_.slope) + ": growth can be neither seen nor excluded";
+    return "the slope is " + rate_text(*trends_.anon.slope) +
+           ": growth can be neither seen nor excluded";
   }
 
   void state_confidence() {
-    const bool is_short = rss_.span_seconds < kShortObservation;
-    const bool live_known = live_.slope.has_value();
+    const bool is_short = trends_.rss.span_seconds < kShortObservation;
+    const bool live_known = trends_.live.slope.has_value();
     const bool from_kernel =
         found_.verdict == Verdict::healthy || found_.verdict == Verdict::file_cache;
     if (found_.verdict == Verdict::not_enough_data) return;
     if (is_short) {
-      found_.findings.push_back("observed for " + base::duration_text(rss_.span_seconds) +
+      found_.findings.push_back("observed for " + base::duration_text(trends_.rss.span_seconds) +
                                 " only: what takes longer than that is not in it");
     }
     if (live_known) {
@@ -319,50 +265,16 @@ class Doctor {
     }
   }
 
-  void write_evidence() {
-    base::Json& evidence = found_.evidence;
-    const auto last = [](std::span<const trend::Point> points) {
-      return points.empty() ? base::Json() : base::Json(std::uint64_t(points.back().value));
-    };
-    const auto rate = [&](const char* name, const Assessment& part) {
-      const std::string key(name);
-      const bool known = part.slope.has_value();
-      evidence.set(key + "_slope_bytes_per_hour", known ? rate_json(*part.slope) : base::Json());
-      evidence.set(key + "_slope_interval_bytes_per_hour",
-                   known ? interval_json(*part.slope) : base::Json());
-    };
-    evidence.set("samples", std::uint64_t{rss_.samples})
-        .set("observed_seconds", rss_.span_seconds)
-        .set("settled_seconds", rss_.settled_seconds)
-        .set("floors", std::uint64_t{rss_.floors})
-        .set("period_seconds", rss_.period)
-        .set("rss_bytes", last(series_.rss));
-    rate("rss", rss_);
-    if (rss_.slope) found_.rss_slope = rate_text(*rss_.slope);
-    rate("anon", anon_);
-    rate("live", live_);
-    rate("retained", retained_);
-    rate("after_cleanup", floor_);
-    evidence.set("live_bytes", last(series_.live)).set("retained_bytes", last(series_.retained));
-    base::Json until;
-    const Assessment& growing = !grows(anon_) && grows(live_) ? live_ : anon_;
-    if (grows(growing) && series_.room) {
-      const double limit = growing.slope->end + static_cast<double>(*series_.room);
-      if (const auto time = trend::time_until(*growing.slope, limit)) {
-        until = base::Json::object(
-            {{"likely", time->likely}, {"soonest", time->soonest}, {"latest", time->latest}});
-        found_.findings.push_back("at this pace the limit is reached in " +
-                                  base::duration_text(time->likely) + " (at the soonest in " +
-                                  base::duration_text(time->soonest) + ")");
-      }
+  void tell_time_until_limit() {
+    if (const auto time = trends_.time_until_limit(series_)) {
+      found_.findings.push_back("at this pace the limit is reached in " +
+                                base::duration_text(time->likely) + " (at the soonest in " +
+                                base::duration_text(time->soonest) + ")");
     }
-    evidence.set("seconds_until_limit", until);
   }
 
   const MemorySeries& series_;
-  const std::span<const trend::Point> held_;  ///< anon, or rss where it is not known
-  const Assessment rss_, anon_, file_, shmem_, live_, retained_, children_;
-  const Assessment floor_;  ///< what cleanups leave
+  const MemoryTrends trends_;
   Diagnosis found_;
   bool decided_ = false;
 };

@@ -48,9 +48,11 @@ struct MemorySeries {
   std::span<const trend::Point> live{};
   std::span<const trend::Point> retained{};
   std::span<const trend::Point> after_cleanup{};  ///< anon right after each cleanup
-  std::span<const trend::Point> children{};       ///< rss of all processes it started
-  std::span<const double> round_ends{};           ///< seconds; none: rounds are looked for
-  std::optional<std::uint64_t> room{};            ///< bytes left below the limit now
+  std::span<const trend::Point> live_after{};     ///< live right after each cleanup
+  std::span<const trend::Point> retained_after{};
+  std::span<const trend::Point> children{};  ///< rss of all processes it started
+  std::span<const double> round_ends{};      ///< seconds; none: rounds are looked for
+  std::optional<std::uint64_t> room{};       ///< bytes left below the limit now
   CleanupSum cleanups{};
 };
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/text.h"
 
 namespace ebb::record {
 namespace {
@@ -35,8 +36,17 @@ base::Code code_of(int result) {
   }
 }
 
-bool is_busy(int result) {
-  return (result & 0xff) == SQLITE_BUSY || (result & 0xff) == SQLITE_LOCKED;
+/// The path as SQLite's URI for a file that does not change.
+std::string frozen_uri(const std::string& path) {
+  std::string uri = "file:";
+  for (const char c : path) {
+    if (c == '%' || c == '?' || c == '#') {
+      uri += base::format_text("%%%02x", static_cast<unsigned>(c));
+    } else {
+      uri += c;
+    }
+  }
+  return uri + "?immutable=1";
 }
 
 }  // namespace
@@ -80,11 +90,12 @@ Database& Database::operator=(Database&&) noexcept = default;
 Database::~Database() = default;
 
 base::Result<Database> Database::open(const std::string& path, Mode mode, int busy_ms) {
-  int flags = SQLITE_OPEN_NOMUTEX;
-  flags |= mode == Mode::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
-  if (mode == Mode::create) flags |= SQLITE_OPEN_CREATE;
+  const bool frozen = mode == Mode::frozen;
+  const int flags = SQLITE_OPEN_NOMUTEX |
+                    (frozen ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE);
+  const std::string name = frozen ? frozen_uri(path) : path;
   sqlite3* connection = nullptr;
-  const int result = sqlite3_open_v2(path.c_str(), &connection, flags, nullptr);
+  const int result = sqlite3_open_v2(name.c_str(), &connection, flags, nullptr);
   Database database(path, connection);
   if (connection == nullptr) {
     return base::error(base::Code::out_of_memory, "%s: no memory to open it", path.c_str());
@@ -113,7 +124,6 @@ bool Database::is_in_place() const {
 }
 
 void Database::fail(int code) {
-  busy_ = is_busy(code);
   if (failure_) return;
   failure_ = base::Error{code_of(code), path_ + ": " + sqlite3_errmsg(connection_.get()),
                          static_cast<std::int64_t>(code)};

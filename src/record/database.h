@@ -36,9 +36,11 @@ class Row {
 /// one check at its end. Movable. Not thread-safe.
 class Database {
  public:
-  enum class Mode : std::uint8_t { read, write, create };
+  /// `frozen`: nobody writes to it and it lies where nobody could, so that no lock is needed.
+  enum class Mode : std::uint8_t { write, frozen };
 
-  /// Opens without reading. `busy_ms`: how long to wait for somebody else's lock.
+  /// Opens a file that exists, without reading it. `busy_ms`: how long to wait for somebody else's
+  /// lock.
   static base::Result<Database> open(const std::string& path, Mode mode, int busy_ms);
 
   Database(Database&&) noexcept;
@@ -91,8 +93,6 @@ class Database {
   bool failed() const { return failure_.has_value(); }
   /// What went wrong first, and from now on calls work again. Requires: failed().
   base::Error take_failure();
-  /// Whether the last failure was somebody else's lock.
-  bool was_busy() const { return busy_; }
 
   const std::string& path() const { return path_; }
   /// Whether the path still names the file that is open.
@@ -135,7 +135,6 @@ class Database {
   std::unique_ptr<sqlite3, Closer> connection_;
   std::map<const char*, std::unique_ptr<sqlite3_stmt, Finalizer>> statements_;
   std::optional<base::Error> failure_;
-  bool busy_ = false;
 };
 
 /// Runs `work` in one transaction, which is undone where anything in it failed or `work` says

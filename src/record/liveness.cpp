@@ -11,14 +11,16 @@
 namespace ebb::record {
 namespace {
 
-/// Field 22 of /proc/PID/stat; the command before it may hold anything, blanks and brackets too.
+/// Field 22 of /proc/PID/stat, nothing for a zombie. The command before it may hold anything,
+/// blanks and brackets too.
 std::string start_of(const std::string& pid) {
   const auto text = base::read_file("/proc/" + pid + "/stat");
   if (!text) return {};
   const std::size_t end = text->rfind(')');
   if (end == std::string::npos) return {};
   const std::vector<std::string_view> fields = base::words(std::string_view(*text).substr(end + 1));
-  return fields.size() > 19 ? std::string(fields[19]) : std::string{};
+  const bool is_there = fields.size() > 19 && fields[0] != "Z" && fields[0] != "X";
+  return is_there ? std::string(fields[19]) : std::string{};
 }
 
 /// What makes a pid mean the same process.

@@ -98,7 +98,6 @@ void merge(PlaceReading& into, const PlaceReading& other) {
 
 void merge(Action& into, const Action& other) {
   into.seconds = std::min(into.seconds, other.seconds);
-  if (into.what != other.what) into.what = "several";
   if (into.reason != other.reason) into.reason = "several";
   into.rss_before = std::max(into.rss_before, other.rss_before);
   into.rss_after = std::min(into.rss_after, other.rss_after);

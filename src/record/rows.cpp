@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/json.h"
+
 namespace ebb::record {
 namespace {
 
 constexpr double kLongest = 1e14;
+constexpr std::size_t kLongestCommand = 4096;
 
 std::int64_t whole(double value) {
   if (!std::isfinite(value)) return 0;
@@ -49,6 +52,26 @@ std::string shortened(const std::string& text, std::size_t bytes) {
   while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xc0) == 0x80)
     --bytes;
   return text.substr(0, bytes);
+}
+
+std::string command_text(const std::vector<std::string>& command) {
+  base::Json words = base::Json::array();
+  std::size_t left = kLongestCommand;
+  for (const std::string& word : command) {
+    if (left == 0) break;
+    words.push(shortened(word, left));
+    left -= std::min(left, word.size() + 1);
+  }
+  return words.text();
+}
+
+std::vector<std::string> command_of(const std::string& text) {
+  std::vector<std::string> words;
+  const auto json = base::parse_json(text);
+  if (!json || json->as_array() == nullptr) return words;
+  for (const base::Json& word : *json->as_array())
+    if (word.as_string() != nullptr) words.push_back(*word.as_string());
+  return words;
 }
 
 void insert(Database& database, std::int64_t run, std::int64_t process, const Sample& sample) {
@@ -121,7 +144,7 @@ std::vector<NumberedReading> read_buckets(Database& database, std::int64_t run,
       [&](const Row& row) {
         Reading r;
         r.seconds = seconds_of(row.integer(2));
-        r.until = seconds_of(row.integer(3));
+        r.until = std::max(seconds_of(row.integer(3)), r.seconds);
         r.count = std::max<std::uint64_t>(row.count(4), 1);
         r.rss = extent_at(row, 5).value_or(Extent{});
         r.anon = extent_at(row, 8);
@@ -147,7 +170,7 @@ std::vector<PlaceReading> read_place(Database& database, std::int64_t run, std::
       [&](const Row& row) {
         PlaceReading place;
         place.now.seconds = seconds_of(row.integer(1));
-        place.until = seconds_of(row.integer(2));
+        place.until = std::max(seconds_of(row.integer(2)), place.now.seconds);
         place.count = std::max<std::uint64_t>(row.count(3), 1);
         place.used_low = row.count(4);
         place.now.used = row.count(5);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "record/database.h"
@@ -25,6 +26,10 @@ double seconds_of(std::int64_t milliseconds);
 /// The beginning of `text`, at most `bytes` long, not cut within a character.
 std::string shortened(const std::string& text, std::size_t bytes);
 
+/// A command as a JSON array, cut after some thousand bytes, and back.
+std::string command_text(const std::vector<std::string>& command);
+std::vector<std::string> command_of(const std::string& text);
+
 /// A reading, an action with the number of its process, in one run.
 struct NumberedReading {
   std::int64_t process = 0;
@@ -40,10 +45,10 @@ void insert(Database& database, std::int64_t run, const NumberedReading& bucket)
 void insert(Database& database, std::int64_t run, const PlaceReading& place);
 void insert(Database& database, std::int64_t run, const NumberedAction& action);
 
-/// The oldest `most` samples of a run up to `until_ms`, in order of time.
+/// The oldest `most` samples of a run, in order of time.
 std::vector<NumberedReading> read_samples(Database& database, std::int64_t run,
                                           std::int64_t most = kAllTime);
-/// The buckets of one process in order of time, from `from_ms` on.
+/// The buckets of one process in order of time, those that begin in [from_ms, until_ms).
 std::vector<NumberedReading> read_buckets(Database& database, std::int64_t run,
                                           std::int64_t process, std::int64_t from_ms = 0,
                                           std::int64_t until_ms = kAllTime);

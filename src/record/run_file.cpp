@@ -5,7 +5,6 @@
 #include <chrono>
 #include <utility>
 
-#include "base/json.h"
 #include "record/liveness.h"
 #include "record/rows.h"
 #include "record/schema.h"
@@ -16,7 +15,6 @@ namespace {
 // Short, so that a lock of somebody else is noticed and told; the batch is tried again later.
 constexpr int kBusyMs = 250;
 constexpr int kBeginBusyMs = 2000;
-constexpr std::size_t kLongestCommand = 4096;
 constexpr std::size_t kLongestWord = 256;
 constexpr std::size_t kLongestText = 500;
 constexpr std::size_t kThinEveryRows = 1000;
@@ -27,17 +25,6 @@ constexpr std::int64_t kFirstBucket = 8;
 std::int64_t now_ms() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-}
-
-std::string command_text(const std::vector<std::string>& command) {
-  base::Json words = base::Json::array();
-  std::size_t left = kLongestCommand;
-  for (const std::string& word : command) {
-    if (left == 0) break;
-    words.push(shortened(word, left));
-    left -= std::min(left, word.size() + 1);
-  }
-  return words.text();
 }
 
 std::optional<std::int64_t> milliseconds(const std::optional<double>& seconds) {
@@ -115,7 +102,6 @@ RunFile::Entry* RunFile::entry_of(const ProcessKey& key, double seconds) {
   entry.process.pid = key.pid;
   entry.process.start = key.start;
   entry.process.seconds = seconds;
-  ++totals_.processes;
   return &entry;
 }
 
@@ -126,7 +112,7 @@ void RunFile::note_time(double seconds) {
 void RunFile::note_process(const Process& process) {
   Entry* entry = entry_of(process.key(), process.seconds);
   if (entry == nullptr) {
-    ++totals_.processes;
+    ++totals_.refused;
     return;
   }
   const std::optional<double> ended = process.ended ? process.ended : entry->process.ended;
@@ -155,9 +141,12 @@ void RunFile::close_round_of_samples() {
 }
 
 void RunFile::note_sample(const Sample& sample) {
-  Entry* entry = entry_of(sample.process, sample.seconds);
-  if (entry == nullptr) return;
   note_time(sample.seconds);
+  Entry* entry = entry_of(sample.process, sample.seconds);
+  if (entry == nullptr) {
+    ++totals_.lost;
+    return;
+  }
   if (!sampled_.insert(sample.process).second) {
     close_round_of_samples();
     sampled_.insert(sample.process);
@@ -195,13 +184,14 @@ void RunFile::note(const Batch& batch) {
 
 bool RunFile::store_run() {
   const std::int64_t started = record::milliseconds(run_.started);
+  const std::uint64_t processes = static_cast<std::uint64_t>(next_number_ - 1) + totals_.refused;
   database_.run(
       "UPDATE runs SET ended = ?, exit_code = ?, signal = ?, ending = ?, seen = ?, last = ?, "
       "peak_rss = ?, peak_process_rss = ?, processes = ?, samples = ?, rounds = ?, lost = ? "
       "WHERE id = ? AND started = ? AND writer = ?",
       milliseconds(run_.ended), run_.exit_code, run_.signal, run_.ending, now_ms(), totals_.last_ms,
-      totals_.peak_rss, totals_.peak_process_rss, totals_.processes, totals_.samples,
-      totals_.rounds, totals_.lost, run_.id, started, writer_);
+      totals_.peak_rss, totals_.peak_process_rss, processes, totals_.samples, totals_.rounds,
+      totals_.lost, run_.id, started, writer_);
   if (database_.failed() || database_.changed() > 0) return !database_.failed();
   // The first time, and where the row or the whole file was removed by somebody.
   const bool taken = database_.number("SELECT count(*) FROM runs WHERE id = ?", run_.id) > 0;
@@ -216,8 +206,8 @@ bool RunFile::store_run() {
       shortened(run_.host, kLongestWord), shortened(run_.version, kLongestWord), started,
       milliseconds(run_.ended), run_.exit_code, run_.signal, run_.ending,
       record::milliseconds(run_.interval), run_.limit, writer_, now_ms(), totals_.last_ms,
-      totals_.peak_rss, totals_.peak_process_rss, totals_.processes, totals_.samples,
-      totals_.rounds, totals_.lost);
+      totals_.peak_rss, totals_.peak_process_rss, processes, totals_.samples, totals_.rounds,
+      totals_.lost);
   run_.id = database_.number("SELECT last_insert_rowid()");
   for (auto& [key, entry] : entries_)
     entry.is_stored = false;

@@ -41,7 +41,7 @@ class RunFile {
     std::int64_t last_ms = 0;
     std::uint64_t peak_rss = 0;
     std::uint64_t peak_process_rss = 0;
-    std::uint64_t processes = 0;
+    std::uint64_t refused = 0;  ///< processes beyond those that can be kept
     std::uint64_t samples = 0;
     std::uint64_t rounds = 0;
     std::uint64_t lost = 0;

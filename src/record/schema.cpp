@@ -78,6 +78,11 @@ CREATE TABLE events(
 /// The step at index i makes schema i + 1 out of schema i.
 constexpr std::array<const char*, kSchemaVersion> kSteps{kVersion1};
 
+std::string folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
 base::Error not_a_record(const std::string& path) {
   return base::error(base::Code::bad_input, "%s: a database, but no record of runs", path.c_str());
 }
@@ -175,9 +180,8 @@ base::Result<Database> open_for_reading(const std::string& path) {
     return base::system_error(errno, "%s: no record of runs", path.c_str());
   }
   std::optional<base::Error> first;
-  // A log left by a killed writer can only be read by who may write beside it; a file on a disk
-  // that cannot be written to is read as it is.
-  for (const Database::Mode mode : {Database::Mode::write, Database::Mode::read}) {
+  // Readers share memory with writers in a file beside it; where none can be made, nobody writes.
+  for (const Database::Mode mode : {Database::Mode::write, Database::Mode::frozen}) {
     auto opened = Database::open(path, mode, kReadBusyMs);
     if (opened) {
       opened->script("PRAGMA query_only = 1");
@@ -187,7 +191,7 @@ base::Result<Database> open_for_reading(const std::string& path) {
       opened = version.error();
     }
     if (!first) first = opened.error();
-    if (opened.error().code == base::Code::bad_input) break;
+    if (first->code == base::Code::bad_input || ::access(folder_of(path).c_str(), W_OK) == 0) break;
   }
   return *first;
 }

@@ -7,7 +7,6 @@
 #include <map>
 #include <utility>
 
-#include "base/json.h"
 #include "base/text.h"
 #include "record/liveness.h"
 #include "record/rows.h"
@@ -34,15 +33,6 @@ double unix_now() {
 std::optional<int> optional_int(const Row& row, int column) {
   if (row.is_null(column)) return std::nullopt;
   return static_cast<int>(row.integer(column));
-}
-
-std::vector<std::string> command_of(const std::string& text) {
-  std::vector<std::string> words;
-  const auto json = base::parse_json(text);
-  if (!json || json->as_array() == nullptr) return words;
-  for (const base::Json& word : *json->as_array())
-    if (word.as_string() != nullptr) words.push_back(*word.as_string());
-  return words;
 }
 
 State state_of(const Run& run, const std::string& writer, double seen) {
@@ -111,6 +101,11 @@ std::map<std::int64_t, ProcessHistory> read_processes(Database& database, std::i
   for (NumberedReading& sample : read_samples(database, run)) {
     const auto process = found.find(sample.process);
     if (process != found.end()) process->second.readings.push_back(std::move(sample.reading));
+  }
+  // In a sound record they are; readers rely on it.
+  for (auto& [number, history] : found) {
+    std::stable_sort(history.readings.begin(), history.readings.end(),
+                     [](const Reading& a, const Reading& b) { return a.seconds < b.seconds; });
   }
   return found;
 }

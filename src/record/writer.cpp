@@ -5,6 +5,8 @@
 #include <signal.h>
 
 #include <atomic>
+#include <exception>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -72,7 +74,7 @@ class Writer::Thread : public std::enable_shared_from_this<Writer::Thread> {
   template <class Add>
   void add(Add&& add_to) {
     const base::Lock lock(mutex_);
-    if (stop_at_) return;
+    if (stop_at_ || over_) return;
     const bool was_empty = backlog_.size() == 0;
     add_to(backlog_);
     if (was_empty) changed_.notify_all();
@@ -98,6 +100,18 @@ class Writer::Thread : public std::enable_shared_from_this<Writer::Thread> {
 
  private:
   void work() {
+    try {
+      record();
+    } catch (const std::exception& failure) {
+      // Out of memory: the recording is over, whoever started it is not.
+      const base::Lock lock(mutex_);
+      trouble_ = "not recorded any more: " + path_ + ": " + failure.what();
+      over_ = true;
+      changed_.notify_all();
+    }
+  }
+
+  void record() {
     auto file = RunFile::begin(path_, run_, bounds_);
     {
       const base::Lock lock(mutex_);

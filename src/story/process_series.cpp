@@ -22,7 +22,8 @@ class EvenSeries {
       : from_(from), width_((until - from) / static_cast<double>(kCells)), highest_(highest) {}
 
   void add(double seconds, double value) {
-    const auto cell = width_ > 0 ? static_cast<std::size_t>((seconds - from_) / width_) : 0;
+    const double place = width_ > 0 ? (seconds - from_) / width_ : 0;
+    const auto cell = static_cast<std::size_t>(std::clamp(place, 0.0, double{kCells}));
     if (!points_.empty() && cell == cell_) {
       Point& last = points_.back();
       if (highest_ ? value > last.value : value < last.value) last.value = value;
@@ -113,6 +114,8 @@ keep::MemorySeries ProcessSeries::view(std::optional<std::uint64_t> room) const 
   series.live = live;
   series.retained = retained;
   series.after_cleanup = after_cleanup;
+  series.live_after = live_after;
+  series.retained_after = retained_after;
   series.round_ends = round_ends;
   series.room = room;
   series.cleanups = cleanups;
@@ -140,6 +143,11 @@ ProcessSeries series_of(const record::RecordedRun& run, const record::ProcessHis
     if (action.process != key || !is_cleanup(action)) continue;
     series.after_cleanup.push_back(
         {action.seconds, static_cast<double>(action.anon_after.value_or(action.rss_after))});
+    if (action.live_after)
+      series.live_after.push_back({action.seconds, static_cast<double>(*action.live_after)});
+    if (action.retained_after)
+      series.retained_after.push_back(
+          {action.seconds, static_cast<double>(*action.retained_after)});
   }
   series.round_ends = rounds_of(run, key);
   series.cleanups = cleanups_of(run, key);

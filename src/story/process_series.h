@@ -14,7 +14,8 @@ namespace ebb::story {
 /// What `keep` judges a process by, out of a record. Evenly spaced in time however the record was
 /// thinned: the lowest value of each of at most 1,024 stretches.
 struct ProcessSeries {
-  std::vector<trend::Point> rss, anon, peaks, file, shmem, live, retained, after_cleanup;
+  std::vector<trend::Point> rss, anon, peaks, file, shmem, live, retained, after_cleanup,
+      live_after, retained_after;
   std::vector<double> round_ends;
   keep::CleanupSum cleanups;
 

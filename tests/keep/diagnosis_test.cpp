@@ -210,6 +210,32 @@ TEST(Diagnosis, WithoutLiveBytesWhatCleanupsLeaveTellsALeakFromRetention) {
   EXPECT_EQ(healthy.verdict, Verdict::healthy) << healthy.headline;
 }
 
+TEST(Diagnosis, OneCleanupThatReturnsMostOfItIsSignEnough) {
+  const Points low = over_time([](double t) { return t < 20 ? 500.0 : 60.0; });
+  const auto after = [&](double mib) {
+    return diagnose({.rss = low,
+                     .anon = low,
+                     .live = over_time([](double) { return 50.0; }),
+                     .retained = over_time([](double t) { return t < 20 ? 440.0 : 5.0; }),
+                     .cleanups = cleanups_of(mib, 1)})
+        .verdict;
+  };
+  EXPECT_EQ(after(440), Verdict::retention);
+  EXPECT_EQ(after(20), Verdict::healthy);
+}
+
+TEST(Diagnosis, LiveBytesReadOnlyByCleanupsAreEnough) {
+  const Points rounds = cleaned_rounds([](double t) { return 200 + 0.5 * t; });
+  const Diagnosis found =
+      diagnose({.rss = rounds,
+                .anon = rounds,
+                .after_cleanup = after_cleanups(12, [](int i) { return 210.0 + 10 * i; }),
+                .live_after = after_cleanups(12, [](int i) { return 160.0 + 10 * i; })});
+  EXPECT_EQ(found.verdict, Verdict::leak);
+  EXPECT_EQ(found.confidence, "high");
+  EXPECT_NEAR(number(found, "live_slope_bytes_per_hour"), kGrowthPerHour, 0.05 * kGrowthPerHour);
+}
+
 TEST(Diagnosis, WhatIsKeptAllTheTimeIsRetentionEvenWhereNothingGrows) {
   const auto with_retained = [](double mib) {
     return diagnose({.rss = kLevel,

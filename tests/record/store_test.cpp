@@ -2,6 +2,8 @@
 #include "record/store.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -68,6 +70,27 @@ TEST(Store, ReadingWhereNothingIsSaysSo) {
   EXPECT_FALSE(Store::open(folder.path()));
 }
 
+TEST(Store, ReadsARecordThatLiesWhereNobodyCanWrite) {
+  const support::TemporaryDirectory folder;
+  std::filesystem::create_directory(folder / "disk");
+  const std::string path = folder / "disk/a%20b?.db";
+  const std::string said = support::said_by_child([&]() -> std::string {
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+      return "not permitted";
+    const std::string disk = folder / "disk";
+    if (mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=8m") != 0) return "not permitted";
+    record_run(path, "kept");
+    if (mount("tmpfs", disk.c_str(), "tmpfs", MS_REMOUNT | MS_RDONLY, nullptr) != 0)
+      return "not permitted";
+    auto store = Store::open(path);
+    if (!store) return store.error().message;
+    const auto run = store->find("kept");
+    return run ? run->run.name : run.error().message;
+  });
+  if (said == "not permitted") GTEST_SKIP() << "no disk can be mounted here";
+  EXPECT_EQ(said, "kept");
+}
+
 TEST(Store, KnowsItsPlace) {
   const auto place = [](const char* state, const char* home) {
     return support::said_by_child([&]() -> std::string {
@@ -102,9 +125,9 @@ TEST(Schema, ANewerOneIsRefusedInOneLine) {
 
 TEST(Schema, AnotherProgramsDatabaseIsRefusedAndNotTouched) {
   const support::TemporaryDirectory folder;
-  const std::string path = folder / "other.db";
+  const std::string path = folder.write("other.db", "");
   {
-    auto database = Database::open(path, Database::Mode::create, 1000);
+    auto database = Database::open(path, Database::Mode::write, 1000);
     ASSERT_TRUE(database && database->script("CREATE TABLE t(x); INSERT INTO t VALUES(7)"));
   }
   EXPECT_EQ(Store::open(path).error().code, base::Code::bad_input);
@@ -132,7 +155,7 @@ TEST(Schema, IsWhatTheDocumentationNames) {
 
 TEST(Database, TheFirstFailureSticksUntilItIsTaken) {
   const support::TemporaryDirectory folder;
-  auto database = Database::open(folder / "x.db", Database::Mode::create, 100);
+  auto database = Database::open(folder.write("x.db", ""), Database::Mode::write, 100);
   ASSERT_TRUE(database);
   EXPECT_FALSE(database->run("SELECT x FROM nowhere"));
   EXPECT_FALSE(database->script("CREATE TABLE t(x)")) << "refused until somebody looks";
@@ -150,6 +173,11 @@ TEST(Database, TheFirstFailureSticksUntilItIsTaken) {
 TEST(Liveness, TellsThisProcessFromOneThatIsGone) {
   EXPECT_EQ(is_there(this_writer()), true);
   EXPECT_EQ(is_there(support::said_by_child([] { return this_writer(); })), false);
+  support::WaitingChild zombie;
+  const std::string here = this_writer();
+  const std::string of_zombie = here.substr(0, here.find(' ') + 1) + std::to_string(zombie.pid());
+  zombie.end();
+  EXPECT_EQ(is_there(of_zombie + " 1"), false);
   EXPECT_EQ(is_there("another-boot/pid:[1] 1 1"), std::nullopt);
   EXPECT_EQ(is_there(""), std::nullopt);
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "record/schema.h"
 #include "story/job.h"
 
 namespace ebb::story {
@@ -307,6 +308,38 @@ TEST(RunStory, AThinnedRunHasTheSameVerdict) {
   const record::RecordedRun run = job.recorded();
   ASSERT_LT(run.processes.at(0).readings.size(), 50'000U);
   EXPECT_EQ(story_of(run).diagnosis.verdict, Verdict::leak);
+}
+
+TEST(RunStory, ADamagedRecordIsReadWithoutHarm) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "runs.db";
+  Job job(120);
+  const auto key = job.add(7, "a", {level(300), level(270), level(20)});
+  job.clean(key, 10, level(300), level(1));
+  job.announce_rounds(key, 10);
+  job.add_place(level(500), 1000);
+  job.write(path);
+  auto database = record::open_for_writing(path, 1000);
+  ASSERT_TRUE(database);
+  ASSERT_TRUE(database->script(
+      "INSERT INTO buckets SELECT run, process, ms, ms - 7777777, -3, rss, rss, rss, anon, anon, "
+      "anon, 'x', -1, 2, 3, NULL, 4, x'00ff', 5, 6, 7, 8, 9, 9223372036854775807, 1, 1, 1, 1, 1, "
+      "-9223372036854775807, 0, 0 FROM samples WHERE ms < 60000;"
+      "UPDATE samples SET ms = ms + 9000000000000000000 WHERE ms > 100000;"
+      "UPDATE samples SET rss = 'much', live = -5, cpu_ms = NULL OR 1 WHERE ms = 3000;"
+      "UPDATE actions SET count = 0, returned = -1, what = x'c3' WHERE ms = 20000;"
+      "UPDATE place SET permyriad = -9223372036854775807, until = 0, count = -1;"
+      "UPDATE rounds SET number = -1, process = 99;"
+      "UPDATE processes SET began = 'x', ended = -1, width = -1, pid = 99999999999;"
+      "UPDATE runs SET command = '[1,', last = -1, interval = -1, signal = 4444444444, "
+      "detail = -77, started = 9223372036854775807"));
+  const record::RecordedRun run = record::read(path, "job");
+  const RunStory story = story_of(run);
+  EXPECT_FALSE(report_json(run, story).text().empty());
+  EXPECT_TRUE(run.summary.run.command.empty());
+  // And the next run still begins, thins and ends.
+  Job(5).write(path);
+  EXPECT_EQ(record::integrity(path), "ok");
 }
 
 TEST(RunStory, JsonHasDoctorsShape) {
