@@ -19,6 +19,7 @@ constexpr double kShortObservation = 60;
 // Retained bytes that stay this many and this share of the memory all the time are a verdict.
 constexpr double kLeastRetained = 64 << 20;
 constexpr double kLeastRetainedShare = 0.5;
+constexpr double kDwarfedShare = 0.25;
 
 constexpr const char* kCleanUp =
     "Clean up at the end of a round (ebb_cleanup, docs/cleanup.md), or start it with the "
@@ -117,6 +118,9 @@ class Doctor {
                "cleanup", kCleanUp);
       }
     } else if (grows(growing) && trends_.retained.slope) {
+      // A growth of which one cleanup returns many times as much is not the first thing to say.
+      if (growing.growth() < kDwarfedShare * static_cast<double>(series_.cleanups.typical))
+        judge_level_retention();
       decide(Verdict::foreign, &growing,
              "memory outside the allocator grows by " + rate_text(*growing.slope), "code",
              "Look at what maps memory by itself: Python's small objects, pinned buffers, caches "

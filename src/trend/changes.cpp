@@ -9,7 +9,9 @@
 namespace ebb::trend {
 namespace {
 
-constexpr double kLeastDeviation = 1e-3;  // of the level, on average
+// On average, of the level and of what the line itself rises.
+constexpr double kLeastDeviation = 1e-3;
+constexpr double kLeastDeviationOfRise = 0.03;
 
 /// The sum of distances from the robust line.
 double deviation(std::span<const Point> points) {
@@ -31,8 +33,12 @@ void split(std::span<const Point> points, std::size_t offset, const ChangeOption
   double magnitude = 0;
   for (const Point& point : points)
     magnitude = std::max(magnitude, std::abs(point.value));
-  // A line that holds to a thousandth changes nowhere: regular unrest would look like changes.
-  if (whole <= kLeastDeviation * magnitude * static_cast<double>(points.size())) return;
+  // A line that holds to a thousandth, or that goes far and hardly strays, changes nowhere: regular
+  // unrest and a second of delay would look like changes.
+  const auto line = theil_sen(points);
+  const double rise = line ? std::abs(line->end - line->start) : 0;
+  const double unrest = std::max(kLeastDeviation * magnitude, kLeastDeviationOfRise * rise);
+  if (whole <= unrest * static_cast<double>(points.size())) return;
   double best = whole;
   std::size_t place = 0;
   for (std::size_t i = least; i + least <= points.size(); ++i) {

@@ -25,6 +25,14 @@ TEST(ChangePoints, AreNotFoundOnALine) {
   EXPECT_TRUE(change_points({}).empty());
 }
 
+TEST(ChangePoints, AreNotFoundOnALineThatIsLateForAWhile) {
+  std::vector<Point> points;
+  for (int i = 0; i < 32; ++i)
+    points.push_back(
+        {double(i), 1000.0 + 100.0 * i + (i % 7 == 3 ? 30.0 : 0) - (i > 20 ? 60.0 : 0)});
+  EXPECT_TRUE(change_points(points).empty());
+}
+
 TEST(ChangePoints, AreNotFoundInWhiteNoise) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     Random random(seed);

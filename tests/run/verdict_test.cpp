@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs whose memory is known, on every real allocator, and what `ebb doctor` says about their runs.
+#include <cstdio>
+#include <memory>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "heap/installed.h"
+#include "run/run_fixture.h"
+
+namespace ebb::run {
+namespace {
+
+using support::Subprocess;
+
+struct Case {
+  std::string allocator;
+  std::vector<std::string> job;  ///< words after the program
+  std::string verdict;
+  std::string also;  ///< empty: whatever
+  std::string program = EBB_JOB;
+  std::string seconds = "20";
+
+  std::string name() const {
+    std::string text = allocator + (program == EBB_JOB ? " C++" : " Python");
+    for (const std::string& word : job)
+      text += " " + word;
+    return text;
+  }
+  /// What the allocator cannot tell is judged from the floor after cleanups, at low confidence.
+  std::string confidence() const { return allocator == "mimalloc" ? "low" : "medium"; }
+};
+
+std::vector<Case> cases_on(const std::string& allocator) {
+  std::vector<Case> cases = {
+      {allocator, {"neither"}, "healthy", "", EBB_JOB, "45"},
+      {allocator, {"workers"}, "healthy", "", EBB_JOB, "45"},
+      {allocator, {"leak", "rounds"}, "leak", ""},
+      {allocator, {"retain", "rounds"}, "retention", ""},
+      {allocator, {"leak", "retain", "rounds"}, "leak", "retention", EBB_JOB, "35"},
+      {allocator, {"workers", "worker-leaks"}, "leak", ""},
+      {allocator, {"leak", "rounds"}, "leak", "", EBB_JOB_PY},
+  };
+  if (allocator != "glibc") return cases;
+  cases.push_back({allocator, {"cache"}, "healthy", "", EBB_JOB, "45"});
+  cases.push_back({allocator, {"file"}, "file_cache", ""});
+  cases.push_back({allocator, {"retain", "rounds"}, "retention", "", EBB_JOB_PY});
+  cases.push_back({allocator, {"leak", "retain", "rounds"}, "leak", "retention", EBB_JOB_PY});
+  cases.push_back({allocator, {"neither"}, "healthy", "", EBB_JOB_PY, "45"});
+  cases.push_back({allocator, {"small", "rounds"}, "foreign", "", EBB_JOB_PY});
+  return cases;
+}
+
+/// The allocator as a user would preload it, without the settings that make it give back.
+std::string preload_of(const std::string& allocator) {
+  if (allocator == "glibc") return {};
+  const auto installed = heap::find_installed(*heap::allocator_kind_from(allocator));
+  EXPECT_TRUE(installed) << installed.error().message;
+  return installed ? installed->path : "";
+}
+
+class Verdicts : public EbbRun {
+ protected:
+  /// Jobs sleep most of the time: all of one allocator run side by side, each with its own record.
+  std::string db_of(const Case& one) const { return folder_ / (one.name() + ".db"); }
+
+  std::unique_ptr<Subprocess> start(const Case& one) const {
+    std::vector<std::string> words = {EBB_PROGRAM,  "run",   "--quiet", "--db",     db_of(one),
+                                      "--interval", "100ms", "--",      one.program};
+    if (one.program == EBB_JOB_PY) words.insert(words.end() - 1, "/usr/bin/python3");
+    words.push_back(one.seconds);
+    words.insert(words.end(), one.job.begin(), one.job.end());
+    return std::make_unique<Subprocess>(
+        words, Subprocess::Environment{{"LD_PRELOAD", preload_of(one.allocator)}});
+  }
+
+  void check(const Case& one) const {
+    SCOPED_TRACE(one.name());
+    const support::Finished done =
+        support::run({EBB_PROGRAM, "doctor", "last", "--db", db_of(one), "--json"});
+    ASSERT_EQ(done.status, 0) << done.error;
+    const auto json = base::parse_json(done.output);
+    ASSERT_TRUE(json) << done.output;
+    const std::string verdict = *json->find("verdict")->as_string();
+    const std::string confidence = *json->find("confidence")->as_string();
+    std::string also;
+    for (const base::Json& another : *json->find("also")->as_array())
+      also += (also.empty() ? "" : " ") + *another.as_string();
+    EXPECT_EQ(verdict, one.verdict) << done.output;
+    EXPECT_NE(also.find(one.also), std::string::npos) << done.output;
+    EXPECT_EQ(confidence, one.confidence());
+    std::printf("| %-34s | %-10s | %-9s | %-6s |\n", one.name().c_str(), verdict.c_str(),
+                also.c_str(), confidence.c_str());
+  }
+};
+
+TEST_F(Verdicts, AreRight) {
+  for (const std::string_view allocator : base::split(EBB_ALLOCATORS, ' ')) {
+    const std::vector<Case> cases = cases_on(std::string(allocator));
+    std::vector<std::unique_ptr<Subprocess>> running;
+    for (const Case& one : cases)
+      running.push_back(start(one));
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      EXPECT_EQ(running[i]->wait(), 0)
+          << cases[i].name() << ": " << running[i]->read_rest_of_error();
+      check(cases[i]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ebb::run
