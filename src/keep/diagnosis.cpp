@@ -20,6 +20,8 @@ constexpr double kShortObservation = 60;
 constexpr double kLeastRetained = 64 << 20;
 constexpr double kLeastRetainedShare = 0.5;
 constexpr double kDwarfedShare = 0.25;
+// What is known only as a difference must be larger: allocators keep books and round up.
+constexpr trend::Effect kClearGrowth{0.05, 8 << 20};
 
 constexpr const char* kCleanUp =
     "Clean up at the end of a round (ebb_cleanup, docs/cleanup.md), or start it with the "
@@ -106,37 +108,41 @@ class Doctor {
         !grows(growing) || trends_.live.slope->per_second < growing.slope->per_second / 2;
     if (!live_is_level) return;
     if (grows(trends_.retained)) {
-      if (grows(trends_.floor)) {
-        decide(Verdict::fragmentation, &trends_.floor,
-               "live bytes are level, and what cleanups leave grows by " +
-                   rate_text(*trends_.floor.slope),
-               "settings", kOtherAllocator);
+      if (grows(trends_.floor, kClearGrowth)) {
+        decide_fragmentation();
       } else {
-        decide(Verdict::retention, &trends_.retained,
-               "live bytes are level, and what the allocator keeps grows by " +
-                   rate_text(*trends_.retained.slope),
-               "cleanup", kCleanUp);
+        decide_growing_retention(trends_.retained);
       }
-    } else if (grows(growing) && trends_.retained.slope) {
-      // A growth of which one cleanup returns many times as much is not the first thing to say.
-      if (growing.growth() < kDwarfedShare * static_cast<double>(series_.cleanups.typical))
-        judge_level_retention();
-      decide(Verdict::foreign, &growing,
-             "memory outside the allocator grows by " + rate_text(*growing.slope), "code",
-             "Look at what maps memory by itself: Python's small objects, pinned buffers, caches "
-             "of a library");
-    } else if (grows(trends_.floor)) {
-      decide(Verdict::fragmentation, &trends_.floor,
-             "live bytes are level, and what cleanups leave grows by " +
-                 rate_text(*trends_.floor.slope),
-             "settings", kOtherAllocator);
+    } else if (trends_.retained.slope) {
+      if (grows(growing, kClearGrowth)) {
+        // A growth of which one cleanup returns many times as much is not the first thing to say.
+        if (growing.growth() < kDwarfedShare * static_cast<double>(series_.cleanups.typical))
+          judge_level_retention();
+        decide(Verdict::foreign, &growing,
+               "memory outside the allocator grows by " + rate_text(*growing.slope), "code",
+               "Look at what maps memory by itself: Python's small objects, pinned buffers, caches "
+               "of a library");
+      }
+    } else if (grows(trends_.floor, kClearGrowth)) {
+      decide_fragmentation();
     } else if (grows(trends_.anon)) {
-      decide(Verdict::retention, &trends_.anon,
-             "live bytes are level, and what the allocator keeps grows by " +
-                 rate_text(*trends_.anon.slope),
-             "cleanup", kCleanUp);
+      decide_growing_retention(trends_.anon);
     }
     judge_level_retention();
+  }
+
+  void decide_fragmentation() {
+    decide(
+        Verdict::fragmentation, &trends_.floor,
+        "live bytes are level, and what cleanups leave grows by " + rate_text(*trends_.floor.slope),
+        "settings", kOtherAllocator);
+  }
+
+  void decide_growing_retention(const Assessment& growing) {
+    decide(
+        Verdict::retention, &growing,
+        "live bytes are level, and what the allocator keeps grows by " + rate_text(*growing.slope),
+        "cleanup", kCleanUp);
   }
 
   /// What does not grow may still be kept: all the time, or but for the cleanups.

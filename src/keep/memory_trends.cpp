@@ -14,7 +14,7 @@ constexpr double kHour = 3600;
 constexpr double kWarmUpShare = 0.95;
 // Cleanups that return less than this, or than this share of the memory, are no sign of retention.
 constexpr double kLeastReturned = 16 << 20;
-constexpr double kLeastReturnedShare = 0.2;
+constexpr double kLeastReturnedShare = 0.1;
 constexpr std::uint64_t kLeastCleanups = 3;
 constexpr double kLargeShare = 0.5;  // of one cleanup, that is sign enough
 constexpr std::size_t kLeastSeldom = 20;

@@ -14,7 +14,7 @@ namespace {
 
 // Short, so that a lock of somebody else is noticed and told; the batch is tried again later.
 constexpr int kBusyMs = 250;
-constexpr int kBeginBusyMs = 2000;
+constexpr int kBeginBusyMs = 1000;
 constexpr std::size_t kLongestWord = 256;
 constexpr std::size_t kLongestText = 500;
 constexpr std::size_t kThinEveryRows = 1000;

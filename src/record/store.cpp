@@ -95,12 +95,12 @@ std::map<std::int64_t, ProcessHistory> read_processes(Database& database, std::i
       },
       run);
   for (auto& [number, history] : found) {
-    for (NumberedReading& bucket : read_buckets(database, run, number))
-      history.readings.push_back(std::move(bucket.reading));
+    for (const NumberedReading& bucket : read_buckets(database, run, number))
+      history.readings.push_back(bucket.reading);
   }
-  for (NumberedReading& sample : read_samples(database, run)) {
+  for (const NumberedReading& sample : read_samples(database, run)) {
     const auto process = found.find(sample.process);
-    if (process != found.end()) process->second.readings.push_back(std::move(sample.reading));
+    if (process != found.end()) process->second.readings.push_back(sample.reading);
   }
   // In a sound record they are; readers rely on it.
   for (auto& [number, history] : found) {
