@@ -42,13 +42,21 @@ std::string unknown_verb(const CLI::App& program, int count, char** words) {
   return line + " (ebb --help lists the verbs)";
 }
 
+/// `ebb tune [options] -- command`.
+bool is_tuning_of_a_command(const std::vector<char*>& words) {
+  return words.size() > 2 && std::string_view(words[1]) == "tune" &&
+         std::any_of(words.begin() + 2, words.end(),
+                     [](const char* word) { return std::string_view(word) == "--"; });
+}
+
 int run(int count, char** words) {
   CLI::App program{
       "Keeps the memory of long machine-learning jobs flat, and says why where it is not."};
   program.set_version_flag("--version", std::string("ebb ") + EBB_VERSION);
   program.require_subcommand(0, 1);
   program.footer(
-      "Examples:\n  ebb run -- python3 train.py\n  ebb info\n  ebb info --pid 4242 --json\n  ebb watch 4242\n  eval \"$(ebb env "
+      "Examples:\n  ebb run -- python3 train.py\n  ebb info\n  ebb info --pid 4242 --json\n  ebb "
+      "watch 4242\n  eval \"$(ebb env "
       "--role server)\"\n  "
       "ebb doctor snapshot.pickle\n  ebb tune snapshot.pickle\n  ebb plan transformer gpt2 --batch "
       "4");
@@ -61,12 +69,16 @@ int run(int count, char** words) {
   add_runs(program, action);
   add_replay(program, action);
   add_tune(program, action);
+  add_tune_command(program, action);
   add_doctor(program, action);
   add_plan(program, action);
   if (const std::string line = unknown_verb(program, count, words); !line.empty())
     return report(base::Error{base::Code::bad_input, line, 0});
+  std::vector<char*> given(words, words + count);
+  std::string tune_command = kTuneCommand;
+  if (is_tuning_of_a_command(given)) given[1] = tune_command.data();
   try {
-    program.parse(count, words);
+    program.parse(count, given.data());
   } catch (const CLI::Success& asked) {
     return program.exit(asked);  // --help, --version
   } catch (const CLI::ParseError& wrong) {

@@ -124,6 +124,7 @@ void add_tune(CLI::App& program, Action& action) {
       "Examples:\n"
       "  ebb tune snapshot.pickle\n"
       "  ebb tune rank0.pickle rank1.pickle --cap 80GB\n"
+      "  ebb tune -- python3 train.py      runs a command under each allocator (docs/tune.md)\n"
       "  eval \"$(ebb tune snapshot.pickle | head -1)\"");
   verb->callback([options, &action] { action = [options] { return run(*options); }; });
 }

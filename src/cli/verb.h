@@ -30,6 +30,9 @@ void add_info(CLI::App& program, Action& action);
 void add_env(CLI::App& program, Action& action);
 void add_replay(CLI::App& program, Action& action);
 void add_tune(CLI::App& program, Action& action);
+/// `ebb tune -- COMMAND`: what stands behind the dashes cannot be told from a snapshot's name.
+void add_tune_command(CLI::App& program, Action& action);
+inline constexpr const char* kTuneCommand = "tune-command";
 void add_doctor(CLI::App& program, Action& action);
 void add_plan(CLI::App& program, Action& action);
 void add_run(CLI::App& program, Action& action);

@@ -32,7 +32,8 @@ Ending ending_of(int wait_status) {
 }
 
 base::Result<Launched> launch(const std::vector<std::string>& command,
-                              const std::vector<std::string>& environment, const sigset_t& mask) {
+                              const std::vector<std::string>& environment, const sigset_t& mask,
+                              bool silent) {
   std::vector<char*> words = pointers_to(command);
   std::vector<char*> variables = pointers_to(environment);
   int ends[2];
@@ -43,6 +44,11 @@ base::Result<Launched> launch(const std::vector<std::string>& command,
   if (pid < 0) return base::system_error(errno, "cannot start a process");
   if (pid == 0) {
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+    if (silent) {
+      const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+      for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        ::dup2(null, stream);
+    }
     ::execvpe(words[0], words.data(), variables.data());
     const int why = errno;
     const ssize_t told = ::write(to.get(), &why, sizeof why);

@@ -30,9 +30,11 @@ struct Launched {
 };
 
 /// Starts `command` in the caller's group, with its terminal and descriptors, the signal mask
-/// `mask` and the environment given. Fails only where no process can be made.
+/// `mask` and the environment given; `silent` puts /dev/null in place of its input and output.
+/// Fails only where no process can be made.
 base::Result<Launched> launch(const std::vector<std::string>& command,
-                              const std::vector<std::string>& environment, const sigset_t& mask);
+                              const std::vector<std::string>& environment, const sigset_t& mask,
+                              bool silent = false);
 
 /// Ends this process as the command ended: the same status, the same signal.
 [[noreturn]] void end_as(const Ending& ending);

@@ -33,6 +33,7 @@ struct Options {
   bool manage = true;         ///< false: watch and record only; no agent, no environment
   bool wait_for_all = false;  ///< supervise until the last process has ended, not only the command
   bool quiet = false;         ///< no line on stderr but for errors
+  bool silent = false;        ///< the command's own input and output are /dev/null
 };
 
 }  // namespace ebb::run

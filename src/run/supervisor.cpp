@@ -55,8 +55,8 @@ double Supervisor::pause_after(double cost) const {
 base::Result<Launched> Supervisor::start() {
   // Processes whose parents end stay below this one, so that they are still seen and reaped.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  auto launched =
-      launch(options_.command, environment_with(preparation_.variables), signals_.mask_before());
+  auto launched = launch(options_.command, environment_with(preparation_.variables),
+                         signals_.mask_before(), options_.silent);
   if (launched && launched->trouble.empty()) {
     command_ = launched->pid;
     find_or_add(command_, now());
@@ -80,6 +80,11 @@ Summary Supervisor::run() {
   const double end = now();
   summary_.ending = *ending_;
   summary_.seconds = end;
+  std::vector<double> second_half;
+  for (const trend::Point& point : together_.points())
+    if (point.seconds >= end / 2) second_half.push_back(point.value);
+  if (!second_half.empty())
+    summary_.steady_rss = static_cast<std::uint64_t>(trend::median(second_half));
   summary_.how = ending_->signal ? "signal" : "exit";
   watch_kills(end);
   if (stopped_at_) summary_.how = "stopped";
@@ -163,6 +168,7 @@ void Supervisor::tick() {
   for (const pid_t pid : gone)
     forget(pid, seconds);
   summary_.peak_rss = std::max(summary_.peak_rss, together);
+  together_.add({seconds, static_cast<double>(together)});
   watch_level(seconds);
   journal_.check();
   tick_cost_ = (tick_cost_ + base::seconds_between(start, base::thread_cpu_clock().now_ns())) / 2;
@@ -174,7 +180,7 @@ void Supervisor::watch_level(double seconds) {
   const auto sample = place_.read(pid, seconds);
   if (!sample) return;  // it has just ended
   journal_.add(*sample);
-  watch_kills(seconds);
+  if (place_.level() != sense::MemoryLevel::normal) watch_kills(seconds);
   const sense::MemoryLevel before = std::exchange(level_, place_.level());
   if (level_ != before) {
     const char* name = sense::name_of(level_);

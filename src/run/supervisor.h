@@ -16,6 +16,7 @@
 #include "run/place.h"
 #include "run/preparation.h"
 #include "run/signals.h"
+#include "trend/series.h"
 #include "wire/channel.h"
 
 namespace ebb::run {
@@ -25,7 +26,8 @@ struct Summary {
   Ending ending;
   std::string how;  ///< "exit", "signal", "out_of_memory" or "stopped"
   double seconds = 0;
-  std::uint64_t peak_rss = 0;  ///< of all processes together
+  std::uint64_t peak_rss = 0;    ///< of all processes together
+  std::uint64_t steady_rss = 0;  ///< the same, the median of the second half
   std::uint64_t cleanups = 0;
   std::uint64_t returned = 0;
   double cleanup_seconds = 0;
@@ -104,6 +106,7 @@ class Supervisor {
   bool killed_ = false;
   std::uint64_t kills_ = 0;
 
+  trend::BoundedSeries together_;  // rss of all processes
   Summary summary_;
 };
 

@@ -12,7 +12,10 @@ namespace ebb::run {
 namespace {
 
 // An agent's reading walks the heap under its locks: at most this share of the job's time.
-constexpr double kShareForReading = 1.0 / 500;
+constexpr double kShareForReading = 1.0 / 1000;
+// Looking for processes reads a file for each one on the machine. Those with an agent say hello
+// themselves: the others may wait for so many intervals.
+constexpr double kScanEvery = 5;
 constexpr double kPssEverySeconds = 60;
 
 }  // namespace
@@ -22,7 +25,7 @@ void Supervisor::scan(double seconds) {
   for (const pid_t pid : sense::descendants_of(::getpid()).value_or({}))
     find_or_add(pid, seconds);
   const double cost = base::seconds_between(start, base::thread_cpu_clock().now_ns());
-  next_scan_ = seconds + pause_after(cost);
+  next_scan_ = seconds + kScanEvery * pause_after(cost);
 }
 
 Member* Supervisor::find_or_add(pid_t pid, double seconds) {

@@ -2,12 +2,14 @@
 // A job whose memory is known:
 //
 //   job SECONDS [leak] [retain] [rounds] [workers] [worker-leaks] [cache] [file] [squeeze]
+//       [steady]
 //
 // leak: 10 MiB a second are never freed. retain: builds ever larger structures on four threads and
-// frees them whole. rounds: announces each second as a round. workers: three forked processes share
-// 64 MiB with it; with worker-leaks one of them leaks. cache: fills a cache once, over a third of
-// its time, and stays so. file: maps a growing part of a file. squeeze: frees 360 MiB, which the
-// allocator keeps, and then needs 300 MiB elsewhere, within four seconds.
+// frees them whole; with steady no larger than after ten seconds. rounds: announces each second as
+// a round. workers: three forked processes share 64 MiB with it; with worker-leaks one of them
+// leaks. cache: fills a cache once, over a third of its time, and stays so. file: maps a growing
+// part of a file. squeeze: frees 360 MiB, which the allocator keeps, and then needs 300 MiB
+// elsewhere, within four seconds.
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -148,7 +150,8 @@ void live(const Plan& plan, bool leaks) {
     if (mapped != nullptr) std::memset(mapped + step % 500 * kMiB, 1, kMiB);
     if (step % 10 == 9) {
       if (plan.has.count("retain") != 0) {
-        const std::size_t size = (10 + 4 * (step / 10)) * kMiB;
+        const std::size_t round = plan.has.count("steady") != 0 ? step / 10 % 10 : step / 10;
+        const std::size_t size = (10 + 4 * round) * kMiB;
         pool.run([size] {
           std::vector<void*> built = blocks(size);
           free_all(built);
