@@ -6,6 +6,10 @@ set(config_folder "${CMAKE_INSTALL_LIBDIR}/cmake/ebb")
 install(TARGETS ebb EXPORT ebb-targets FILE_SET HEADERS)
 if(TARGET ebb-program)
   install(TARGETS ebb-program)
+  # What `ebb run` starts jobs with; it looks for them beside itself.
+  install(TARGETS ebb-agent LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/ebb")
+  install(FILES "${PROJECT_SOURCE_DIR}/src/agent/python/sitecustomize.py"
+          DESTINATION "${CMAKE_INSTALL_LIBDIR}/ebb/python")
 endif()
 install(EXPORT ebb-targets NAMESPACE ebb:: DESTINATION "${config_folder}")
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/ebb-config.cmake.in"

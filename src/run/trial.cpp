@@ -11,8 +11,10 @@
 namespace ebb::run {
 namespace {
 
-// More time than this beyond the command's own is not worth the memory.
+// More time than this beyond the command's own is not worth the memory; of a command that mostly
+// waits, CPU time is judged against the time it waits.
 constexpr double kMostTime = 1.1;
+constexpr double kMostOfWall = 0.02;
 // Below this the difference is not worth another allocator.
 constexpr double kLeastGain = 0.95;
 
@@ -99,8 +101,8 @@ std::size_t best_of(const std::vector<Trial>& trials) {
   std::size_t best = 0;
   for (std::size_t i = 1; i < trials.size(); ++i) {
     const Trial& trial = trials[i];
-    if (trial.cpu_seconds > kMostTime * as_it_is.cpu_seconds ||
-        trial.wall_seconds > kMostTime * as_it_is.wall_seconds)
+    const double most_cpu = kMostTime * as_it_is.cpu_seconds + kMostOfWall * as_it_is.wall_seconds;
+    if (trial.cpu_seconds > most_cpu || trial.wall_seconds > kMostTime * as_it_is.wall_seconds)
       continue;
     if (static_cast<double>(trial.steady_rss) <
         kLeastGain * static_cast<double>(trials[best].steady_rss))

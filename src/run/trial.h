@@ -42,7 +42,8 @@ base::Result<Trial> try_setting(const std::vector<std::string>& command, const S
 Trial median_of(const std::vector<Trial>& trials);
 
 /// The setting to keep: the least steady memory among those that take at most a tenth more CPU and
-/// wall time than the command as it is, which is the first. Requires: not empty.
+/// wall time (and 2 % of the wall time in CPU) than the command as it is, which is the first.
+/// Requires: not empty.
 std::size_t best_of(const std::vector<Trial>& trials);
 
 }  // namespace ebb::run

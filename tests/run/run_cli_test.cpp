@@ -164,6 +164,25 @@ TEST_F(EbbRun, RefusesBadInputInOneLine) {
   refused({"--db", "x"}, "command");
 }
 
+TEST_F(EbbRun, TriesACommandUnderEachAllocator) {
+  const Finished done = support::run(
+      {EBB_PROGRAM, "tune", "--json", "--interval", "20ms", "--", "sh", "-c", "sleep 0.2"});
+  ASSERT_EQ(done.status, 0) << done.error;
+  const auto json = base::parse_json(done.output);
+  ASSERT_TRUE(json) << done.output;
+  const auto& rows = *json->find("rows")->as_array();
+  ASSERT_EQ(rows.size(), 7U);
+  for (const base::Json& row : rows) {
+    EXPECT_GT(*row.find("peak_rss_bytes")->as_unsigned(), 0U);
+    EXPECT_GT(*row.find("wall_seconds")->as_double(), 0.1);
+  }
+  EXPECT_NE(json->find("run")->as_string()->find("sh -c sleep 0.2"), std::string::npos);
+  const Finished failed = support::run({EBB_PROGRAM, "tune", "--", "sh", "-c", "exit 3"});
+  EXPECT_EQ(failed.status, 1);
+  EXPECT_EQ(failed.error, "ebb: the command ended with status 3 (as it is)\n");
+  EXPECT_EQ(support::run({EBB_PROGRAM, "tune", "--", "no-such-command"}).status, 2);
+}
+
 /// Python is brought by the system.
 TEST_F(EbbRun, LetsPythonsGarbageTakePart) {
   const std::string script = folder_.write("job.py",

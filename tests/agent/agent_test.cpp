@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/agent.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+namespace ebb::agent {
+namespace {
+
+/// The supervisor's end, in this very process.
+class AgentTest : public testing::Test {
+ protected:
+  AgentTest() : listener_(wire::Listener::open()) {
+    EXPECT_TRUE(listener_);
+    agent_ = new Agent(listener_->path());  // its thread outlives the test
+    agent_->start();
+    wait_for(listener_->descriptor());
+    channel_ = listener_->accept();
+    EXPECT_TRUE(channel_);
+  }
+
+  static void wait_for(int descriptor) {
+    pollfd source{descriptor, POLLIN, 0};
+    ASSERT_EQ(poll(&source, 1, 20'000), 1);
+  }
+
+  template <class Record>
+  Record next() {
+    const auto message = channel_->receive(true);
+    EXPECT_TRUE(message && *message);
+    const auto* record = message && *message ? std::get_if<Record>(&**message) : nullptr;
+    EXPECT_NE(record, nullptr);
+    return record != nullptr ? *record : Record{};
+  }
+
+  base::Result<wire::Listener> listener_;
+  Agent* agent_;
+  std::optional<wire::Channel> channel_;
+};
+
+TEST_F(AgentTest, SaysWhichAllocatorItIsIn) {
+  const auto hello = next<wire::Hello>();
+  EXPECT_NE(hello.allocator.view(), "");
+  EXPECT_TRUE(agent_->is_supervised());
+}
+
+TEST_F(AgentTest, ReadsAndCleansWhenAsked) {
+  next<wire::Hello>();
+  ASSERT_TRUE(channel_->send(wire::Read{}));
+  EXPECT_GT(next<wire::Reading>().rss, 0U);
+  wire::Clean ask;
+  ask.reason = wire::Reason::critical;
+  ASSERT_TRUE(channel_->send(ask));
+  const auto done = next<wire::Cleaned>();
+  EXPECT_EQ(done.reason, wire::Reason::critical);
+  EXPECT_GT(done.rss_before, 0U);
+}
+
+TEST_F(AgentTest, PassesRoundsOn) {
+  next<wire::Hello>();
+  agent_->tell(wire::Round{12});
+  EXPECT_EQ(next<wire::Round>().number, 12U);
+}
+
+TEST_F(AgentTest, LetsAnotherCleanInItsPlace) {
+  next<wire::Hello>();
+  agent_->set_cleaner([](const void*, void* cleaned) {
+    wire::Cleaned done;
+    done.rss_before = ~std::uint64_t{0};
+    done.rss_after = 5;
+    std::memcpy(cleaned, &done, sizeof done);
+  });
+  ASSERT_TRUE(channel_->send(wire::Clean{}));
+  EXPECT_EQ(next<wire::Cleaned>().rss_after, 5U);
+}
+
+TEST_F(AgentTest, IsSilentWhenTheSupervisorGoesAway) {
+  next<wire::Hello>();
+  channel_.reset();
+  while (agent_->is_supervised())
+    std::this_thread::yield();
+  agent_->tell(wire::Round{1});
+}
+
+}  // namespace
+}  // namespace ebb::agent

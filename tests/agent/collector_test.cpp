@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/collector.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+namespace ebb::agent {
+namespace {
+
+/// An interpreter's thread, as the start-up hook of Python has one.
+class Language {
+ public:
+  explicit Language(Collector& collector)
+      : thread_([this, &collector] {
+          while (const std::uint32_t wanted = collector.await()) {
+            seen_ |= wanted;
+            ++collections_;
+            collector.collected();
+          }
+        }) {}
+  ~Language() { thread_.join(); }
+
+  std::uint32_t seen() const { return seen_; }
+  int collections() const { return collections_; }
+
+ private:
+  std::atomic<std::uint32_t> seen_{0};
+  std::atomic<int> collections_{0};
+  std::thread thread_;
+};
+
+/// The thread is there once a request is answered.
+void wait_for(Collector& collector) {
+  while (!collector.collect(Collector::kGarbage, 1))
+    std::this_thread::yield();
+}
+
+TEST(Collector, AsksAndWaitsForTheAnswer) {
+  Collector collector;
+  Language language(collector);
+  wait_for(collector);
+  const int before = language.collections();
+  EXPECT_TRUE(collector.collect(Collector::kDeviceCaches, 10));
+  EXPECT_EQ(language.collections(), before + 1);
+  EXPECT_EQ(language.seen(), Collector::kGarbage | Collector::kDeviceCaches);
+  collector.close();
+}
+
+TEST(Collector, DoesWithoutALanguage) {
+  Collector collector;
+  EXPECT_FALSE(collector.collect(Collector::kGarbage, 10));
+}
+
+TEST(Collector, DoesNotWaitForEverForABusyInterpreter) {
+  Collector collector;
+  std::atomic<bool> is_asked{false};
+  std::atomic<bool> may_end{false};
+  std::thread busy([&] {
+    collector.await();
+    is_asked = true;
+    while (!may_end)
+      std::this_thread::yield();
+    collector.collected();
+  });
+  while (!is_asked)
+    EXPECT_FALSE(collector.collect(Collector::kGarbage, 0.01));
+  may_end = true;
+  busy.join();
+}
+
+TEST(Collector, SendsHomeWhoWaitsWhenItCloses) {
+  Collector collector;
+  Language language(collector);
+  wait_for(collector);
+  collector.close();
+  EXPECT_FALSE(collector.collect(Collector::kGarbage, 10));
+}
+
+}  // namespace
+}  // namespace ebb::agent
