@@ -19,6 +19,9 @@ using ebb::agent::Agent;
 /// Null where this process is not managed. Never destroyed: its thread outlives every destructor.
 Agent* the_agent = nullptr;
 
+/// Libraries that the program is linked with are ready before preloaded ones: libebb may come first.
+Agent::Delegate early_cleaner = nullptr;
+
 // The locks are taken by one function and released by another.
 void before_fork() EBB_ANNOTATION(no_thread_safety_analysis) {
   the_agent->before_fork();
@@ -40,6 +43,7 @@ void after_fork_in_child() EBB_ANNOTATION(no_thread_safety_analysis) {
   } catch (const std::bad_alloc&) {
     return;
   }
+  if (early_cleaner != nullptr) the_agent->set_cleaner(early_cleaner);
   // Handlers run in the child in the order in which they were added: the allocator's own, added at
   // its first use at the latest, come before this one, which starts a thread.
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
@@ -64,7 +68,11 @@ EBB_EXPORT void ebb_agent_cleaned(const void* cleaned) {
 }
 
 EBB_EXPORT void ebb_agent_set_cleaner(void (*clean)(const void* ask, void* cleaned)) {
-  if (the_agent != nullptr) the_agent->set_cleaner(clean);
+  if (the_agent != nullptr) {
+    the_agent->set_cleaner(clean);
+  } else {
+    early_cleaner = clean;
+  }
 }
 
 EBB_EXPORT std::uint32_t ebb_agent_await_collection() {

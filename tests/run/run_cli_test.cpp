@@ -164,6 +164,22 @@ TEST_F(EbbRun, RefusesBadInputInOneLine) {
   refused({"--db", "x"}, "command");
 }
 
+TEST_F(EbbRun, WorksWithAJobThatUsesTheLibraryItself) {
+  const Finished done = run(
+      {"--quiet", "--interval", "50ms", "--warn", "0.01", "--critical", "0.02"}, {EBB_KEEPER_JOB});
+  EXPECT_EQ(done.status, 0) << done.error;
+  EXPECT_EQ(done.output, "1 1\n") << "supervised, and the supervisor's cleanup called its hook";
+  const record::RecordedRun recorded = last();
+  std::vector<std::uint64_t> rounds;
+  for (const record::Round& round : recorded.rounds)
+    rounds.push_back(round.number);
+  EXPECT_EQ(rounds, (std::vector<std::uint64_t>{0, 1, 2, 3}));
+  std::uint64_t by_job = 0;
+  for (const record::Action& action : recorded.actions)
+    if (action.reason == "job") by_job += action.count;
+  EXPECT_EQ(by_job, 3U);
+}
+
 TEST_F(EbbRun, TriesACommandUnderEachAllocator) {
   const Finished done = support::run(
       {EBB_PROGRAM, "tune", "--json", "--interval", "20ms", "--", "sh", "-c", "sleep 0.2"});

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A job that uses libebb itself: a hook, and a keeper over three rounds. Prints whether it is
+   supervised, and how often its hook was called for cleanups that it did not do itself. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "ebb/ebb.h"
+
+static int calls = 0;
+
+static int hook(void* context, uint64_t* count) {
+  (void)context;
+  *count = 1;
+  __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST);
+  return 0;
+}
+
+int main(void) {
+  if (ebb_hook_add("counter", EBB_STAGE_CACHE, hook, 0, 0) != EBB_OK) return 1;
+  for (int i = 0; i < 200 && !ebb_is_supervised(); ++i)
+    usleep(50 * 1000);
+  usleep(500 * 1000);
+  const int by_supervisor = __atomic_load_n(&calls, __ATOMIC_SEQ_CST);
+  ebb_keeper_options options = {sizeof options, "server", EBB_ROUNDS_EVERY, 1, -1};
+  ebb_keeper* keeper = 0;
+  if (ebb_keeper_create(&options, &keeper) != EBB_OK) return 2;
+  for (uint64_t round = 0; round < 3; ++round)
+    if (ebb_keeper_numbered_round_done(keeper, round, 0, 0) != EBB_OK) return 3;
+  ebb_keeper_destroy(keeper);
+  ebb_announce_round(3);
+  printf("%d %d\n", ebb_is_supervised(), by_supervisor > 0);
+  return 0;
+}
