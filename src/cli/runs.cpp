@@ -131,7 +131,8 @@ int remove(const RemoveOptions& options) {
   return kDone;
 }
 
-void add_remove(CLI::App& verb, Action& action) {
+/// What was said before `rm` counts for it too: `ebb runs --db FILE rm 7`.
+void add_remove(CLI::App& verb, const std::shared_ptr<ListOptions>& before, Action& action) {
   auto options = std::make_shared<RemoveOptions>();
   CLI::App* remove_verb =
       verb.add_subcommand("rm", "Removes runs from the record; those that are running stay");
@@ -141,7 +142,11 @@ void add_remove(CLI::App& verb, Action& action) {
   remove_verb->add_flag("--all", options->all, "All runs that are not running");
   remove_verb->add_option("--db", options->db, "The record to remove from");
   remove_verb->add_flag("--json", options->json, "One JSON object (docs/report.md)");
-  remove_verb->callback([options, &action] { action = [options] { return remove(*options); }; });
+  remove_verb->callback([options, before, &action] {
+    if (options->db.empty()) options->db = before->db;
+    options->json = options->json || before->json;
+    action = [options] { return remove(*options); };
+  });
 }
 
 }  // namespace
@@ -157,7 +162,7 @@ void add_runs(CLI::App& program, Action& action) {
       "  ebb runs\n"
       "  ebb runs rm 7 nightly\n"
       "  ebb runs rm --older-than 30d");
-  add_remove(*verb, action);
+  add_remove(*verb, options, action);
   verb->callback([options, verb, &action] {
     // `rm` has said what to do already.
     if (verb->get_subcommands().empty()) action = [options] { return list(*options); };

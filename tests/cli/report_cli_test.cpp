@@ -99,7 +99,8 @@ TEST_F(EbbReport, RunsAreListedAsJson) {
 }
 
 TEST_F(EbbReport, RunsAreRemovedByNumberNameAgeOrAll) {
-  EXPECT_EQ(ebb({"runs", "rm", "2"}).output, "removed 1 run\n");
+  EXPECT_EQ(support::run({EBB_PROGRAM, "runs", "--db", db_, "rm", "2"}).output, "removed 1 run\n")
+      << "wherever the record is named";
   EXPECT_EQ(count(), 2U);
   EXPECT_EQ(json_of({"runs", "rm", "killed"}).find("removed")->as_array()->at(0).as_int(), 3);
   Job now(5);
