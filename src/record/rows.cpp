@@ -104,11 +104,17 @@ void insert(Database& database, std::int64_t run, const PlaceReading& place) {
 
 void insert(Database& database, std::int64_t run, const NumberedAction& numbered) {
   const Action& action = numbered.action;
-  database.run("INSERT OR REPLACE INTO actions VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", run,
-               milliseconds(action.seconds), numbered.process, action.what, action.count,
-               action.reason, action.rss_before, action.rss_after, action.returned,
-               action.anon_after, action.live_after, action.retained_after,
-               whole(action.cost_seconds * 1e6), action.deep);
+  // Several within a millisecond are one row that counts them.
+  database.run(
+      "INSERT INTO actions VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+      "ON CONFLICT DO UPDATE SET count = count + excluded.count, reason = excluded.reason, "
+      "rss_after = excluded.rss_after, returned = returned + excluded.returned, "
+      "anon_after = excluded.anon_after, live_after = excluded.live_after, "
+      "retained_after = excluded.retained_after, cost_us = cost_us + excluded.cost_us, "
+      "deep = max(deep, excluded.deep)",
+      run, milliseconds(action.seconds), numbered.process, action.what, action.count, action.reason,
+      action.rss_before, action.rss_after, action.returned, action.anon_after, action.live_after,
+      action.retained_after, whole(action.cost_seconds * 1e6), action.deep);
 }
 
 std::vector<NumberedReading> read_samples(Database& database, std::int64_t run, std::int64_t most) {
