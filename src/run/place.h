@@ -37,6 +37,8 @@ class Place {
 
   /// Wakes poll() with POLLPRI when tasks stand still; -1 where the kernel tells nothing.
   int pressure_descriptor() const;
+  /// The group whose pressure it was is gone.
+  void forget_pressure() { pressure_.reset(); }
 
  private:
   std::optional<std::uint64_t> kill_count() const;

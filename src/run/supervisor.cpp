@@ -118,7 +118,9 @@ void Supervisor::wait(double until) {
     if (sources[fixed + i].revents != 0 && member != members_.end()) hear(member->second);
   }
   accept_agents();
-  if (sources[2].revents != 0) {
+  if ((sources[2].revents & POLLERR) != 0) {
+    place_.forget_pressure();
+  } else if (sources[2].revents != 0) {
     next_tick_ = now();
     if (level_ == sense::MemoryLevel::normal) squeeze(wire::Reason::pressure, now());
   }
