@@ -38,6 +38,7 @@ from .memory import (
     cleanup,
     cleanup_memory,
     get_allocator_type,
+    give_back_at_once,
     guard,
     memory_level,
     memory_profile,
@@ -55,7 +56,7 @@ __all__ = [
     "BadInput", "Bug", "CleanupReport", "Error", "FileError", "Forked", "LibraryMissing",
     "MemoryInfo", "NeedsCuda", "NotFound", "NotPermitted", "OutOfMemory", "RoundKeeper", "Step",
     "TooLate", "TrimReport", "Unavailable", "Watch", "WrongArchitecture", "allocator", "call",
-    "cleanup", "cleanup_memory", "doctor", "env", "get_allocator_type", "guard", "hooks", "info",
+    "cleanup", "cleanup_memory", "doctor", "env", "get_allocator_type", "give_back_at_once", "guard", "hooks", "info",
     "library_path", "memory_level", "memory_profile", "plan", "read_memory", "replay", "rss",
     "rss_marker", "trim", "try_malloc_trim", "tune", "version", "watch", "watch_pressure",
 ]

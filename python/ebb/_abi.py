@@ -63,6 +63,17 @@ class KeeperOptions(c.Structure):
     ]
 
 
+class SumReport(c.Structure):
+    _fields_ = [
+        ("struct_size", c.c_uint32),
+        ("reserved", c.c_uint32),
+        ("elements", c.c_uint64),
+        ("additions", c.c_uint64),
+        ("bytes", c.c_uint64),
+        ("weight", c.c_double),
+    ]
+
+
 _text = c.c_char_p
 _int = c.c_int
 _u64 = c.c_uint64
@@ -81,6 +92,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "ebb_read_memory": (_int, [c.POINTER(MemoryInfo)]),
     "ebb_memory_level": (_int, [_double, _double, c.POINTER(_int)]),
     "ebb_guard": (_int, [_double, _double, c.POINTER(_int), c.POINTER(CleanupReport)]),
+    "ebb_give_back_at_once": (_int, [_int, c.POINTER(_int)]),
     "ebb_hook_add": (_int, [_text, _int, Hook, _void, c.POINTER(_u64)]),
     "ebb_hook_remove": (_int, [_u64]),
     "ebb_keeper_create": (_int, [c.POINTER(KeeperOptions), c.POINTER(_void)]),
@@ -99,6 +111,12 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "ebb_torch_empty_cache": (_int, []),
     "ebb_torch_try_alloc": (_int, [_size, _int, _void, c.POINTER(_void)]),
     "ebb_torch_free": (None, [_void, _size, _int, _void]),
+    "ebb_sum_create": (_int, [_u64, c.POINTER(_void)]),
+    "ebb_sum_destroy": (None, [_void]),
+    "ebb_sum_add": (_int, [_void, _int, _void, _double]),
+    "ebb_sum_check": (_int, [_int, _u64, _void]),
+    "ebb_sum_mean": (_int, [_void, _int, _void, _int]),
+    "ebb_sum_info": (_int, [_void, c.POINTER(SumReport)]),
     "ebb_call": (_int, [_text, _text, c.POINTER(_void)]),
     "ebb_free": (None, [_void]),
 }

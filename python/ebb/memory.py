@@ -198,6 +198,15 @@ def guard(warn_percent: float = 85.0, critical_percent: float = 90.0) -> tuple[s
     return _LEVELS[level.value], report_from(native) if cleaned else None
 
 
+def give_back_at_once(on: bool = True) -> bool:
+    """From now on freed memory goes back at once, as far as the allocator can be told so: no decay, and
+    on glibc no reuse of blocks of 4 MiB and more. Lower peaks for more time in the system where much is
+    freed. True where the allocator took it; False where it has no such switch or it was so already."""
+    changed = ctypes.c_int()
+    check(library().ebb_give_back_at_once(int(on), ctypes.byref(changed)))
+    return bool(changed.value)
+
+
 def rss_marker(source: str, site: str, round: int, tag: str, task: str = "") -> str:
     """NVFlare's RSS marker for the RSS of now: "[RSS] CA s=site-1 r=3 recv: 143.2 MB"."""
     text = ctypes.create_string_buffer(1024)

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Weighted means of NumPy arrays and PyTorch tensors with the same bits in whatever order they come.
+
+  mean = TensorSum()
+  for values, weight in results:
+      mean.add(values, weight)
+  print(mean.take())
+"""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from typing import Any
+
+from . import _abi, errors
+from ._library import check, library
+
+_TYPES = {"float32": 1, "float64": 2, "float16": 3, "bfloat16": 4, "int8": 5, "int16": 6, "int32": 7,
+          "int64": 8, "uint8": 9, "bool": 9}
+_FLOATS = ("float32", "float64", "float16", "bfloat16")
+
+
+class TensorSum:
+    """One accumulator in native memory: 8 bytes per element, and a little more; no temporaries.
+
+    Takes arrays and tensors of one shape, of float16, bfloat16, float32, float64, bool and integers up
+    to 64 bits. The mean has the type of the first addition; that of integers is float64. Thread-safe.
+    """
+
+    def __init__(self) -> None:
+        self._sum: ctypes.c_void_p | None = None
+        self._shape: tuple[int, ...] = ()
+        self._kind = ""
+        self._type = ""
+
+    def check(self, values: Any) -> None:
+        """Raises BadInput where `values` cannot be added to what is there."""
+        shape, kind, name, whole = self._fitting(values)
+        check(library().ebb_sum_check(_TYPES[name], _elements(shape), _address(whole)))
+
+    def _fitting(self, values: Any) -> tuple[tuple[int, ...], str, str, Any]:
+        shape, kind, name, whole = _described(values)
+        if name not in _TYPES:
+            raise errors.BadInput(f"{kind} of {name}: expected {', '.join(_TYPES)}")
+        if self._sum is not None and shape != self._shape:
+            raise errors.BadInput(f"shape {shape}: expected {self._shape}, as before")
+        if self._sum is not None and kind != self._kind:
+            raise errors.BadInput(f"{kind}: expected {self._kind}, as before")
+        return shape, kind, name, whole
+
+    def add(self, values: Any, weight: float = 1.0) -> None:
+        """Adds weight * values; with the negative weight it takes them back. BadInput, with nothing
+        added, for another shape, a type that is not there or what is not finite."""
+        shape, kind, name, whole = self._fitting(values)
+        if self._sum is None:
+            made = ctypes.c_void_p()
+            check(library().ebb_sum_create(_elements(shape), ctypes.byref(made)))
+            weakref.finalize(self, library().ebb_sum_destroy, made)
+            self._sum, self._shape, self._kind, self._type = made, shape, kind, name
+        check(library().ebb_sum_add(self._sum, _TYPES[name], _address(whole), float(weight)))
+
+    def mean(self) -> Any:
+        """The mean of what was added, as a new array or tensor; the sum goes on."""
+        return self._read(release=False)
+
+    def take(self) -> Any:
+        """The mean; the sum lets go of its memory while it is read, and is empty then."""
+        return self._read(release=True)
+
+    @property
+    def additions(self) -> int:
+        return int(self._report().additions)
+
+    @property
+    def weight(self) -> float:
+        return float(self._report().weight)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of native memory."""
+        return int(self._report().bytes)
+
+    def _report(self) -> _abi.SumReport:
+        report = _abi.SumReport(struct_size=ctypes.sizeof(_abi.SumReport))
+        if self._sum is not None:
+            check(library().ebb_sum_info(self._sum, ctypes.byref(report)))
+        return report
+
+    def _read(self, release: bool) -> Any:
+        if self._sum is None:
+            raise errors.BadInput("nothing was added: expected one addition or more")
+        name = self._type if self._type in _FLOATS else "float64"
+        if self._kind == "numpy array":
+            import numpy  # type: ignore[import-not-found,unused-ignore]
+            result = numpy.empty(self._shape, name)
+        else:
+            import torch  # type: ignore[import-not-found,unused-ignore]
+            result = torch.empty(self._shape, dtype=getattr(torch, name))
+        check(library().ebb_sum_mean(self._sum, _TYPES[name], _address(result), int(release)))
+        return result
+
+
+def _described(values: Any) -> tuple[tuple[int, ...], str, str, Any]:
+    """(shape, kind, name of the type, the same values in one piece of this process's memory)."""
+    if hasattr(values, "data_ptr"):
+        tensor = values.detach().cpu().contiguous()
+        return tuple(tensor.shape), "PyTorch tensor", str(tensor.dtype).removeprefix("torch."), tensor
+    if hasattr(values, "__array_interface__"):
+        import numpy
+        array = numpy.ascontiguousarray(values).reshape(numpy.shape(values))
+        native = array.dtype.isnative
+        return tuple(array.shape), "numpy array", array.dtype.name if native else "another byte order", array
+    raise errors.BadInput(f"{type(values).__name__}: expected a NumPy array or a PyTorch tensor")
+
+
+def _elements(shape: tuple[int, ...]) -> int:
+    elements = 1
+    for extent in shape:
+        elements *= extent
+    return elements
+
+
+def _address(values: Any) -> int | None:
+    address: int = values.data_ptr() if hasattr(values, "data_ptr") else values.ctypes.data
+    return address or None
