@@ -17,6 +17,7 @@ from nvflare.app_common.app_event_type import AppEventType  # type: ignore[impor
 from nvflare.widgets.widget import Widget  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
 from .. import memory
+from .broadcast import SharedBroadcast
 from .patching import patch as patch_nvflare, release_downloads
 
 _MIB = 1 << 20
@@ -39,13 +40,17 @@ class EbbMemoryWidget(Widget):  # type: ignore[misc,unused-ignore]
             last one until the next comes.
         at_once: has freed memory go back at once, see `ebb.give_back_at_once`: lower peaks for more time
             in the system.
+        share_broadcast: NVFlare copies the whole model before it sends it, so that nobody changes it
+            meanwhile. With this, NumPy arrays are not copied but read-only until aggregation starts. For
+            workflows that change no array of the global model in place, such as FedAvg.
         cuda_empty_cache: empties PyTorch's CUDA cache as well.
         patch: makes NVFlare's own cleanups use Ebb, see `ebb.nvflare.patch`.
         record: the name of the file.
     """
 
     def __init__(self, every: int = 1, per_result: bool = True, release_results: bool = True,
-                 at_once: bool = True, cuda_empty_cache: bool = False, patch: bool = True,
+                 at_once: bool = True, share_broadcast: bool = False,
+                 cuda_empty_cache: bool = False, patch: bool = True,
                  record: str = "ebb-memory.jsonl") -> None:
         super().__init__()
         if isinstance(every, bool) or not isinstance(every, int) or every < 0:
@@ -54,6 +59,7 @@ class EbbMemoryWidget(Widget):  # type: ignore[misc,unused-ignore]
         self.per_result = per_result
         self.release_results = release_results
         self.at_once = at_once
+        self.share_broadcast = share_broadcast
         self.cuda_empty_cache = cuda_empty_cache
         self.patch = patch
         self.record = record
@@ -62,6 +68,7 @@ class EbbMemoryWidget(Widget):  # type: ignore[misc,unused-ignore]
         self._done = 0
         self._task_done = False
         self._rss_after = 0
+        self._broadcast = SharedBroadcast()
         self.returned_bytes = 0
 
     def handle_event(self, event_type: str, fl_ctx: FLContext) -> None:
@@ -73,7 +80,13 @@ class EbbMemoryWidget(Widget):  # type: ignore[misc,unused-ignore]
             if self.at_once:
                 memory.give_back_at_once()
             self._rss_after = memory.rss()
+        elif event_type == AppEventType.BEFORE_TRAIN_TASK:
+            if self.share_broadcast:
+                self._broadcast.share(fl_ctx.get_prop(AppConstants.TRAIN_SHAREABLE))
+        elif event_type == AppEventType.BEFORE_AGGREGATION:
+            self._broadcast.end()
         elif event_type == AppEventType.ROUND_STARTED:
+            self._broadcast.end()
             self._round_started(fl_ctx)
         elif event_type == EventType.AFTER_PROCESS_SUBMISSION:
             self._result_processed(fl_ctx)
@@ -84,6 +97,7 @@ class EbbMemoryWidget(Widget):  # type: ignore[misc,unused-ignore]
                 self._task_done = False
                 self._counted(fl_ctx, "before the next task")
         elif event_type == EventType.END_RUN:
+            self._broadcast.end()
             self._clean(fl_ctx, "at the end of the run")
 
     def _round_started(self, fl_ctx: FLContext) -> None:
