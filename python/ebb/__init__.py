@@ -56,8 +56,8 @@ __all__ = [
     "BadInput", "Bug", "CleanupReport", "Error", "FileError", "Forked", "LibraryMissing",
     "MemoryInfo", "NeedsCuda", "NotFound", "NotPermitted", "OutOfMemory", "RoundKeeper", "Step",
     "TooLate", "TrimReport", "Unavailable", "Watch", "WrongArchitecture", "allocator", "call",
-    "cleanup", "cleanup_memory", "doctor", "env", "get_allocator_type", "give_back_at_once", "guard", "hooks", "info",
-    "library_path", "memory_level", "memory_profile", "plan", "read_memory", "replay", "rss",
+    "cleanup", "cleanup_memory", "doctor", "env", "get_allocator_type", "give_back_at_once", "guard",
+    "hooks", "info", "library_path", "memory_level", "memory_profile", "plan", "read_memory", "replay", "rss",
     "rss_marker", "trim", "try_malloc_trim", "tune", "version", "watch", "watch_pressure",
 ]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Ebb raises. Every class is an `Error`; each message is one line: what, where, what was expected."""
+"""What Ebb raises: classes of `Error`, with one line that says what, where and what was expected."""
 
 from __future__ import annotations
 

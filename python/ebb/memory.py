@@ -188,7 +188,8 @@ def memory_level(warn_percent: float = 85.0, critical_percent: float = 90.0) -> 
     return _LEVELS[level.value]
 
 
-def guard(warn_percent: float = 85.0, critical_percent: float = 90.0) -> tuple[str, CleanupReport | None]:
+def guard(warn_percent: float = 85.0,
+          critical_percent: float = 90.0) -> tuple[str, CleanupReport | None]:
     """The level; at critical it cleans up, and the report comes with it."""
     level = ctypes.c_int()
     native = new_report()

@@ -10,8 +10,10 @@
 from __future__ import annotations
 
 import ctypes
+import math
+import threading
 import weakref
-from typing import Any
+from typing import Any, Sequence
 
 from . import _abi, errors
 from ._library import check, library
@@ -29,36 +31,34 @@ class TensorSum:
     """
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._sum: ctypes.c_void_p | None = None
-        self._shape: tuple[int, ...] = ()
+        self._kept: tuple[Any, float] | None = None
+        self._shape: tuple[int, ...] | None = None
         self._kind = ""
         self._type = ""
 
     def check(self, values: Any) -> None:
         """Raises BadInput where `values` cannot be added to what is there."""
-        shape, kind, name, whole = self._fitting(values)
-        check(library().ebb_sum_check(_TYPES[name], _elements(shape), _address(whole)))
+        with self._lock:
+            self._checked(values)
 
-    def _fitting(self, values: Any) -> tuple[tuple[int, ...], str, str, Any]:
-        shape, kind, name, whole = _described(values)
-        if name not in _TYPES:
-            raise errors.BadInput(f"{kind} of {name}: expected {', '.join(_TYPES)}")
-        if self._sum is not None and shape != self._shape:
-            raise errors.BadInput(f"shape {shape}: expected {self._shape}, as before")
-        if self._sum is not None and kind != self._kind:
-            raise errors.BadInput(f"{kind}: expected {self._kind}, as before")
-        return shape, kind, name, whole
-
-    def add(self, values: Any, weight: float = 1.0) -> None:
+    def add(self, values: Any, weight: float = 1.0, *, keep: bool = False) -> None:
         """Adds weight * values; with the negative weight it takes them back. BadInput, with nothing
-        added, for another shape, a type that is not there or what is not finite."""
-        shape, kind, name, whole = self._fitting(values)
-        if self._sum is None:
-            made = ctypes.c_void_p()
-            check(library().ebb_sum_create(_elements(shape), ctypes.byref(made)))
-            weakref.finalize(self, library().ebb_sum_destroy, made)
-            self._sum, self._shape, self._kind, self._type = made, shape, kind, name
-        check(library().ebb_sum_add(self._sum, _TYPES[name], _address(whole), float(weight)))
+        added, for another shape, a type that is not there or what is not finite.
+
+        `keep`: nobody changes `values` any more. The first of them is then held as it is until the next
+        one comes, which spares the accumulator meanwhile.
+        """
+        if not math.isfinite(weight):
+            raise errors.BadInput(f"weight {weight}: expected a finite number")
+        with self._lock:
+            whole = self._checked(values)
+            if keep and self._sum is None and self._kept is None:
+                self._kept = whole, float(weight)
+                return
+            self._add_kept()
+            self._add(whole, float(weight))
 
     def mean(self) -> Any:
         """The mean of what was added, as a new array or tensor; the sum goes on."""
@@ -70,16 +70,19 @@ class TensorSum:
 
     @property
     def additions(self) -> int:
-        return int(self._report().additions)
+        with self._lock:
+            return int(self._report().additions) + (self._kept is not None)
 
     @property
     def weight(self) -> float:
-        return float(self._report().weight)
+        with self._lock:
+            return float(self._report().weight) + (self._kept[1] if self._kept is not None else 0.0)
 
     @property
     def nbytes(self) -> int:
         """Bytes of native memory."""
-        return int(self._report().bytes)
+        with self._lock:
+            return int(self._report().bytes)
 
     def _report(self) -> _abi.SumReport:
         report = _abi.SumReport(struct_size=ctypes.sizeof(_abi.SumReport))
@@ -87,18 +90,49 @@ class TensorSum:
             check(library().ebb_sum_info(self._sum, ctypes.byref(report)))
         return report
 
-    def _read(self, release: bool) -> Any:
+    def _checked(self, values: Any) -> Any:
+        """The values in one piece, if they fit; remembers what fits from now on."""
+        shape, kind, name, whole = _described(values)
+        if name not in _TYPES:
+            raise errors.BadInput(f"{kind} of {name}: expected {', '.join(_TYPES)}")
+        if self._shape is not None and shape != self._shape:
+            raise errors.BadInput(f"shape {shape}: expected {self._shape}, as before")
+        if self._shape is not None and kind != self._kind:
+            raise errors.BadInput(f"{kind}: expected {self._kind}, as before")
+        check(library().ebb_sum_check(_TYPES[name], _elements(shape), _address(whole)))
+        if self._shape is None:
+            self._shape, self._kind, self._type = shape, kind, name
+        return whole
+
+    def _add(self, whole: Any, weight: float) -> None:
         if self._sum is None:
-            raise errors.BadInput("nothing was added: expected one addition or more")
-        name = self._type if self._type in _FLOATS else "float64"
-        if self._kind == "numpy array":
-            import numpy  # type: ignore[import-not-found,unused-ignore]
-            result = numpy.empty(self._shape, name)
-        else:
-            import torch  # type: ignore[import-not-found,unused-ignore]
-            result = torch.empty(self._shape, dtype=getattr(torch, name))
-        check(library().ebb_sum_mean(self._sum, _TYPES[name], _address(result), int(release)))
-        return result
+            made = ctypes.c_void_p()
+            check(library().ebb_sum_create(_elements(whole.shape), ctypes.byref(made)))
+            weakref.finalize(self, library().ebb_sum_destroy, made)
+            self._sum = made
+        name = _described(whole)[2]
+        check(library().ebb_sum_add(self._sum, _TYPES[name], _address(whole), weight))
+
+    def _add_kept(self) -> None:
+        if self._kept is not None:
+            (whole, weight), self._kept = self._kept, None
+            self._add(whole, weight)
+
+    def _read(self, release: bool) -> Any:
+        with self._lock:
+            self._add_kept()
+            if self._sum is None or self._shape is None:
+                raise errors.BadInput("nothing was added: expected one addition or more")
+            name = self._type if self._type in _FLOATS else "float64"
+            result: Any
+            if self._kind == "numpy array":
+                import numpy
+                result = numpy.empty(self._shape, name)
+            else:
+                import torch
+                result = torch.empty(self._shape, dtype=getattr(torch, name))
+            check(library().ebb_sum_mean(self._sum, _TYPES[name], _address(result), int(release)))
+            return result
 
 
 def _described(values: Any) -> tuple[tuple[int, ...], str, str, Any]:
@@ -109,12 +143,12 @@ def _described(values: Any) -> tuple[tuple[int, ...], str, str, Any]:
     if hasattr(values, "__array_interface__"):
         import numpy
         array = numpy.ascontiguousarray(values).reshape(numpy.shape(values))
-        native = array.dtype.isnative
-        return tuple(array.shape), "numpy array", array.dtype.name if native else "another byte order", array
+        name = array.dtype.name if array.dtype.isnative else "another byte order"
+        return tuple(array.shape), "numpy array", name, array
     raise errors.BadInput(f"{type(values).__name__}: expected a NumPy array or a PyTorch tensor")
 
 
-def _elements(shape: tuple[int, ...]) -> int:
+def _elements(shape: Sequence[int]) -> int:
     elements = 1
     for extent in shape:
         elements *= extent

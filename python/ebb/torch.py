@@ -290,7 +290,7 @@ def _can_record(what: str) -> None:
 
 def _torch_with_cuda(what: str) -> Any:
     try:
-        import torch  # type: ignore[import-not-found,unused-ignore]
+        import torch
     except ImportError as failure:
         raise errors.NeedsCuda(f"{what} needs PyTorch for CUDA: {failure}") from None
     version = str(torch.__version__)

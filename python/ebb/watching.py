@@ -67,7 +67,7 @@ class Watch:
         ipython = sys.modules.get("IPython")
         shell = ipython.get_ipython() if ipython is not None else None
         if shell is not None and self._display is None:
-            from IPython.display import display  # type: ignore[import-not-found,unused-ignore]
+            from IPython.display import display
             self._display = display(self, display_id=True)
 
     def _run(self) -> None:

@@ -4,7 +4,6 @@
   run.py REPORT [--long] [MODULE...]
 """
 import json
-import os
 import sys
 import time
 import traceback
@@ -44,14 +43,23 @@ class Reporter(unittest.TestResult):
         self._write(test, "skipped", reason)
 
 
+def chosen(suite, long):
+    """The tests of a suite, those marked as long only if asked."""
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from chosen(test, long)
+        elif long or not getattr(getattr(test, test._testMethodName, None), "is_long", False):
+            yield test
+
+
 def main():
     arguments = sys.argv[1:]
-    if "--long" in arguments:
+    long = "--long" in arguments
+    if long:
         arguments.remove("--long")
-        os.environ["EBB_TEST_LONG"] = "1"
     folder = Path(__file__).resolve().parent
     modules = arguments[1:] or sorted(path.stem for path in folder.glob("test_*.py"))
-    suite = unittest.defaultTestLoader.loadTestsFromNames(modules)
+    suite = unittest.TestSuite(chosen(unittest.defaultTestLoader.loadTestsFromNames(modules), long))
     with open(arguments[0], "w", encoding="utf-8") as report:
         result = Reporter(report)
         suite.run(result)

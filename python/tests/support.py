@@ -12,6 +12,12 @@ DEBIAN_PYTHON = "/usr/bin/python3"
 MIB = 1 << 20
 
 
+def long_test(function):
+    """A test that only runs with --long."""
+    function.is_long = True
+    return function
+
+
 def python(code, *, interpreter=sys.executable, check=True, **environment):
     """Runs code in a process of its own; its output, stripped. None takes a variable away."""
     variables = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ebb inside the NVFlare from PyPI."""
 import copy
+import gc
 import json
 import os
 import random
 import subprocess
 import sys
 import unittest
+import weakref
 from pathlib import Path
 
 import nvflare
@@ -24,9 +26,8 @@ from nvflare.fuel.utils import memory_utils
 import ebb
 import ebb.nvflare
 from ebb.nvflare import EbbAggregator, EbbMemoryWidget
-from support import MIB, ROOT, fragmented, preload, python
+from support import MIB, ROOT, fragmented, long_test, preload, python
 
-LONG = bool(os.environ.get("EBB_TEST_LONG"))
 MODEL_MIB = 64
 
 
@@ -151,6 +152,23 @@ class Widget(unittest.TestCase):
         widget.handle_event(AppEventType.BEFORE_AGGREGATION, context(0))
         array[0] = 2
         self.assertIsNot(copy.deepcopy(data)["DXO"]["data"]["w"], array, "once per request")
+        widget.handle_event(AppEventType.BEFORE_TRAIN_TASK, fl_ctx)
+        gone = weakref.ref(data)
+        gc.disable()
+        self.addCleanup(gc.enable)
+        fl_ctx.set_prop(AppConstants.TRAIN_SHAREABLE, None, private=True, sticky=False)
+        del data
+        self.assertIsNone(gone(), "without a cycle")
+
+    def test_results_are_trimmed_only_where_much_came(self):
+        widget = EbbMemoryWidget(record="", at_once=False)
+        widget.handle_event(EventType.START_RUN, context())
+        widget.handle_event(EventType.AFTER_PROCESS_SUBMISSION, context(0))
+        self.assertEqual(widget.returned_bytes, 0)
+        kept = fragmented()
+        widget.handle_event(EventType.BEFORE_PROCESS_SUBMISSION, context(0))
+        self.assertGreater(widget.returned_bytes, 40 * MIB)
+        self.assertTrue(kept)
 
     def test_arguments_are_stored_by_name_for_export(self):
         arguments = {"every": 2, "per_result": False, "release_results": False, "at_once": False,
@@ -252,17 +270,17 @@ class Simulator(unittest.TestCase):
     def test_two_clients_on_glibc_need_40_percent_less(self):
         self.compare("glibc", 2, 0.40, MALLOC_ARENA_MAX="4")
 
-    @unittest.skipUnless(LONG, "in make test-long")
+    @long_test
     def test_four_clients_on_glibc_need_40_percent_less(self):
         self.compare("glibc", 4, 0.40, MALLOC_ARENA_MAX="4")
 
-    @unittest.skipUnless(LONG, "in make test-long")
+    @long_test
     def test_on_tcmalloc_they_need_25_percent_less(self):
         for clients in (2, 4):
             with self.subTest(clients):
                 self.compare("tcmalloc", clients, 0.25, LD_PRELOAD=preload("tcmalloc_minimal"))
 
-    @unittest.skipUnless(LONG, "in make test-long")
+    @long_test
     def test_on_jemalloc_they_need_15_percent_less(self):
         for clients in (2, 4):
             with self.subTest(clients):
@@ -270,10 +288,12 @@ class Simulator(unittest.TestCase):
                              MALLOC_CONF="dirty_decay_ms:5000,muzzy_decay_ms:5000")
 
 
-class Version(unittest.TestCase):
-    def test_it_is_the_one_that_the_page_names(self):
+class Page(unittest.TestCase):
+    def test_names_the_version_and_the_classes_that_sites_have_to_allow(self):
         page = (ROOT / "docs" / "nvflare.md").read_text(encoding="utf-8")
         self.assertIn(nvflare.__version__, page)
+        for component in (EbbAggregator, EbbMemoryWidget):
+            self.assertIn(f'"{component.__module__}.{component.__qualname__}"', page, "the allow-list")
 
 
 if __name__ == "__main__":

@@ -106,6 +106,22 @@ class Sums(unittest.TestCase):
             mean.add(rng.standard_normal(1 << 20, numpy.float32), 100 + client)
         self.assertLess(mean.nbytes, 9 << 20)
 
+    def test_what_is_kept_as_it_is_counts_all_the_same(self):
+        parts = self.parts(4, numpy.float32, 20, fractions=True)
+        expected = mean_of(parts)
+        mean = TensorSum()
+        for number, (values, weight) in enumerate(parts):
+            mean.add(values, weight, keep=True)
+            self.assertEqual(mean.additions, number + 1)
+            self.assertEqual(mean.nbytes > 0, number > 0, "the first is its own accumulator")
+        self.assertAlmostEqual(mean.weight, sum(weight for _, weight in parts))
+        numpy.testing.assert_array_equal(mean.take(), expected)
+        alone = TensorSum()
+        alone.add(parts[0][0], 3, keep=True)
+        with self.assertRaises(ebb.BadInput):
+            alone.add(parts[0][0][:5], 3, keep=True)
+        numpy.testing.assert_array_equal(alone.take(), parts[0][0])
+
     def test_let_go_of_memory_while_they_are_read(self):
         mean = TensorSum()
         values = numpy.ones(8 << 20, numpy.float32)
@@ -117,16 +133,16 @@ class Sums(unittest.TestCase):
 
     def test_add_from_many_threads(self):
         mean = TensorSum()
-        mean.add(numpy.zeros(1000, numpy.float32), 1)
         values = numpy.full(1000, 0.1, numpy.float32)
-        threads = [threading.Thread(target=lambda: [mean.add(values, 2) for _ in range(20)])
+        threads = [threading.Thread(target=lambda: [mean.add(values, 2, keep=True) for _ in range(20)])
                    for _ in range(6)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        self.assertEqual(mean.additions, 121)
-        self.assertEqual(mean.take()[5], numpy.float32(float(numpy.float32(0.1)) * 240 / 241))
+        self.assertEqual(mean.additions, 120)
+        self.assertEqual(mean.weight, 240)
+        numpy.testing.assert_array_equal(mean.take(), values)
 
 
 class TorchTensors(unittest.TestCase):

@@ -149,13 +149,13 @@ bool Block::add_narrow(std::int64_t* narrow, const double* values, std::size_t c
   if (std::abs(lowest_) > 900 || std::abs(weight.top) > 100) return false;
   const double scale = std::ldexp(weight.value, -lowest_);
   std::int64_t units[kElements];
-  bool exact = true;
+  unsigned inexact = 0;  // no branch in the loop
   for (std::size_t i = 0; i < count; ++i) {
     const double scaled = values[i] * scale;
     units[i] = static_cast<std::int64_t>(scaled);
-    exact = exact && static_cast<double>(units[i]) == scaled;
+    inexact |= static_cast<unsigned>(static_cast<double>(units[i]) != scaled);
   }
-  if (!exact) return false;
+  if (inexact != 0) return false;
   for (std::size_t i = 0; i < count; ++i)
     narrow[i] += units[i];
   top_ = static_cast<std::int16_t>(top);

@@ -179,9 +179,13 @@ void store(ElementType type, const double* from, std::size_t count, void* values
 
 std::size_t first_unusable(ElementType type, const double* values, std::size_t count) {
   const double most = type == ElementType::int64 ? 0x1p53 : std::numeric_limits<double>::max();
+  unsigned unusable = 0;  // no branch in the loop that nearly always is all there is
   for (std::size_t i = 0; i < count; ++i)
-    if (!(std::fabs(values[i]) <= most)) return i;
-  return count;
+    unusable |= static_cast<unsigned>(!(std::fabs(values[i]) <= most));
+  std::size_t first = 0;
+  while (first < count && unusable != 0 && std::fabs(values[first]) <= most)
+    ++first;
+  return unusable != 0 ? first : count;
 }
 
 }  // namespace ebb::sum

@@ -79,7 +79,8 @@ def _gpu() -> dict[str, float]:
 def check_memory_critical(threshold_percent: float = 90.0) -> tuple[bool, str]:
     """Whether main memory or the GPU's is above the threshold, and a line that says which."""
     memory = get_memory_info()
-    above = [f"{name} at {memory[key]:.1f}%" for name, key in (("RAM", "ram_percent"), ("GPU", "gpu_percent"))
+    above = [f"{name} at {memory[key]:.1f}%"
+             for name, key in (("RAM", "ram_percent"), ("GPU", "gpu_percent"))
              if memory.get(key, 0.0) > threshold_percent]
     return bool(above), ", ".join(above) if above else "Memory OK"
 

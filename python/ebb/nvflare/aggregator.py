@@ -9,15 +9,15 @@ import re
 import threading
 from typing import Any
 
-from nvflare.apis.fl_constant import FLMetaKey  # type: ignore[import-untyped,import-not-found,unused-ignore]
-from nvflare.app_common.abstract.fl_model import FLModel  # type: ignore[import-untyped,import-not-found,unused-ignore]
-from nvflare.app_common.aggregators.model_aggregator import ModelAggregator  # type: ignore[import-untyped,import-not-found,unused-ignore]
+from nvflare.apis.fl_constant import FLMetaKey
+from nvflare.app_common.abstract.fl_model import FLModel
+from nvflare.app_common.aggregators.model_aggregator import ModelAggregator
 
 from .. import errors
 from ..sums import TensorSum
 
 
-class EbbAggregator(ModelAggregator):  # type: ignore[misc,unused-ignore]
+class EbbAggregator(ModelAggregator):
     """For `FedAvg(aggregator=EbbAggregator())` and every workflow that takes a ModelAggregator.
 
     Weights are NVFlare's: those of `aggregation_weights`, by client, times the steps that the client
@@ -28,7 +28,7 @@ class EbbAggregator(ModelAggregator):  # type: ignore[misc,unused-ignore]
         exclude_vars: variables whose names match this pattern are left out.
         aggregation_weights: by client's name; 1.0 for those that are not there.
         release_results: takes each array out of a result's params as it is added, so that sums and
-            results are never there at once. For components that read params afterwards: False.
+            results are never there at once; the first result is its own accumulator. For components that read params afterwards: False.
     """
 
     def __init__(self, exclude_vars: str | None = None,
@@ -62,8 +62,10 @@ class EbbAggregator(ModelAggregator):  # type: ignore[misc,unused-ignore]
                         raise errors.BadInput(f"{name}: {failure}") from None
             # Nothing but a lack of memory can fail now, and that is the end of the sums anyway.
             for name in sums:
-                sums[name].add(_in_memory(params.pop(name) if self.release_results else params[name]),
-                               weight)
+                if self.release_results:
+                    sums[name].add(_in_memory(params.pop(name)), weight, keep=True)
+                else:
+                    sums[name].add(_in_memory(params[name]), weight)
             self._sums.update(sums)
             if self._params_type is None:
                 self._params_type = model.params_type
@@ -89,7 +91,7 @@ class EbbAggregator(ModelAggregator):  # type: ignore[misc,unused-ignore]
 
     def _weight_of(self, model: FLModel) -> float:
         meta = model.meta or {}
-        own = float(self.aggregation_weights.get(meta.get("client_name"), 1.0))
+        own = float(self.aggregation_weights.get(str(meta.get("client_name")), 1.0))
         steps = meta.get(FLMetaKey.NUM_STEPS_CURRENT_ROUND)
         try:
             counted = 1.0 if steps is None or isinstance(steps, bool) else float(steps)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import threading
+import weakref
 from typing import Any, Iterator
 
 
@@ -20,16 +21,20 @@ class SharedBroadcast:
         if shareable is None or "__deepcopy__" in vars(shareable):
             return
 
+        # Weak: a model that only a cycle holds would live until garbage is collected.
+        original = weakref.ref(shareable)
+
         def copy_without_arrays(memo: dict[int, Any]) -> Any:
-            del vars(shareable)["__deepcopy__"]
-            arrays = list(_arrays_in(shareable))
+            whole = original()
+            del vars(whole)["__deepcopy__"]
+            arrays = list(_arrays_in(whole))
             with self._lock:
                 for array in arrays:
                     if array.flags.writeable:
                         array.flags.writeable = False
                         self._locked.append(array)
             memo.update((id(array), array) for array in arrays)
-            return copy.deepcopy(shareable, memo)
+            return copy.deepcopy(whole, memo)
 
         shareable.__deepcopy__ = copy_without_arrays
 

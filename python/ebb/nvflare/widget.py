@@ -9,12 +9,12 @@ import threading
 import time
 from typing import Any
 
-from nvflare.apis.event_type import EventType  # type: ignore[import-untyped,import-not-found,unused-ignore]
-from nvflare.apis.fl_constant import FLContextKey  # type: ignore[import-untyped,import-not-found,unused-ignore]
-from nvflare.apis.fl_context import FLContext  # type: ignore[import-untyped,import-not-found,unused-ignore]
-from nvflare.app_common.app_constant import AppConstants  # type: ignore[import-untyped,import-not-found,unused-ignore]
-from nvflare.app_common.app_event_type import AppEventType  # type: ignore[import-untyped,import-not-found,unused-ignore]
-from nvflare.widgets.widget import Widget  # type: ignore[import-untyped,import-not-found,unused-ignore]
+from nvflare.apis.event_type import EventType
+from nvflare.apis.fl_constant import FLContextKey
+from nvflare.apis.fl_context import FLContext
+from nvflare.app_common.app_constant import AppConstants
+from nvflare.app_common.app_event_type import AppEventType
+from nvflare.widgets.widget import Widget
 
 from .. import memory
 from .broadcast import SharedBroadcast
@@ -25,17 +25,17 @@ _MIB = 1 << 20
 _WORTH_A_TRIM = 16 * _MIB
 
 
-class EbbMemoryWidget(Widget):  # type: ignore[misc,unused-ignore]
+class EbbMemoryWidget(Widget):
     """A component for servers and clients, e.g. `job.to_server(EbbMemoryWidget(), id="ebb")`.
 
-    Server: cleans up when the next round starts and when the run ends, once per round, and trims after
-    each result that has been processed. Client: cleans up before it asks for the next task, once the
+    Server: cleans up when the next round starts and when the run ends, once per round, and trims before
+    and after each result is processed. Client: cleans up before it asks for the next task, once the
     last one is done; then nothing holds what was sent any more. Each cleanup is a line in the job's
     log and one in `record`, a file of JSON lines in the job's folder ("" for none).
 
     Args:
         every: rounds (on a client, tasks) between cleanups; 0 for none.
-        per_result: trims after each result.
+        per_result: trims before and after each result.
         release_results: lets go of a result that has been processed; NVFlare's context would hold the
             last one until the next comes.
         at_once: has freed memory go back at once, see `ebb.give_back_at_once`: lower peaks for more time
@@ -88,8 +88,13 @@ class EbbMemoryWidget(Widget):  # type: ignore[misc,unused-ignore]
         elif event_type == AppEventType.ROUND_STARTED:
             self._broadcast.end()
             self._round_started(fl_ctx)
+        elif event_type == EventType.BEFORE_PROCESS_SUBMISSION:
+            # What the transfer left behind goes before the sums come.
+            self._trim(fl_ctx, "before a result")
         elif event_type == EventType.AFTER_PROCESS_SUBMISSION:
-            self._result_processed(fl_ctx)
+            if self.release_results:
+                _let_go(fl_ctx)
+            self._trim(fl_ctx, "after a result")
         elif event_type in (EventType.AFTER_TASK_EXECUTION, EventType.AFTER_SEND_TASK_RESULT):
             self._task_done = True
         elif event_type == EventType.BEFORE_PULL_TASK:
@@ -116,14 +121,12 @@ class EbbMemoryWidget(Widget):  # type: ignore[misc,unused-ignore]
         if due:
             self._clean(fl_ctx, when)
 
-    def _result_processed(self, fl_ctx: FLContext) -> None:
-        if self.release_results:
-            _let_go(fl_ctx)
+    def _trim(self, fl_ctx: FLContext, when: str) -> None:
         if not self.per_result or self.every == 0 or memory.rss() < self._rss_after + _WORTH_A_TRIM:
             return
         report = memory.trim()
         self._rss_after = report.rss_after_bytes
-        self._tell(fl_ctx, "after a result", report.rss_before_bytes, report.rss_after_bytes)
+        self._tell(fl_ctx, when, report.rss_before_bytes, report.rss_after_bytes)
 
     def _clean(self, fl_ctx: FLContext, when: str) -> None:
         report = memory.cleanup_memory(self.cuda_empty_cache)
