@@ -20,14 +20,14 @@ from ._library import check, library
 
 _TYPES = {"float32": 1, "float64": 2, "float16": 3, "bfloat16": 4, "int8": 5, "int16": 6, "int32": 7,
           "int64": 8, "uint8": 9, "bool": 9}
-_FLOATS = ("float32", "float64", "float16", "bfloat16")
 
 
 class TensorSum:
     """One accumulator in native memory: 8 bytes per element, and a little more; no temporaries.
 
     Takes arrays and tensors of one shape, of float16, bfloat16, float32, float64, bool and integers up
-    to 64 bits. The mean has the type of the first addition; that of integers is float64. Thread-safe.
+    to 64 bits. The mean has the narrowest type that holds all of theirs; that of integers is float64.
+    Thread-safe.
     """
 
     def __init__(self) -> None:
@@ -36,12 +36,12 @@ class TensorSum:
         self._kept: tuple[Any, float] | None = None
         self._shape: tuple[int, ...] | None = None
         self._kind = ""
-        self._type = ""
+        self._types: set[str] = set()
 
     def check(self, values: Any) -> None:
         """Raises BadInput where `values` cannot be added to what is there."""
         with self._lock:
-            self._checked(values)
+            self._check_finite(self._fitting(values))
 
     def add(self, values: Any, weight: float = 1.0, *, keep: bool = False) -> None:
         """Adds weight * values; with the negative weight it takes them back. BadInput, with nothing
@@ -53,9 +53,11 @@ class TensorSum:
         if not math.isfinite(weight):
             raise errors.BadInput(f"weight {weight}: expected a finite number")
         with self._lock:
-            whole = self._checked(values)
+            whole = self._fitting(values)
             if keep and self._sum is None and self._kept is None:
+                self._check_finite(whole)
                 self._kept = whole, float(weight)
+                self._remember(whole)
                 return
             self._add_kept()
             self._add(whole, float(weight))
@@ -90,8 +92,8 @@ class TensorSum:
             check(library().ebb_sum_info(self._sum, ctypes.byref(report)))
         return report
 
-    def _checked(self, values: Any) -> Any:
-        """The values in one piece, if they fit; remembers what fits from now on."""
+    def _fitting(self, values: Any) -> Any:
+        """The values in one piece, if their shape and type fit what is there."""
         shape, kind, name, whole = _described(values)
         if name not in _TYPES:
             raise errors.BadInput(f"{kind} of {name}: expected {', '.join(_TYPES)}")
@@ -99,19 +101,28 @@ class TensorSum:
             raise errors.BadInput(f"shape {shape}: expected {self._shape}, as before")
         if self._shape is not None and kind != self._kind:
             raise errors.BadInput(f"{kind}: expected {self._kind}, as before")
-        check(library().ebb_sum_check(_TYPES[name], _elements(shape), _address(whole)))
-        if self._shape is None:
-            self._shape, self._kind, self._type = shape, kind, name
         return whole
+
+    @staticmethod
+    def _check_finite(whole: Any) -> None:
+        name = _described(whole)[2]
+        check(library().ebb_sum_check(_TYPES[name], _elements(whole.shape), _address(whole)))
+
+    def _remember(self, whole: Any) -> None:
+        self._shape, self._kind, name, _ = _described(whole)
+        self._types.add(name)
 
     def _add(self, whole: Any, weight: float) -> None:
         if self._sum is None:
+            self._check_finite(whole)  # what is refused decides no shape
             made = ctypes.c_void_p()
             check(library().ebb_sum_create(_elements(whole.shape), ctypes.byref(made)))
             weakref.finalize(self, library().ebb_sum_destroy, made)
             self._sum = made
+            self._remember(whole)
         name = _described(whole)[2]
         check(library().ebb_sum_add(self._sum, _TYPES[name], _address(whole), weight))
+        self._remember(whole)
 
     def _add_kept(self) -> None:
         if self._kept is not None:
@@ -123,7 +134,7 @@ class TensorSum:
             self._add_kept()
             if self._sum is None or self._shape is None:
                 raise errors.BadInput("nothing was added: expected one addition or more")
-            name = self._type if self._type in _FLOATS else "float64"
+            name = _mean_type(self._types)
             result: Any
             if self._kind == "numpy array":
                 import numpy
@@ -133,6 +144,13 @@ class TensorSum:
                 result = torch.empty(self._shape, dtype=getattr(torch, name))
             check(library().ebb_sum_mean(self._sum, _TYPES[name], _address(result), int(release)))
             return result
+
+
+def _mean_type(types: set[str]) -> str:
+    """The narrowest that holds all of them, whichever came first."""
+    if not types <= {"float16", "bfloat16", "float32"}:
+        return "float64"
+    return next(iter(types)) if len(types) == 1 else "float32"
 
 
 def _described(values: Any) -> tuple[tuple[int, ...], str, str, Any]:

@@ -188,7 +188,7 @@ done.set()
 [cleaner.join() for cleaner in cleaners]
 print(sum(statuses), len(statuses))
 """)
-        self.assertEqual(said, "0 40")
+        self.assertEqual(said.splitlines()[-1], "0 40")  # newer Pythons warn of fork
 
     def test_the_end_of_the_interpreter_is_quiet(self):
         said = python("""

@@ -69,6 +69,21 @@ class Sums(unittest.TestCase):
             self.assertEqual(mean.dtype, numpy.float64)
             self.assertEqual(mean.tolist(), [0.25, 0.75])
 
+    def test_the_type_of_the_mean_does_not_depend_on_the_order(self):
+        for types, expected in ((("f2", "f4"), "float32"), (("f4", "f8"), "float64"),
+                                (("f2", "i1"), "float64"), (("f2", "f2"), "float16")):
+            for order in (types, types[::-1]):
+                parts = [(numpy.ones(3, dtype), 1) for dtype in order]
+                self.assertEqual(mean_of(parts).dtype.name, expected)
+
+    def test_what_is_refused_decides_no_shape(self):
+        mean = TensorSum()
+        for keep in (True, False):
+            with self.assertRaises(ebb.BadInput):
+                mean.add(numpy.float64([1, numpy.nan]), keep=keep)
+        mean.add(numpy.ones((4, 4), numpy.float32))
+        self.assertEqual(mean.take().shape, (4, 4))
+
     def test_take_any_shape_and_layout(self):
         values = numpy.arange(24, dtype=numpy.float32).reshape(2, 3, 4)
         for shaped in (values, values.T, values[:, ::2], values[0, 0, 0], numpy.zeros((0, 3), "f4")):
