@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGE = ROOT / "python" / "ebb"
 SOURCES = ("CMakeLists.txt", "LICENSE", "README.md", "pyproject.toml", "cmake", "include", "python",
-           "src", "tests/conformance", "web")
+           "src", "tests/conformance", "tests/device", "tests/support", "web")
 METADATA = """Metadata-Version: 2.1
 Name: ebb
 Version: {version}
