@@ -145,8 +145,8 @@ void Block::add(std::int64_t* narrow, const double* values, std::size_t count, c
 bool Block::add_narrow(std::int64_t* narrow, const double* values, std::size_t count,
                        const Weight& weight, int top, std::uint64_t additions) {
   if (top + growth_bits(additions) > lowest_ + kWordBits - 1) return false;
-  // A power of two beyond the range of doubles would not scale exactly.
-  if (std::abs(lowest_) > 900 || std::abs(weight.top) > 100) return false;
+  // Within these, no product leaves the range in which doubles scale exactly.
+  if (std::abs(lowest_) > 600 || std::abs(weight.top) > 100) return false;
   const double scale = std::ldexp(weight.value, -lowest_);
   std::int64_t units[kElements];
   unsigned inexact = 0;  // no branch in the loop

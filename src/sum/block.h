@@ -45,9 +45,6 @@ class Block {
   /// Bytes beyond the narrow sums.
   std::size_t extra_bytes(std::size_t count) const;
 
-  /// Lets go of what is its own; the sums are gone.
-  void release() { wide_.reset(); }
-
  private:
   bool add_narrow(std::int64_t* narrow, const double* values, std::size_t count,
                   const Weight& weight, int top, std::uint64_t additions);

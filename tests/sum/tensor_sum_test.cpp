@@ -112,6 +112,20 @@ TEST(TensorSum, LosesNothingToCancellation) {
   EXPECT_EQ(mean, 1e-300 / 5);
 }
 
+TEST(TensorSum, LosesNothingBetweenTheLargestAndTheSmallest) {
+  auto sum = TensorSum::create(1);
+  ASSERT_TRUE(sum);
+  const double large = 0x1p900;
+  const float smallest = std::numeric_limits<float>::denorm_min();
+  const double weight = 0x1p-90;
+  ASSERT_TRUE((*sum)->add(ElementType::float64, &large, weight));
+  ASSERT_TRUE((*sum)->add(ElementType::float32, &smallest, weight));
+  ASSERT_TRUE((*sum)->add(ElementType::float64, &large, -weight));
+  double mean = 0;
+  ASSERT_TRUE((*sum)->mean(ElementType::float64, &mean, false));
+  EXPECT_EQ(mean, static_cast<double>(smallest));
+}
+
 TEST(TensorSum, TheNegativeWeightTakesAContributionBack) {
   std::mt19937_64 random(6);
   auto parts = random_parts<float>(random, 4, 300, 30, false);
