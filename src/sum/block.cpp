@@ -106,12 +106,15 @@ std::int64_t shifted(std::int64_t sum, int left) {
 }  // namespace
 
 Dyadic::Dyadic(double value) {
-  if (value == 0) return;
-  const double fraction = std::frexp(value, &exponent);
-  odd = static_cast<std::int64_t>(std::ldexp(fraction, 53));
-  const int zeros = std::countr_zero(static_cast<std::uint64_t>(odd));
-  odd >>= zeros;
-  exponent += zeros - 53;
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const int field = static_cast<int>((bits >> 52U) & 0x7ffU);
+  std::uint64_t mantissa = bits & ((1ULL << 52U) - 1);
+  if (field != 0) mantissa |= 1ULL << 52U;
+  if (mantissa == 0) return;
+  const int zeros = std::countr_zero(mantissa);
+  odd = static_cast<std::int64_t>(mantissa >> zeros);
+  if (value < 0) odd = -odd;
+  exponent = std::max(field, 1) - 1075 + zeros;
 }
 
 Weight::Weight(double weight)
@@ -128,6 +131,8 @@ void Block::add(std::int64_t* narrow, const double* values, std::size_t count, c
   if (words_ == 1 && exact_products && add_narrow(narrow, values, count, weight, top, additions))
     return;
   make_room(narrow, count, lowest_bit_of(values, count) + weight.parts.exponent, top, additions);
+  if (words_ == 1 && exact_products && add_narrow(narrow, values, count, weight, top, additions))
+    return;
   if (words_ == 1) {
     for (std::size_t i = 0; i < count; ++i) {
       const Dyadic value(values[i]);
