@@ -29,7 +29,7 @@ os.register_at_fork(after_in_child=_after_fork_in_child)
 def path() -> Path:
     """The library that is, or would be, loaded: $EBB_LIBRARY, else the one in this package."""
     named = os.environ.get("EBB_LIBRARY")
-    return Path(named) if named else Path(__file__).resolve().parent / "_native" / "libebb.so"
+    return Path(named).absolute() if named else Path(__file__).resolve().parent / "_native" / "libebb.so"
 
 
 def library() -> ctypes.CDLL:

@@ -159,6 +159,8 @@ class Readings(unittest.TestCase):
         level, report = ebb.guard(0.001, 0.002)
         self.assertEqual(level, "critical")
         self.assertGreater(report.rss_before_bytes, 0)
+        self.assertFalse(ebb.give_back_at_once(), "critical has turned it on already")
+        self.assertTrue(ebb.give_back_at_once(False))
 
     def test_writes_nvflares_marker(self):
         self.assertRegex(ebb.rss_marker("CA", "site-1", 3, "recv"),
