@@ -59,6 +59,28 @@ class Wheel(unittest.TestCase):
                 self.assertRaisesRegex(SystemExit, "libebb.so is not there"):
             backend().build_wheel(folder)
 
+    def test_a_machine_that_cannot_build_the_program_gets_the_library(self):
+        for has_cli11, targets in ((True, ["ebb", "ebb-program"]), (False, ["ebb"])):
+            module, asked = backend(), []
+
+            def run(command, optional=False):
+                asked.append(command)
+                fails = "-DEBB_BUILD_PROGRAMS=ON" in command and not has_cli11
+                self.assertTrue(optional or not fails)
+                return not fails
+
+            with mock.patch.object(module, "run", run), tempfile.TemporaryDirectory() as folder, \
+                    mock.patch.dict(os.environ), mock.patch("sys.stderr"):
+                os.environ.pop("EBB_BUILD_PROGRAM", None)
+                module.build(Path(folder) / "build")
+            self.assertEqual([command[-1] for command in asked if "--build" in command], targets)
+
+    def test_without_cmake_it_says_what_to_install(self):
+        module = backend()
+        with mock.patch.object(module.shutil, "which", return_value=None), \
+                self.assertRaisesRegex(SystemExit, "install CMake"):
+            module.build(Path("nowhere"))
+
     def test_is_the_one_that_is_tested(self):
         self.assertNotIn(str(ROOT / "python"), ebb.__file__)
         self.assertEqual(Path(ebb.library_path()).parent.parent, Path(ebb.__file__).parent)
