@@ -118,6 +118,12 @@ EBB_API int ebb_cleanup(int cuda_empty_cache, ebb_cleanup_report* report);
 EBB_API int ebb_guard(double warn_percent, double critical_percent, int* level,
                       ebb_cleanup_report* report);
 
+/** From now on freed memory goes back at once, as far as the allocator can be told so: no decay,
+   and on glibc no reuse of blocks of 4 MiB and more. Costs time where much is freed. 0 for `on`
+   ends it. `changed` (may be null) is 1 where the allocator took it, 0 where it has no such switch
+   or it was so already. */
+EBB_API int ebb_give_back_at_once(int on, int* changed);
+
 /** Stages of hooks, in the order in which they run. */
 #define EBB_STAGE_COLLECTOR 0    /* a language's garbage collector */
 #define EBB_STAGE_CACHE 1        /* a framework's host cache */
@@ -247,6 +253,54 @@ EBB_API int ebb_torch_record_history(int enabled, uint64_t max_entries);
 /** Waits for all streams and gives unused memory of all devices back; ebb_cleanup with
     cuda_empty_cache does it too. */
 EBB_API int ebb_torch_empty_cache(void);
+
+/* ---- sums of tensors ---------------------------------------------------------------------- */
+
+/*
+ * Weighted means of tensors, added one by one: the same bits in whatever order, since the sums are
+ * exact. 8 bytes per element and a little; more where the values of neighbouring elements spread
+ * over more than 63 bits, as those of float64 do.
+ */
+
+typedef struct ebb_sum ebb_sum;
+
+#define EBB_FLOAT32 1
+#define EBB_FLOAT64 2
+#define EBB_FLOAT16 3
+#define EBB_BFLOAT16 4
+#define EBB_INT8 5
+#define EBB_INT16 6
+#define EBB_INT32 7
+#define EBB_INT64 8
+#define EBB_UINT8 9
+
+typedef struct ebb_sum_report {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t elements;
+  uint64_t additions;
+  uint64_t bytes; /* of memory that the sum takes */
+  double weight;  /* of all additions */
+} ebb_sum_report;
+
+EBB_API int ebb_sum_create(uint64_t elements, ebb_sum** sum);
+/** Null is allowed. */
+EBB_API void ebb_sum_destroy(ebb_sum* sum);
+
+/** Adds weight * values. EBB_BAD_INPUT, with nothing added, where one is not finite or is an
+   integer beyond 2^53. The same with the negative weight takes it back. */
+EBB_API int ebb_sum_add(ebb_sum* sum, int type, const void* values, double weight);
+
+/** Whether values could be added: EBB_OK, or EBB_BAD_INPUT that names the first that is in the way.
+ */
+EBB_API int ebb_sum_check(int type, uint64_t elements, const void* values);
+
+/** The sum divided by the sum of the weights, into `values` of a floating-point type. With
+   `release` the sum lets go of its memory while it is read, and is empty then. EBB_BAD_INPUT where
+   the weights add up to 0. */
+EBB_API int ebb_sum_mean(ebb_sum* sum, int type, void* values, int release);
+
+EBB_API int ebb_sum_info(const ebb_sum* sum, ebb_sum_report* report);
 
 /* ---- everything else, as JSON ------------------------------------------------------------ */
 

@@ -130,11 +130,24 @@ int ebb_guard(double warn_percent, double critical_percent, int* level,
     const base::Result<keep::GuardCheck> check =
         keep::guard_memory({warn_percent, critical_percent}, runtime().cleaner);
     if (!check) return fail(check.error());
+    // What was asked for stays, whatever the level.
+    if (runtime().at_once) heap::host_allocator().set_pressure(true);
     if (level != nullptr) *level = static_cast<int>(check->level);
     if (check->cleanup) capi::announce_cleanup(*check->cleanup);
     const base::Status stored =
         check->cleanup ? capi::store(*check->cleanup, report) : capi::store_nothing(false, report);
     return stored ? static_cast<int>(EBB_OK) : fail(stored.error());
+  });
+}
+
+int ebb_give_back_at_once(int on, int* changed) {
+  return guarded([&] {
+    if (changed != nullptr) *changed = 0;
+    if (runtime().disabled()) return static_cast<int>(EBB_OK);
+    runtime().at_once = on != 0;
+    const std::string change = heap::host_allocator().set_pressure(on != 0);
+    if (changed != nullptr && !change.empty()) *changed = 1;
+    return static_cast<int>(EBB_OK);
   });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
 
@@ -21,6 +22,7 @@ struct Runtime {
   base::Result<keep::Settings> settings;
   base::ReclaimerRegistry reclaimers;
   keep::Cleaner cleaner;
+  std::atomic<bool> at_once = false;  ///< asked for by ebb_give_back_at_once
 
   /// Switched off by EBB_DISABLE.
   bool disabled() const { return settings && settings->disabled; }

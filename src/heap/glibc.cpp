@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/mutex.h"
 #include "base/text.h"
 #include "heap/allocators.h"
 #include "heap/arena_sweep.h"
@@ -27,6 +28,12 @@ struct Functions {
   Mallinfo2 (*mallinfo2)();  // since 2.33
   SweepFunctions sweep;
 };
+
+/// Under pressure, blocks from here on are mapped on their own and go back the moment they are
+/// freed; smaller ones, such as the buffers of a transfer, are still reused.
+constexpr int kMappedAlone = 4 << 20;
+/// The most that glibc takes, and what its threshold rises to by itself.
+constexpr int kLargestThreshold = 32 << 20;
 
 class Glibc final : public HostAllocator {
  public:
@@ -78,6 +85,17 @@ class Glibc final : public HostAllocator {
     return result;
   }
 
+  std::string set_pressure(bool on) override {
+    base::Lock lock(mutex_);
+    if (on == under_pressure_ || call_.sweep.mallopt == nullptr) return {};
+    // A threshold that was set stays where it is: glibc no longer raises it with each block freed.
+    if (call_.sweep.mallopt(M_MMAP_THRESHOLD, on ? kMappedAlone : kLargestThreshold) == 0)
+      return {};
+    under_pressure_ = on;
+    return on ? "blocks of 4 MiB and more mapped on their own until the pressure ends"
+              : "only blocks of 32 MiB and more mapped on their own";
+  }
+
  private:
   std::optional<MallocInfo> malloc_info_now() const {
     if (call_.info == nullptr) return std::nullopt;
@@ -109,6 +127,8 @@ class Glibc final : public HostAllocator {
   }
 
   const Functions call_;
+  base::Mutex mutex_;
+  bool under_pressure_ EBB_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace

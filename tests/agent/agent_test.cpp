@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <thread>
+#include <vector>
 
 namespace ebb::agent {
 namespace {
@@ -16,7 +17,8 @@ class AgentTest : public testing::Test {
  protected:
   AgentTest() : listener_(wire::Listener::open()) {
     EXPECT_TRUE(listener_);
-    agent_ = new Agent(listener_->path());  // its thread outlives the test
+    static std::vector<Agent*> all;  // their threads outlive the tests
+    agent_ = all.emplace_back(new Agent(listener_->path()));
     agent_->start();
     wait_for(listener_->descriptor());
     channel_ = listener_->accept();

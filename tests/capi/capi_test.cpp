@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <set>
 #include <string>
 #include <thread>
@@ -108,6 +109,71 @@ int count_calls(void* context, std::uint64_t* count) {
   ++*static_cast<int*>(context);
   *count = 7;
   return 0;
+}
+
+TEST(Capi, FreedMemoryGoesBackAtOnceUntilThatEnds) {
+  int changed = -1;
+  ASSERT_EQ(ebb_give_back_at_once(1, &changed), EBB_OK);
+  const bool has_switch = std::string(ebb_allocator()) != "unknown";
+  EXPECT_EQ(changed, has_switch ? 1 : 0);
+  ASSERT_EQ(ebb_give_back_at_once(1, &changed), EBB_OK);
+  EXPECT_EQ(changed, 0) << "it was so already";
+  ASSERT_EQ(ebb_guard(99.9, 100, nullptr, nullptr), EBB_OK);
+  ASSERT_EQ(ebb_give_back_at_once(1, &changed), EBB_OK);
+  EXPECT_EQ(changed, 0) << "a level that is normal does not end it";
+  ASSERT_EQ(ebb_give_back_at_once(0, &changed), EBB_OK);
+  EXPECT_EQ(changed, has_switch ? 1 : 0);
+  EXPECT_EQ(ebb_give_back_at_once(0, nullptr), EBB_OK);
+}
+
+TEST(Capi, SumsTensorsInAnyOrder) {
+  const float first[] = {1, 1e30F, -3};
+  const double second[] = {2, -1e30F, 0.5};
+  float means[2][3];
+  for (int order = 0; order < 2; ++order) {
+    ebb_sum* sum = nullptr;
+    ASSERT_EQ(ebb_sum_create(3, &sum), EBB_OK);
+    for (int i = 0; i < 2; ++i) {
+      const int code = (i == 0) == (order == 0) ? ebb_sum_add(sum, EBB_FLOAT32, first, 2)
+                                                : ebb_sum_add(sum, EBB_FLOAT64, second, 1);
+      ASSERT_EQ(code, EBB_OK);
+    }
+    ebb_sum_report report{};
+    report.struct_size = sizeof report;
+    ASSERT_EQ(ebb_sum_info(sum, &report), EBB_OK);
+    EXPECT_EQ(report.elements, 3U);
+    EXPECT_EQ(report.additions, 2U);
+    EXPECT_EQ(report.weight, 3);
+    EXPECT_GE(report.bytes, 24U);
+    ASSERT_EQ(ebb_sum_mean(sum, EBB_FLOAT32, means[order], 1), EBB_OK);
+    ebb_sum_destroy(sum);
+  }
+  EXPECT_EQ(std::memcmp(means[0], means[1], sizeof means[0]), 0);
+  EXPECT_EQ(means[0][0], static_cast<float>(4.0 / 3));
+  EXPECT_EQ(means[0][2], static_cast<float>(-5.5 / 3));
+}
+
+TEST(Capi, RefusesSumsThatCannotBe) {
+  ebb_sum* sum = nullptr;
+  ASSERT_EQ(ebb_sum_create(2, &sum), EBB_OK);
+  const float values[] = {1, std::numeric_limits<float>::infinity()};
+  float mean[2];
+  EXPECT_EQ(ebb_sum_check(EBB_FLOAT32, 1, values), EBB_OK);
+  EXPECT_EQ(ebb_sum_check(EBB_FLOAT32, 2, values), EBB_BAD_INPUT);
+  EXPECT_EQ(ebb_sum_add(sum, EBB_FLOAT32, values, 1), EBB_BAD_INPUT);
+  EXPECT_NE(std::string(ebb_last_error()).find("element 1 is inf"), std::string::npos);
+  EXPECT_EQ(ebb_sum_add(sum, 17, values, 1), EBB_BAD_INPUT);
+  EXPECT_EQ(ebb_sum_add(sum, EBB_FLOAT32, nullptr, 1), EBB_BAD_INPUT);
+  EXPECT_EQ(ebb_sum_add(nullptr, EBB_FLOAT32, values, 1), EBB_BAD_INPUT);
+  EXPECT_EQ(ebb_sum_mean(sum, EBB_FLOAT32, mean, 0), EBB_BAD_INPUT) << "no weight yet";
+  EXPECT_EQ(ebb_sum_mean(sum, EBB_INT8, mean, 0), EBB_BAD_INPUT);
+  EXPECT_EQ(ebb_sum_info(sum, nullptr), EBB_BAD_INPUT);
+  ebb_sum_report small{};
+  EXPECT_EQ(ebb_sum_info(sum, &small), EBB_BAD_INPUT) << "struct_size is not set";
+  EXPECT_EQ(ebb_sum_create(1, nullptr), EBB_BAD_INPUT);
+  EXPECT_EQ(ebb_sum_create(std::numeric_limits<uint64_t>::max(), &sum), EBB_BAD_INPUT);
+  ebb_sum_destroy(sum);
+  ebb_sum_destroy(nullptr);
 }
 
 TEST(Capi, HooksRunAndGo) {

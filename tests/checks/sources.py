@@ -10,7 +10,7 @@ from typing import List
 from common import CODE, code_files, finish
 
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
-FOLDERS = ("src", "include", "web", "tests", "bench", "examples", "scripts", ".ci")
+FOLDERS = ("src", "include", "web", "tests", "bench", "examples", "python", "scripts", ".ci")
 SCRIPTS = {".py", ".js", ".mjs", ".css"}
 LONG, TOO_LONG = 300, 400
 

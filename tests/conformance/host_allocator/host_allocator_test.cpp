@@ -110,8 +110,23 @@ TEST(HostAllocatorConformance, BoundedGiveBackKeepsTheHeapIntact) {
 TEST(HostAllocatorConformance, PressureIsSwitchedOnAndOffOnce) {
   HostAllocator& allocator = host_allocator();
   const std::string on = allocator.set_pressure(true);
-  EXPECT_EQ(on.empty(), expected() == "glibc") << "glibc has no such switch";
+  EXPECT_NE(on, "");
   EXPECT_EQ(allocator.set_pressure(true), "") << "already on";
+  if (expected() == "glibc") {
+    // Large blocks go back by themselves, also after one of them was freed before, and also where a
+    // small one above keeps the heap from shrinking.
+    const std::uint64_t before = rss();
+    std::vector<void*> small;
+    for (int i = 0; i < 4; ++i) {
+      for (void* block : touched_blocks(8, 8 * kMiB)) {
+        small.push_back(std::malloc(100));
+        std::free(block);
+      }
+    }
+    EXPECT_LE(rss(), before + 2 * kMiB);
+    for (void* block : small)
+      std::free(block);
+  }
   if (expected() == "jemalloc") {
     // Decay of zero: what is freed goes back without any further call.
     const std::uint64_t before = rss();
@@ -119,7 +134,7 @@ TEST(HostAllocatorConformance, PressureIsSwitchedOnAndOffOnce) {
       std::free(block);
     EXPECT_LE(rss(), before + 20 * kMiB);
   }
-  EXPECT_EQ(allocator.set_pressure(false).empty(), expected() == "glibc");
+  EXPECT_NE(allocator.set_pressure(false), "");
   EXPECT_EQ(allocator.set_pressure(false), "") << "already off";
 }
 

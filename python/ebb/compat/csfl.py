@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The memory functions of CSFL-simulator, answered by Ebb.
+
+Memory is that of the tightest limit this process runs under, a container's as well, not the whole
+host's; nothing sleeps, psutil is not needed, and PyTorch is asked only where it is already in use.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from ..jobs import info
+from ..memory import CleanupReport, cleanup_memory as _cleanup_memory
+
+_GIB = float(1 << 30)
+
+
+class _CpuMeter:
+    """CPU use of the machine since it was last asked."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last = self._read()
+
+    @staticmethod
+    def _read() -> tuple[int, int]:
+        try:
+            first = Path("/proc/stat").read_text(encoding="ascii").splitlines()[0]
+            ticks = [int(field) for field in first.split()[1:9]]
+        except (OSError, ValueError, IndexError):
+            return 0, 0
+        return sum(ticks), ticks[3] + ticks[4]
+
+    def percent(self) -> float:
+        with self._lock:
+            total, idle = self._read()
+            passed, idled = total - self._last[0], idle - self._last[1]
+            self._last = total, idle
+        return 100.0 * (passed - idled) / passed if passed > 0 else 0.0
+
+
+_cpu = _CpuMeter()
+
+
+def get_memory_info() -> dict[str, Any]:
+    """timestamp, cpu_percent, ram_used_gb, ram_available_gb, ram_percent; with a GPU also gpu_free_gb,
+    gpu_total_gb, gpu_used_gb, gpu_percent, and with PyTorch gpu_allocated_gb, gpu_reserved_gb. A GB is
+    2^30 bytes."""
+    now = info()
+    limit = float(now["limit_bytes"])
+    used = limit * now["percent"] / 100.0
+    memory: dict[str, Any] = {
+        "timestamp": time.time(), "cpu_percent": _cpu.percent(), "ram_used_gb": used / _GIB,
+        "ram_available_gb": max(0.0, limit - used) / _GIB, "ram_percent": now["percent"],
+        "process_rss_gb": now["rss_bytes"] / _GIB,
+    }
+    memory.update(_gpu())
+    return memory
+
+
+def _gpu() -> dict[str, float]:
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_available() or not torch.cuda.is_initialized():
+        return {}
+    from .. import torch as inside
+    free, total = torch.cuda.mem_get_info()
+    return {
+        "gpu_allocated_gb": inside.memory_allocated() / _GIB,
+        "gpu_reserved_gb": inside.memory_reserved() / _GIB,
+        "gpu_free_gb": free / _GIB, "gpu_total_gb": total / _GIB, "gpu_used_gb": (total - free) / _GIB,
+        "gpu_percent": 100.0 * (total - free) / total if total else 0.0,
+    }
+
+
+def check_memory_critical(threshold_percent: float = 90.0) -> tuple[bool, str]:
+    """Whether main memory or the GPU's is above the threshold, and a line that says which."""
+    memory = get_memory_info()
+    above = [f"{name} at {memory[key]:.1f}%"
+             for name, key in (("RAM", "ram_percent"), ("GPU", "gpu_percent"))
+             if memory.get(key, 0.0) > threshold_percent]
+    return bool(above), ", ".join(above) if above else "Memory OK"
+
+
+def cleanup_memory(force_cuda_empty: bool = True, verbose: bool = False) -> CleanupReport:
+    """A cleanup; `verbose` prints what it returned."""
+    report = _cleanup_memory(cuda_empty_cache=force_cuda_empty)
+    if verbose:
+        print(f"[Memory] {report}")
+    return report

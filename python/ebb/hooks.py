@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every cleanup runs before the allocator gives back: Python's collector, PyTorch's CUDA cache.
+
+Both are registered when the library is loaded. A hook runs on the thread that cleans, which may be
+one that Python did not start.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import gc
+import logging
+import sys
+from typing import Any, Callable
+
+from . import _abi, errors
+
+log = logging.getLogger("ebb")
+_stages = {"collector": _abi.STAGE_COLLECTOR, "cache": _abi.STAGE_CACHE,
+           "device_cache": _abi.STAGE_DEVICE_CACHE}
+# The library holds their addresses.
+_registered: dict[int, Any] = {}
+
+
+def add(name: str, release: Callable[[], int | None], stage: str = "cache") -> int:
+    """Has every cleanup call `release`, which may return how much it let go of.
+
+    `stage` is "collector", "cache" or "device_cache"; the last runs only where a cleanup asks for
+    device caches. What it raises is logged and makes the step of the report a failed one. Returns
+    what `remove` takes. Thread-safe.
+    """
+    from ._library import library
+    if stage not in _stages:
+        raise errors.BadInput(f"stage '{stage}': expected {', '.join(_stages)}")
+    return _add(library(), name, release, _stages[stage])
+
+
+def remove(hook: int) -> None:
+    """When this returns, no call of the hook is under way."""
+    from ._library import check, library
+    check(library().ebb_hook_remove(hook))
+    _registered.pop(hook, None)
+
+
+def _add(made: ctypes.CDLL, name: str, release: Callable[[], int | None], stage: int) -> int:
+    def call(_context: int | None, count: Any) -> int:
+        try:
+            count[0] = max(0, int(release() or 0))
+            return 0
+        except BaseException as failure:  # must not travel into C
+            log.debug("the hook '%s' failed: %s", name, failure)
+            return 1
+
+    function = _abi.Hook(call)
+    identity = ctypes.c_uint64()
+    code = made.ebb_hook_add(name.encode(), stage, function, None, ctypes.byref(identity))
+    if code != 0:
+        raise errors.BY_CODE.get(code, errors.Error)(made.ebb_last_error().decode())
+    _registered[identity.value] = function
+    return identity.value
+
+
+def collect_garbage() -> int:
+    freed = gc.collect()
+    if freed > 0:
+        log.info("gc.collect() freed %d unreachable objects", freed)
+    return freed
+
+
+def empty_cuda_cache() -> None:
+    # A PyTorch that was never imported, or never touched CUDA, has no cache to empty.
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized():
+        torch.cuda.empty_cache()
+
+
+def register_defaults(made: ctypes.CDLL) -> None:
+    """Called once, when the library is loaded."""
+    _add(made, "gc.collect", lambda: collect_garbage(), _abi.STAGE_COLLECTOR)
+    _add(made, "torch.cuda.empty_cache", lambda: empty_cuda_cache(), _abi.STAGE_DEVICE_CACHE)
+
+    def remove_all() -> None:
+        # A thread of the library must not call into an interpreter that is gone.
+        for hook in list(_registered):
+            made.ebb_hook_remove(hook)
+
+    atexit.register(remove_all)

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cleanups, readings and thresholds."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from . import _abi, errors
+from ._library import check, library, take_text
+
+_MIB = 1 << 20
+_LEVELS = ("normal", "warn", "critical")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing that a cleanup did."""
+
+    name: str
+    ok: bool
+    returned_bytes: int
+    seconds: float
+    detail: str
+
+
+@dataclass(frozen=True)
+class CleanupReport:
+    """What a cleanup did. `None` is a figure that this allocator cannot tell."""
+
+    allocator: str
+    rss_before_bytes: int
+    rss_after_bytes: int
+    live_before_bytes: int | None
+    live_after_bytes: int | None
+    retained_before_bytes: int | None
+    retained_after_bytes: int | None
+    returned_bytes: int  # measured: resident before minus after, 0 where it grew
+    seconds: float
+    deep: bool
+    coalesced: bool  # another thread's cleanup was under way: this is its report
+    disabled: bool  # EBB_DISABLE kept it from doing anything
+    steps: tuple[Step, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if self.disabled:
+            return "nothing done: EBB_DISABLE is set"
+        return (f"returned {self.returned_bytes / _MIB:.1f} MiB in {self.seconds * 1e3:.0f} ms: rss "
+                f"{self.rss_before_bytes / _MIB:.1f} MiB -> {self.rss_after_bytes / _MIB:.1f} MiB "
+                f"({self.allocator}, {'deep' if self.deep else 'light'})")
+
+
+@dataclass(frozen=True)
+class TrimReport:
+    """What the allocator's own give-back did. `result`: 1 something went back, 0 nothing did, None
+    where this allocator has no such call."""
+
+    result: int | None
+    allocator: str
+    rss_before_bytes: int
+    rss_after_bytes: int
+
+    @property
+    def returned_bytes(self) -> int:
+        return max(0, self.rss_before_bytes - self.rss_after_bytes)
+
+
+@dataclass(frozen=True)
+class MemoryInfo:
+    """This process and the limit that it runs under. `None`: this allocator cannot tell."""
+
+    allocator: str
+    rss_bytes: int
+    hwm_bytes: int
+    live_bytes: int | None
+    retained_bytes: int | None
+    mapped_bytes: int | None
+    limit_bytes: int  # the tightest of cgroup limits, resource limits and physical memory
+    percent: float  # of the limit that cannot be reclaimed
+
+
+def cleanup_memory(cuda_empty_cache: bool = False) -> CleanupReport:
+    """Collects garbage, empties PyTorch's CUDA cache if asked, makes the allocator give back.
+
+    NVFlare's signature; on every allocator, with a report. Thread-safe: while another thread cleans,
+    this waits and returns its report. Raises nothing that the work itself could fail with.
+    """
+    return _cleanup({"cuda_empty_cache": bool(cuda_empty_cache)})
+
+
+def cleanup(*, cuda_empty_cache: bool = False, hooks: bool = True, deep: bool = False) -> CleanupReport:
+    """`cleanup_memory` with all its choices: without hooks, or deep in any case."""
+    return _cleanup({"cuda_empty_cache": bool(cuda_empty_cache), "hooks": hooks, "deep": deep})
+
+
+def _cleanup(arguments: dict[str, bool]) -> CleanupReport:
+    answer = call("cleanup", arguments)
+    if answer.get("disabled"):
+        return CleanupReport(allocator(), 0, 0, None, None, None, None, 0, 0.0, False, False, True)
+    before, after = answer["before"], answer["after"]
+    return CleanupReport(
+        allocator=answer["allocator"],
+        rss_before_bytes=before["rss_bytes"], rss_after_bytes=after["rss_bytes"],
+        live_before_bytes=before["live_bytes"], live_after_bytes=after["live_bytes"],
+        retained_before_bytes=before["retained_bytes"], retained_after_bytes=after["retained_bytes"],
+        returned_bytes=answer["returned_bytes"], seconds=answer["seconds"],
+        deep=answer["depth"] == "deep", coalesced=answer["coalesced"], disabled=False,
+        steps=tuple(Step(**step) for step in answer["steps"]), notes=tuple(answer["notes"]))
+
+
+def report_from(native: _abi.CleanupReport) -> CleanupReport:
+    def known(value: int, bits: int, bit: int) -> int | None:
+        return value if bits & bit else None
+
+    before, after = native.known_before, native.known_after
+    return CleanupReport(
+        allocator=allocator(),
+        rss_before_bytes=native.rss_before_bytes, rss_after_bytes=native.rss_after_bytes,
+        live_before_bytes=known(native.live_before_bytes, before, _abi.KNOWS_LIVE),
+        live_after_bytes=known(native.live_after_bytes, after, _abi.KNOWS_LIVE),
+        retained_before_bytes=known(native.retained_before_bytes, before, _abi.KNOWS_RETAINED),
+        retained_after_bytes=known(native.retained_after_bytes, after, _abi.KNOWS_RETAINED),
+        returned_bytes=native.returned_bytes, seconds=native.seconds, deep=bool(native.deep),
+        coalesced=bool(native.coalesced), disabled=bool(native.disabled))
+
+
+def new_report() -> _abi.CleanupReport:
+    return _abi.CleanupReport(struct_size=ctypes.sizeof(_abi.CleanupReport))
+
+
+def allocator() -> str:
+    """What serves malloc: "glibc", "jemalloc", "tcmalloc", "mimalloc", "musl" or "unknown"."""
+    name: bytes = library().ebb_allocator()
+    return name.decode()
+
+
+@lru_cache(maxsize=1)
+def get_allocator_type() -> str:
+    """NVFlare's words for it: "glibc", "jemalloc" or "unknown". Looked up once."""
+    name: bytes = library().ebb_allocator_nvflare()
+    return name.decode()
+
+
+def try_malloc_trim() -> int | None:
+    """The allocator's own give-back, on every allocator: 1 something went back, 0 nothing did, None
+    where it has no such call. NVFlare's signature; `trim()` is the same with a report."""
+    answer: int = library().ebb_trim()
+    return None if answer < 0 else answer
+
+
+def trim() -> TrimReport:
+    """`try_malloc_trim` with what it did to the resident set."""
+    before = rss()
+    result = try_malloc_trim()
+    return TrimReport(result, allocator(), before, rss())
+
+
+def rss() -> int:
+    """Resident bytes now; a few microseconds."""
+    answer: int = library().ebb_rss()
+    return answer
+
+
+def read_memory() -> MemoryInfo:
+    """This process's memory, read now; its cost grows with the heap."""
+    native = _abi.MemoryInfo(struct_size=ctypes.sizeof(_abi.MemoryInfo))
+    check(library().ebb_read_memory(ctypes.byref(native)))
+
+    def known(value: int, bit: int) -> int | None:
+        return value if native.known & bit else None
+
+    return MemoryInfo(
+        allocator=allocator(), rss_bytes=native.rss_bytes, hwm_bytes=native.hwm_bytes,
+        live_bytes=known(native.live_bytes, _abi.KNOWS_LIVE),
+        retained_bytes=known(native.retained_bytes, _abi.KNOWS_RETAINED),
+        mapped_bytes=known(native.mapped_bytes, _abi.KNOWS_MAPPED),
+        limit_bytes=native.limit_bytes, percent=native.percent)
+
+
+def memory_level(warn_percent: float = 85.0, critical_percent: float = 90.0) -> str:
+    """How full memory is: "normal", "warn" or "critical". Reads only."""
+    level = ctypes.c_int()
+    check(library().ebb_memory_level(warn_percent, critical_percent, ctypes.byref(level)))
+    return _LEVELS[level.value]
+
+
+def guard(warn_percent: float = 85.0,
+          critical_percent: float = 90.0) -> tuple[str, CleanupReport | None]:
+    """The level; at critical it cleans up, and the report comes with it."""
+    level = ctypes.c_int()
+    native = new_report()
+    check(library().ebb_guard(warn_percent, critical_percent, ctypes.byref(level),
+                              ctypes.byref(native)))
+    cleaned = native.disabled or native.rss_before_bytes != 0
+    return _LEVELS[level.value], report_from(native) if cleaned else None
+
+
+def give_back_at_once(on: bool = True) -> bool:
+    """From now on freed memory goes back at once, as far as the allocator can be told so: no decay, and
+    on glibc no reuse of blocks of 4 MiB and more. Lower peaks for more time in the system where much is
+    freed. True where the allocator took it; False where it has no such switch or it was so already."""
+    changed = ctypes.c_int()
+    check(library().ebb_give_back_at_once(int(on), ctypes.byref(changed)))
+    return bool(changed.value)
+
+
+def rss_marker(source: str, site: str, round: int, tag: str, task: str = "") -> str:
+    """NVFlare's RSS marker for the RSS of now: "[RSS] CA s=site-1 r=3 recv: 143.2 MB"."""
+    text = ctypes.create_string_buffer(1024)
+    check(library().ebb_rss_marker(source.encode(), site.encode(), task.encode() or None, round,
+                                   tag.encode(), text, len(text)))
+    return text.value.decode()
+
+
+def memory_profile() -> bool:
+    """Whether the environment asks for RSS markers."""
+    return bool(library().ebb_memory_profile())
+
+
+def watch_pressure() -> bool:
+    """Cleans up whenever systemd asks for memory; False where $MEMORY_PRESSURE_WATCH is not set."""
+    watching = ctypes.c_int()
+    check(library().ebb_watch_pressure(ctypes.byref(watching)))
+    return bool(watching.value)
+
+
+def call(verb: str, arguments: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Runs a verb of the library; arguments and answer are those of the C interface's JSON."""
+    try:
+        text = json.dumps(arguments or {}).encode()
+    except TypeError as failure:
+        raise errors.BadInput(f"arguments of {verb}: {failure}") from None
+    place = ctypes.c_void_p()
+    check(library().ebb_call(verb.encode(), text, ctypes.byref(place)))
+    answer: dict[str, Any] = json.loads(take_text(place))
+    return answer

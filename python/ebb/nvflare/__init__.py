@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ebb inside NVFlare.
+
+  job.to_server(EbbMemoryWidget(), id="ebb")
+  job.to_clients(EbbMemoryWidget(), id="ebb")
+  FedAvg(..., aggregator=EbbAggregator())
+"""
+
+from __future__ import annotations
+
+from .aggregator import EbbAggregator
+from .patching import patch, unpatch
+from .widget import EbbMemoryWidget
+
+__all__ = ["EbbAggregator", "EbbMemoryWidget", "patch", "unpatch"]

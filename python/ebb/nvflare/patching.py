@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes NVFlare's own cleanups work on every allocator."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import threading
+from typing import Any
+
+from ..memory import cleanup
+
+_lock = threading.Lock()
+_originals: dict[tuple[str, str], Any] = {}
+
+
+@functools.lru_cache(maxsize=1)
+def get_allocator_type() -> str:
+    """The word for which NVFlare's cleanup_memory calls try_malloc_trim, whatever serves malloc."""
+    return "glibc"
+
+
+def try_malloc_trim() -> int | None:
+    """Ebb's give-back in malloc_trim's place; NVFlare has collected garbage before."""
+    report = cleanup(hooks=False)
+    return None if report.disabled else int(report.returned_bytes > 0)
+
+
+def patch() -> None:
+    """Rebinds in nvflare.fuel.utils.memory_utils the two names that its cleanup_memory looks up at each
+    call, so that modules which imported cleanup_memory long before use Ebb as well. Again is nothing."""
+    memory_utils = importlib.import_module("nvflare.fuel.utils.memory_utils")
+    with _lock:
+        _rebind(memory_utils, "get_allocator_type", get_allocator_type)
+        _rebind(memory_utils, "try_malloc_trim", try_malloc_trim)
+
+
+def release_downloads() -> None:
+    """A message that brought arrays holds each of them twice: in what it was decoded to, and in the
+    context of the decoding, which lives until the message is answered. This empties the context once
+    the message is decoded. Nothing where this NVFlare decodes in another way; again is nothing."""
+    cell = importlib.import_module("nvflare.fuel.f3.cellnet.cell")
+    with _lock:
+        decode = getattr(cell, "decode_payload", None)
+        if decode is None or (cell.__name__, "decode_payload") in _originals:
+            return
+
+        @functools.wraps(decode)
+        def decode_and_let_go(*args: Any, **kwargs: Any) -> Any:
+            answer = decode(*args, **kwargs)
+            context = kwargs.get("fobs_ctx")
+            if isinstance(context, dict):
+                for key in [key for key, value in context.items()
+                            if str(key).endswith("_items") and isinstance(value, dict)]:
+                    del context[key]
+            return answer
+
+        _rebind(cell, "decode_payload", decode_and_let_go)
+
+
+def unpatch() -> None:
+    """What `patch` and `release_downloads` did, undone."""
+    with _lock:
+        for (module, name), original in _originals.items():
+            setattr(importlib.import_module(module), name, original)
+        _originals.clear()
+
+
+def _rebind(module: Any, name: str, ours: Any) -> None:
+    if (module.__name__, name) not in _originals:
+        _originals[module.__name__, name] = getattr(module, name)
+        setattr(module, name, ours)

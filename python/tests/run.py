@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the tests beside it; the report is one line of JSON per test.
+
+  run.py REPORT [--long] [MODULE...]
+"""
+import json
+import sys
+import time
+import traceback
+import unittest
+from pathlib import Path
+
+
+class Reporter(unittest.TestResult):
+    def __init__(self, report):
+        super().__init__()
+        self._report = report
+        self._started = {}
+
+    def startTest(self, test):
+        super().startTest(test)
+        self._started[test.id()] = time.monotonic()
+
+    def _write(self, test, outcome, said=""):
+        seconds = time.monotonic() - self._started.get(test.id(), time.monotonic())
+        print(f"{outcome:8} {test.id()} ({seconds:.1f} s)", flush=True)
+        json.dump({"name": test.id(), "outcome": outcome, "said": said}, self._report)
+        self._report.write("\n")
+        self._report.flush()
+
+    def addSuccess(self, test):
+        self._write(test, "passed")
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self._write(test, "failed", "".join(traceback.format_exception(*err)))
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self._write(test, "failed", "".join(traceback.format_exception(*err)))
+
+    def addSkip(self, test, reason):
+        self._write(test, "skipped", reason)
+
+
+def chosen(suite, long):
+    """The tests of a suite, those marked as long only if asked."""
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from chosen(test, long)
+        elif long or not getattr(getattr(test, test._testMethodName, None), "is_long", False):
+            yield test
+
+
+def main():
+    arguments = sys.argv[1:]
+    long = "--long" in arguments
+    if long:
+        arguments.remove("--long")
+    folder = Path(__file__).resolve().parent
+    modules = arguments[1:] or sorted(path.stem for path in folder.glob("test_*.py"))
+    suite = unittest.TestSuite(chosen(unittest.defaultTestLoader.loadTestsFromNames(modules), long))
+    with open(arguments[0], "w", encoding="utf-8") as report:
+        result = Reporter(report)
+        suite.run(result)
+    return 0 if result.wasSuccessful() and result.testsRun else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sum/tensor_sum.h"
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+
+namespace ebb::sum {
+namespace {
+
+constexpr std::size_t kElements = Block::kElements;
+/// Pages are given back in portions, not one by one.
+constexpr std::size_t kBlocksPerRelease = 1024;
+
+base::Error broken() {
+  return base::error(base::Code::out_of_memory,
+                     "memory ran out in the middle of an addition: this sum cannot be used");
+}
+
+}  // namespace
+
+base::Status check(ElementType type, std::size_t elements, const void* values) {
+  double loaded[kElements];
+  for (std::size_t first = 0; first < elements; first += kElements) {
+    const std::size_t count = std::min(kElements, elements - first);
+    load(type, values, first, count, loaded);
+    const std::size_t unusable = first_unusable(type, loaded, count);
+    if (unusable != count) {
+      return base::error(base::Code::bad_input, "element %zu is %g: expected finite numbers%s",
+                         first + unusable, loaded[unusable],
+                         type == ElementType::int64 ? " up to 2^53" : "");
+    }
+  }
+  return {};
+}
+
+base::Result<std::unique_ptr<TensorSum>> TensorSum::create(std::size_t elements) {
+  auto storage = Storage::create(elements);
+  if (!storage) return storage.error();
+  return std::unique_ptr<TensorSum>(new TensorSum(elements, *std::move(storage)));
+}
+
+TensorSum::TensorSum(std::size_t elements, Storage storage)
+    : elements_(elements),
+      storage_(std::move(storage)),
+      blocks_((elements + kElements - 1) / kElements) {}
+
+std::size_t TensorSum::count_in(std::size_t block) const {
+  return std::min(kElements, elements_ - block * kElements);
+}
+
+base::Status TensorSum::add(ElementType type, const void* values, double weight) {
+  if (!std::isfinite(weight))
+    return base::error(base::Code::bad_input, "weight %g: expected a finite number", weight);
+  if (const base::Status usable = check(type, elements_, values); !usable) return usable;
+  double loaded[kElements];
+  const base::Lock lock(mutex_);
+  if (broken_) return broken();
+  const Weight parts(weight);
+  const bool exact_products = significant_bits(type) + parts.bits <= 53;
+  try {
+    ++additions_;
+    for (std::size_t block = 0; block < blocks_.size(); ++block) {
+      const std::size_t count = count_in(block);
+      load(type, values, block * kElements, count, loaded);
+      blocks_[block].add(storage_.data() + block * kElements, loaded, count, parts, exact_products,
+                         additions_);
+    }
+    weights_.add(&narrow_weights_, &weight, 1, Weight(1), true, additions_);
+  } catch (const std::bad_alloc&) {
+    broken_ = true;
+    return broken();
+  }
+  return {};
+}
+
+base::Status TensorSum::mean(ElementType type, void* values, bool release) {
+  const base::Lock lock(mutex_);
+  if (broken_) return broken();
+  double total = 0;
+  weights_.read(&narrow_weights_, 1, &total);
+  if (total == 0) return base::error(base::Code::bad_input, "the weights add up to 0");
+  double read[kElements];
+  for (std::size_t block = 0; block < blocks_.size(); ++block) {
+    const std::size_t count = count_in(block);
+    blocks_[block].read(storage_.data() + block * kElements, count, read);
+    for (std::size_t i = 0; i < count; ++i)
+      read[i] /= total;
+    store(type, read, count, values, block * kElements);
+    if (!release) continue;
+    blocks_[block] = Block();
+    if (block % kBlocksPerRelease == 0) storage_.release_before(block * kElements);
+  }
+  if (release) {
+    storage_.release_all();
+    weights_ = Block();
+    narrow_weights_ = 0;
+    additions_ = 0;
+  }
+  return {};
+}
+
+std::uint64_t TensorSum::additions() const {
+  const base::Lock lock(mutex_);
+  return additions_;
+}
+
+double TensorSum::weight() const {
+  const base::Lock lock(mutex_);
+  double total = 0;
+  weights_.read(&narrow_weights_, 1, &total);
+  return total;
+}
+
+std::size_t TensorSum::bytes() const {
+  const base::Lock lock(mutex_);
+  std::size_t bytes = elements_ * sizeof(std::int64_t) + blocks_.size() * sizeof(Block);
+  for (std::size_t block = 0; block < blocks_.size(); ++block)
+    bytes += blocks_[block].extra_bytes(count_in(block));
+  return bytes;
+}
+
+}  // namespace ebb::sum
