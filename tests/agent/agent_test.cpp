@@ -17,8 +17,8 @@ class AgentTest : public testing::Test {
  protected:
   AgentTest() : listener_(wire::Listener::open()) {
     EXPECT_TRUE(listener_);
-    static std::vector<Agent*> all;  // their threads outlive the tests
-    agent_ = all.emplace_back(new Agent(listener_->path()));
+    static auto* all = new std::vector<Agent*>;  // their threads outlive the tests
+    agent_ = all->emplace_back(new Agent(listener_->path()));
     agent_->start();
     wait_for(listener_->descriptor());
     channel_ = listener_->accept();
