@@ -74,8 +74,8 @@ def build(folder):
     program = os.environ.get("EBB_BUILD_PROGRAM", "ON").upper() not in ("OFF", "0", "NO")
     if not (program and configure(folder, program=True)):
         if program:
-            print("ebb: the program cannot be built here, see above; it needs CLI11, {fmt}, node and "
-                  "npm (Debian: apt install libcli11-dev libfmt-dev npm)", file=sys.stderr)
+            print("ebb: the program cannot be built here, see above; it needs CLI11, {fmt}, SQLite, "
+                  "node and npm (Debian: apt install libcli11-dev libfmt-dev libsqlite3-dev npm)", file=sys.stderr)
         program = False
         shutil.rmtree(folder, ignore_errors=True)
         configure(folder, program=False)
@@ -98,6 +98,9 @@ def built_files():
         program = folder / "bin" / "ebb"
         if program.is_file():
             yield "ebb/_native/ebb", program.read_bytes()
+            # What `ebb run` starts jobs with lies beside the program.
+            for name in ("libebb-agent.so", "python/sitecustomize.py"):
+                yield f"ebb/_native/agent/{name}", (folder / "lib/ebb" / name).read_bytes()
 
 
 def package_files():

@@ -56,6 +56,14 @@ class Program(unittest.TestCase):
             self.assertEqual(done.returncode, 3)
             self.assertIn("libcli11-dev", done.stderr)
 
+    @unittest.skipUnless((Path(ebb.__file__).parent / "_native" / "ebb").exists(),
+                         "the program was not built")
+    def test_the_program_finds_the_agent_that_came_with_it(self):
+        done = subprocess.run([sys.executable, "-m", "ebb", "run", "--no-record", "--dry-run", "--json",
+                               "--", "true"], text=True, capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(Path(json.loads(done.stdout)["agent"]).is_file(), done.stdout)
+
     def test_without_the_program_it_says_what_to_install(self):
         done = subprocess.run([sys.executable, "-m", "ebb", "info"], text=True, capture_output=True,
                               check=False, env={**os.environ, "EBB_PROGRAM": "/nowhere/ebb"})

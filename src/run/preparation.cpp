@@ -71,10 +71,11 @@ base::Result<std::string> agent_folder() {
   const ssize_t length = ::readlink("/proc/self/exe", self, sizeof self);
   if (length <= 0) return base::system_error(errno, "cannot tell where this program lies");
   const std::string path(self, static_cast<std::size_t>(length));
-  const std::string prefix = path.substr(0, path.rfind('/')) + "/../";
-  for (const char* folder : {"lib/ebb", EBB_LIBRARY_FOLDER "/ebb"}) {
+  const std::string here = path.substr(0, path.rfind('/'));
+  // As built, as installed, and in a Python package.
+  for (const char* folder : {"/../lib/ebb", "/../" EBB_LIBRARY_FOLDER "/ebb", "/agent"}) {
     char resolved[PATH_MAX];
-    const std::string candidate = prefix + folder;
+    const std::string candidate = here + folder;
     if (::access((candidate + "/" + kAgentName).c_str(), R_OK) == 0 &&
         ::realpath(candidate.c_str(), resolved) != nullptr) {
       return std::string(resolved);

@@ -27,7 +27,8 @@ struct Preparation {
   std::vector<std::string> notes;  ///< what is not done, and why; one line each
 };
 
-/// Where the agent and the start-up hook of Python lie: beside this program, built or installed.
+/// Where the agent and the start-up hook of Python lie: beside this program, whether it was built,
+/// installed or came with a Python package.
 base::Result<std::string> agent_folder();
 
 /// Decides. `socket` is where agents connect. Variables that the user has set stay as they are.
