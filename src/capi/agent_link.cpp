@@ -40,12 +40,21 @@ wire::Cleaned record_of(const keep::CleanupReport& report) {
   return cleaned;
 }
 
+/// Hooks of a Python process take its interpreter's lock. A thread that is not the interpreter's
+/// own must not wait for that while the interpreter ends, and need not: the agent has had Python's
+/// own thread collect before.
+bool is_python() {
+  static const bool is = ::dlsym(RTLD_DEFAULT, "Py_IsInitialized") != nullptr;
+  return is;
+}
+
 /// Called on the agent's thread. The agent itself reports what this returns.
 void clean_for_agent(const void* ask, void* cleaned) {
   wire::Clean wanted;
   std::memcpy(&wanted, ask, sizeof wanted);
-  const wire::Cleaned done = record_of(the_cleaner->clean(
-      {.cuda_empty_cache = wanted.device_caches != 0, .hooks = wanted.collect != 0}));
+  const wire::Cleaned done =
+      record_of(the_cleaner->clean({.cuda_empty_cache = wanted.device_caches != 0,
+                                    .hooks = wanted.collect != 0 && !is_python()}));
   std::memcpy(cleaned, &done, sizeof done);
 }
 
