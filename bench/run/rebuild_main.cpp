@@ -72,12 +72,11 @@ struct Subject {
     return trend::median({rss.begin() + static_cast<std::ptrdiff_t>(rss.size() / 2), rss.end()});
   }
   double peak() const { return *std::max_element(rss.begin(), rss.end()); }
-  double cpu() const {
-    const auto seconds = [](const timeval& time) {
-      return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-    };
-    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  static double seconds(const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
   }
+  double user() const { return seconds(usage.ru_utime); }
+  double system() const { return seconds(usage.ru_stime); }
 };
 
 std::string mib(double bytes) {
@@ -116,8 +115,13 @@ int main(int count, char** words) {
                  mib(managed.steady()), change(alone.steady(), managed.steady())});
   table.add_row(
       {"peak RSS", mib(alone.peak()), mib(managed.peak()), change(alone.peak(), managed.peak())});
-  table.add_row({"CPU time", base::format_text("%.1f s", alone.cpu()),
-                 base::format_text("%.1f s", managed.cpu()), change(alone.cpu(), managed.cpu())});
+  const auto add_time = [&](const char* name, double before, double after) {
+    table.add_row({name, base::format_text("%.1f s", before), base::format_text("%.1f s", after),
+                   change(before, after)});
+  };
+  add_time("CPU time", alone.user() + alone.system(), managed.user() + managed.system());
+  add_time("of it in the program", alone.user(), managed.user());
+  add_time("of it in the kernel", alone.system(), managed.system());
   table.add_row({"page faults", std::to_string(alone.usage.ru_minflt),
                  std::to_string(managed.usage.ru_minflt),
                  change(static_cast<double>(alone.usage.ru_minflt),

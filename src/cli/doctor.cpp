@@ -132,6 +132,11 @@ int compare_snapshots(const Options& options) {
 }
 
 int run(const Options& options) {
+  if (options.subject.empty()) {
+    return report(base::error(base::Code::bad_input,
+                              "doctor needs a snapshot, the number of a process or the name of a "
+                              "run (see ebb doctor --help)"));
+  }
   if (names_a_process(options.subject)) {
     if (!options.against.empty() || !options.shared.html.empty()) {
       return report(base::error(base::Code::bad_input,
@@ -166,8 +171,7 @@ void add_doctor(CLI::App& program, Action& action) {
       "doctor", "Why a job ran out of memory or grows, and the smallest fix");
   verb->add_option("subject", options->subject,
                    "A file of torch.cuda.memory._dump_snapshot(), the number of a process, or the "
-                   "name of a recorded run (last: the newest)")
-      ->required();
+                   "name of a recorded run (last: the newest)");
   verb->add_option("--for", options->length, "How long to observe a process (15s)");
   verb->add_option("--db", options->db, "The record to find a run in");
   verb->add_option("--against", options->against,
