@@ -20,7 +20,7 @@ constexpr double kLookSeconds = 0.0025;
 // Near the limit a second is a long time.
 constexpr double kIntervalNearLimit = 0.2;
 // How long a job that is to be stopped waits for agents to connect, and to clean up.
-constexpr double kAgentSeconds = 1;
+constexpr double kAgentSeconds = 2;
 constexpr double kCleaningSeconds = 5;
 
 }  // namespace

@@ -201,19 +201,23 @@ TEST_F(EbbRun, TriesACommandUnderEachAllocator) {
 
 /// Python is brought by the system.
 TEST_F(EbbRun, LetsPythonsGarbageTakePart) {
-  const std::string script = folder_.write("job.py",
-                                           "import time\n"
-                                           "class Node: pass\n"
-                                           "import ctypes\n"
-                                           "time.sleep(0.5)\n"
-                                           "import gc; gc.disable()\n"
-                                           "def garbage():\n"
-                                           "  for _ in range(64):\n"
-                                           "    n = Node(); n.me = n; n.data = bytearray(1 << 20)\n"
-                                           "garbage()\n"
-                                           "ctypes.CDLL(None).ebb_agent_round_done(0)\n"
-                                           "time.sleep(1.5)\n"
-                                           "print(gc.collect())\n");
+  const std::string script =
+      folder_.write("job.py",
+                    "import ctypes, gc, time, weakref\n"
+                    "class Node: pass\n"
+                    "agent = ctypes.CDLL(None)\n"
+                    "while not agent.ebb_agent_is_supervised(): time.sleep(0.05)\n"
+                    "gc.disable()\n"
+                    "def garbage():\n"
+                    "  for _ in range(64):\n"
+                    "    n = Node(); n.me = n; n.data = bytearray(1 << 20)\n"
+                    "  return weakref.ref(n)\n"
+                    "last = garbage()\n"
+                    "agent.ebb_agent_round_done(0)\n"
+                    "end = time.monotonic() + 20\n"
+                    "while last() is not None and time.monotonic() < end: time.sleep(0.05)\n"
+                    "time.sleep(0.5)\n"
+                    "print(gc.collect())\n");
   const Finished done = run({"--interval", "50ms"}, {"/usr/bin/python3", script});
   EXPECT_EQ(done.status, 0) << done.error;
   EXPECT_EQ(done.output, "0\n") << "the cleanup had collected everything";
@@ -236,7 +240,8 @@ TEST_F(EbbRun, SeesTheRoundsOfNvflareInItsLog) {
   const std::string script =
       folder_.write("job.py",
                     "import sys, time; sys.path.insert(0, sys.argv[1])\n"
-                    "time.sleep(0.5)\n"
+                    "import ctypes; agent = ctypes.CDLL(None)\n"
+                    "while not agent.ebb_agent_is_supervised(): time.sleep(0.05)\n"
                     "import nvflare, logging\n"
                     "log = logging.getLogger('FedAvg')\n"
                     "for r in range(3):\n"
