@@ -21,7 +21,7 @@ run: ## See it work: a fragmented heap on four allocators, and what a cleanup gi
 	@cmake --build --preset release --target ebb-demo-heap src/all
 	@build/release/bin/ebb-demo-heap
 
-test: ## Run every test: plain, from Python, under sanitizers, bare, a minute of fuzzing (about 13 minutes)
+test: ## Run every test: plain, from Python, under sanitizers, bare, a minute of fuzzing (about 45 minutes on 2 cores)
 	@scripts/setup test
 	@scripts/test
 
