@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "fl/data_set.h"
+#include "fl/partition.h"
+#include "fl/privacy.h"
+#include "fl/select/selector.h"
+#include "fl/world.h"
+
+namespace ebb::fl {
+
+/// How models travel.
+enum class Workflow : std::uint8_t {
+  server,  ///< a server sends the model to a cohort and aggregates what comes back
+  cyclic,  ///< the model goes from client to client of the cohort, each trains on
+  swarm,   ///< as server, but each round another client of the cohort aggregates
+};
+
+/// What the aggregator makes of updates.
+enum class Rule : std::uint8_t {
+  fedavg,        ///< mean weighted by samples (McMahan et al. 2017)
+  fedprox,       ///< fedavg with a pull towards the global model in training (Li et al. 2020)
+  fedavgm,       ///< momentum at the server (Hsu et al. 2019)
+  fedadam,       ///< Adam at the server (Reddi et al. 2021)
+  fedyogi,       ///< Yogi at the server (Reddi et al. 2021)
+  median,        ///< coordinate-wise, unweighted (Yin et al. 2018)
+  trimmed_mean,  ///< coordinate-wise without the extremes, unweighted (Yin et al. 2018)
+};
+
+struct Aggregation {
+  Rule rule = Rule::fedavg;
+  double proximal = 0.01;  ///< mu of fedprox
+  double server_lr = 1;    ///< of all; FedAdam and FedYogi want less, e.g. 0.01
+  double momentum = 0.9;   ///< of fedavgm; beta1 of fedadam and fedyogi
+  double beta2 = 0.99;
+  double tau = 1e-3;  ///< of fedadam and fedyogi: how adaptive they may be
+  double trim = 0.1;  ///< share that trimmed_mean drops at either end
+};
+
+/// Everything that decides what a simulation comes to. Two runs of one Config give the same bits on
+/// one machine, however they are executed.
+struct Config {
+  std::string dataset = "fashion-mnist";
+  SyntheticOptions synthetic;  ///< of the data set "synthetic"; its seed is `seed`
+  std::string model = "cnn-mnist";
+  PartitionOptions partition;
+
+  std::uint32_t clients = 100;
+  std::uint32_t per_round = 10;
+  std::uint32_t rounds = 10;
+  std::uint32_t epochs = 1;
+  std::uint32_t batch = 32;
+  double lr = 0.01;
+  std::uint64_t seed = 42;
+  std::uint32_t eval_every = 1;  ///< rounds; the last one is always evaluated
+
+  std::string method = "heuristic.random";
+  ParameterValues method_parameters;
+  Workflow workflow = Workflow::server;
+  Aggregation aggregation;
+  WorldOptions world;
+  PrivacyOptions privacy;
+
+  /// Arithmetic: "native", "onednn", "cuda", or "auto": the faster one here, chosen once.
+  std::string backend = "auto";
+};
+
+/// How a simulation is executed; nothing here changes its results.
+struct Execution {
+  std::string data_folder;              ///< "": where Debian keeps the data set
+  std::uint32_t parallel_clients = 0;   ///< 0: from measured need and free memory
+  std::optional<std::uint64_t> memory;  ///< bytes that the process may use
+  std::string folder;                   ///< of the run's files; "": none are written
+  bool resume = false;                  ///< go on from the folder's checkpoint
+  std::uint32_t checkpoint_every = 1;   ///< rounds
+  int gc_rounds = 1;                    ///< light cleanup after every so many rounds; 0 never
+  int heavy_gc_rounds = 10;             ///< deep one likewise
+  double warn_percent = 85;
+  double critical_percent = 90;
+};
+
+const char* name_of(Workflow workflow);
+const char* name_of(Rule rule);
+std::vector<std::string_view> workflow_names();
+std::vector<std::string_view> rule_names();
+/// Code::bad_input names the nearest.
+base::Result<Workflow> workflow_from(std::string_view name);
+base::Result<Rule> rule_from(std::string_view name);
+
+/// Code::bad_input names the option that is out of its range or does not go with another.
+base::Status check(const Config& config);
+
+/// Every field under the name of its command-line option ("per_round", "alpha", …).
+base::Json to_json(const Config& config);
+
+/// The fields that `json` has, over those of `base`. Code::bad_input for an unknown key (with the
+/// nearest) or a value of the wrong kind.
+base::Result<Config> config_from(const base::Json& json, Config base = {});
+
+}  // namespace ebb::fl

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace ebb::fl {
+
+enum class PartitionKind : std::uint8_t { iid, dirichlet, shards };
+enum class SizeSkew : std::uint8_t { none, lognormal, power_law };
+
+struct PartitionOptions {
+  PartitionKind kind = PartitionKind::iid;
+  double alpha = 0.5;  ///< of Dirichlet: the smaller, the fewer labels a client has
+  std::uint32_t shards_per_client = 2;
+  SizeSkew sizes = SizeSkew::none;
+  double size_sigma = 0.5;  ///< of the lognormal sizes
+  double size_alpha = 1.5;  ///< of the power law: the smaller, the more unequal
+};
+
+/// Which training samples each client has. Every sample has at most one owner.
+struct Partition {
+  std::vector<std::uint32_t> indices;
+  std::vector<std::uint32_t> offsets;  ///< one more than there are clients
+
+  std::uint32_t clients() const { return static_cast<std::uint32_t>(offsets.size() - 1); }
+  std::span<const std::uint32_t> of(std::uint32_t client) const {
+    return std::span(indices).subspan(offsets[client], offsets[client + 1] - offsets[client]);
+  }
+};
+
+/// Deals the samples with these labels to `clients`, each of whom gets at least one.
+/// Code::bad_input where there are too few samples or an option is out of its range.
+base::Result<Partition> partition_samples(std::span<const std::uint8_t> labels,
+                                          std::uint32_t classes, std::uint32_t clients,
+                                          const PartitionOptions& options, std::uint64_t seed);
+
+const char* name_of(PartitionKind kind);
+const char* name_of(SizeSkew skew);
+/// Code::bad_input names the nearest.
+base::Result<PartitionKind> partition_kind_from(std::string_view name);
+base::Result<SizeSkew> size_skew_from(std::string_view name);
+
+}  // namespace ebb::fl

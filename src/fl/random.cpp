@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fl/random.h"
+
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "base/check.h"
+
+namespace ebb::fl {
+namespace {
+
+constexpr int kRounds = 10;
+
+/// Spreads a seed over 64 bits (the finaliser of SplitMix64), so that seeds 1, 2, 3 share nothing.
+std::uint64_t spread(std::uint64_t value) {
+  value += 0x9e3779b97f4a7c15;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
+  return value ^ (value >> 31);
+}
+
+std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
+                                    std::array<std::uint32_t, 2> key) {
+  for (int round = 0; round < kRounds; ++round) {
+    const std::uint64_t first = std::uint64_t{0xd2511f53} * counter[0];
+    const std::uint64_t second = std::uint64_t{0xcd9e8d57} * counter[2];
+    counter = {static_cast<std::uint32_t>(second >> 32) ^ counter[1] ^ key[0],
+               static_cast<std::uint32_t>(second),
+               static_cast<std::uint32_t>(first >> 32) ^ counter[3] ^ key[1],
+               static_cast<std::uint32_t>(first)};
+    key[0] += 0x9e3779b9;
+    key[1] += 0xbb67ae85;
+  }
+  return counter;
+}
+
+}  // namespace
+
+Random::Random(std::uint64_t seed, Purpose purpose, std::uint32_t round, std::uint32_t client) {
+  const std::uint64_t key = spread(spread(seed) ^ static_cast<std::uint64_t>(purpose));
+  key_ = {static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32)};
+  // The first half counts blocks, the second says whose they are.
+  counter_ = {0, 0, round, client};
+}
+
+void Random::refill() {
+  block_ = philox(counter_, key_);
+  if (++counter_[0] == 0) ++counter_[1];
+  used_ = 0;
+}
+
+std::uint32_t Random::bits() {
+  if (used_ == block_.size()) refill();
+  return block_[used_++];
+}
+
+std::uint64_t Random::bits64() {
+  const std::uint64_t high = bits();
+  return high << 32 | bits();
+}
+
+double Random::uniform() {
+  return static_cast<double>(bits64() >> 11) * 0x1p-53;
+}
+
+std::uint64_t Random::below(std::uint64_t bound) {
+  EBB_CHECK(bound > 0);
+  // What lies above the last whole multiple of `bound` would favour small numbers.
+  const std::uint64_t unfair = (std::uint64_t{0} - bound) % bound;
+  std::uint64_t drawn = bits64();
+  while (drawn < unfair)
+    drawn = bits64();
+  return drawn % bound;
+}
+
+double Random::normal() {
+  // Box and Muller; the second value is not kept, so that a stream has no hidden state.
+  const double radius = std::sqrt(-2 * std::log(1 - uniform()));
+  return radius * std::cos(2 * std::numbers::pi * uniform());
+}
+
+double Random::lognormal(double mu, double sigma) {
+  return std::exp(mu + sigma * normal());
+}
+
+double Random::gamma(double shape) {
+  EBB_CHECK(shape > 0);
+  // Marsaglia and Tsang 2000; below 1 by their boost from shape + 1.
+  if (shape < 1) return gamma(shape + 1) * std::pow(1 - uniform(), 1 / shape);
+  const double d = shape - 1.0 / 3;
+  const double c = 1 / std::sqrt(9 * d);
+  for (;;) {
+    const double x = normal();
+    const double root = 1 + c * x;
+    if (root <= 0) continue;
+    const double v = root * root * root;
+    if (std::log(1 - uniform()) < 0.5 * x * x + d - d * v + d * std::log(v)) return d * v;
+  }
+}
+
+std::vector<double> Random::dirichlet(double alpha, std::size_t count) {
+  std::vector<double> shares(count);
+  for (double& share : shares)
+    share = gamma(alpha);
+  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+  if (!(sum > 0)) {
+    // Every draw fell below the smallest double: the limit of small alpha is one who has all.
+    shares.assign(count, 0);
+    shares[below(count)] = 1;
+    return shares;
+  }
+  for (double& share : shares)
+    share /= sum;
+  return shares;
+}
+
+std::size_t Random::weighted(std::span<const double> weights) {
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  EBB_CHECK(sum > 0);
+  double left = uniform() * sum;
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i] <= 0) continue;
+    last = i;
+    left -= weights[i];
+    if (left < 0) return i;
+  }
+  return last;
+}
+
+std::vector<std::uint32_t> Random::sample(std::uint32_t bound, std::uint32_t count) {
+  EBB_CHECK(count <= bound);
+  std::vector<std::uint32_t> all(bound);
+  std::iota(all.begin(), all.end(), 0U);
+  for (std::uint32_t i = 0; i < count; ++i)
+    std::swap(all[i], all[i + below(bound - i)]);
+  all.resize(count);
+  return all;
+}
+
+}  // namespace ebb::fl

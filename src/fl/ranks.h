@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+
+namespace ebb::fl {
+
+/// The processes that share one simulation. Every rank calls the same functions in the same order.
+/// Not thread-safe. A rank that dies ends the others with it.
+class Ranks {
+ public:
+  virtual ~Ranks() = default;
+
+  virtual std::uint32_t rank() const = 0;
+  virtual std::uint32_t size() const = 0;
+  bool is_first() const { return rank() == 0; }
+
+  /// Adds up over all ranks, modulo 2^64: exact in whatever order.
+  virtual base::Status sum(std::span<std::int64_t> values) = 0;
+  /// What rank 0 has, to all.
+  virtual base::Status broadcast(std::span<std::byte> bytes) = 0;
+};
+
+/// This process alone.
+std::unique_ptr<Ranks> alone();
+
+/// Whether this process was started by mpirun beside others.
+bool started_by_mpi();
+
+/// The ranks that mpirun started, through the library ebb-mpi beside the program: MPI costs nothing
+/// where it is not used. Code::unavailable where it cannot be loaded.
+base::Result<std::unique_ptr<Ranks>> join_mpi(const std::string& library);
+
+}  // namespace ebb::fl

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "fl/config.h"
+#include "fl/memory_plan.h"
+#include "fl/metrics.h"
+#include "fl/ranks.h"
+#include "fl/trainer.h"
+#include "keep/cleanup.h"
+
+// fl: federated learning, simulated. Many clients, few in memory at a time; the same bits however
+// it is executed. May include base, sense, trace, trend, heap, keep and plan; libtorch lives in
+// fl/torch alone.
+
+namespace ebb::fl {
+
+/// What a round's evaluation found.
+struct Scores {
+  double accuracy = 0;
+  double loss = 0;
+  MacroScores macro;
+};
+
+/// The process's memory at the end of a round, in bytes.
+struct RoundMemory {
+  std::uint64_t rss = 0;
+  std::uint64_t peak = 0;
+  std::optional<std::uint64_t> live;
+  std::optional<std::uint64_t> retained;
+  std::uint64_t returned = 0;          ///< by cleanups after this round
+  std::uint32_t parallel_clients = 0;  ///< at the end of the round
+};
+
+struct RoundReport {
+  std::uint32_t round = 0;
+  std::optional<Scores> scores;  ///< where the round was evaluated
+  std::vector<std::uint32_t> cohort;
+  std::vector<std::uint32_t> took_part;  ///< whose updates went into this round's model
+  double train_loss = 0;                 ///< mean over the samples of those who trained
+  Participation participation;
+  // Sums since round 0.
+  double communicated_bytes = 0;
+  double flops = 0;
+  double simulated_seconds = 0;
+  double energy = 0;
+  std::optional<double> epsilon;  ///< of differential privacy, spent until now
+
+  double wall_seconds = 0;
+  double selection_seconds = 0;
+  double training_seconds = 0;
+  double evaluation_seconds = 0;
+  RoundMemory memory;
+};
+
+/// One simulation from its first round to its last.
+struct SimulationResult {
+  Config config;  ///< `backend` is the one that was used
+  double setup_seconds = 0;
+  std::optional<Scores> untrained;
+  std::vector<RoundReport> rounds;
+  std::uint64_t peak_rss = 0;
+  std::string model_sha256;  ///< of the final weights, as little-endian floats
+  MemoryPlan plan;
+  std::optional<std::uint32_t> resumed_at;  ///< the round a checkpoint had come to
+  bool stopped = false;  ///< by the observer, with a checkpoint where there is a folder
+};
+
+base::Json to_json(const RoundReport& report);
+base::Result<RoundReport> round_report_from(const base::Json& json);
+base::Json to_json(const SimulationResult& result);
+
+/// Told what happens, on the thread that simulates.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void planned(const MemoryPlan&) {}
+  virtual void round_done(const RoundReport&) {}
+  virtual void warned(const std::string& /*line*/) {}
+  /// Asked between rounds.
+  virtual bool should_stop() { return false; }
+};
+
+/// What simulations of one process share: data, arithmetic, ranks. Loaded once.
+struct Workshop {
+  std::shared_ptr<const DataSet> data;
+  plan::Network network;
+  std::unique_ptr<Trainer> trainer;
+  std::unique_ptr<Ranks> ranks;
+  keep::Cleaner* cleaner = nullptr;  ///< outlives it
+  double setup_seconds = 0;
+};
+
+/// Loads data and builds the trainer for `config`. Implemented beside libtorch, in fl/torch.
+base::Result<Workshop> open_workshop(const Config& config, const Execution& execution,
+                                     keep::Cleaner& cleaner, std::unique_ptr<Ranks> ranks);
+
+/// Runs `config` to its end. Code::bad_input for what cannot be simulated (too few samples, a limit
+/// below what is needed: the message has the number), before anything is written.
+base::Result<SimulationResult> simulate(const Config& config, const Execution& execution,
+                                        Workshop& workshop, Observer& observer);
+
+}  // namespace ebb::fl

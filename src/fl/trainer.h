@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "fl/data_set.h"
+#include "fl/metrics.h"
+
+namespace ebb::fl {
+
+/// The training of one client in one round.
+struct LocalTask {
+  std::uint32_t client = 0;
+  std::uint32_t round = 0;
+  /// Samples in the order in which they are visited; `epochs` passes of the same length.
+  std::span<const std::uint32_t> order;
+  std::uint32_t epochs = 1;
+  std::uint32_t batch = 32;
+  double lr = 0.01;
+  double proximal = 0;     ///< pull towards the global model; 0: none
+  std::uint64_t seed = 0;  ///< of the augmentation
+};
+
+/// What a training came to, beside the weights.
+struct LocalResult {
+  double loss = 0;       ///< mean over all samples visited
+  double loss_rms = 0;   ///< root of the mean squared loss
+  double last_loss = 0;  ///< of the last batch
+  std::uint64_t steps = 0;
+};
+
+/// Trains and evaluates one network. Calls with different slots may run at the same time; each slot
+/// has buffers of its own, which it keeps. The data set outlives it.
+class Trainer {
+ public:
+  virtual ~Trainer() = default;
+
+  virtual std::uint64_t parameters() const = 0;
+  virtual const std::string& backend() const = 0;
+
+  /// PyTorch's initialisation (Kaiming-uniform with a = sqrt 5), out of `seed` alone.
+  virtual void initialise(std::uint64_t seed, std::span<float> weights) = 0;
+
+  /// Trains from `global` and leaves the weights it comes to in `weights`. Code::bad_input where
+  /// they are not finite.
+  virtual base::Result<LocalResult> train(std::uint32_t slot, std::span<const float> global,
+                                          const LocalTask& task, std::span<float> weights) = 0;
+
+  /// The samples of `split` that `samples` names.
+  virtual base::Result<Evaluation> evaluate(std::uint32_t slot, std::span<const float> weights,
+                                            const Split& split,
+                                            std::span<const std::uint32_t> samples) = 0;
+
+  /// How many clients train_together takes at once; 1 where one by one is all there is.
+  virtual std::uint32_t together() const { return 1; }
+  /// The same trainings in one batched network; `weights` of each one after the other.
+  virtual base::Result<std::vector<LocalResult>> train_together(std::span<const float> global,
+                                                                std::span<const LocalTask> tasks,
+                                                                std::span<float> weights) = 0;
+
+  /// Lets go of the buffers of all slots from `first` on.
+  virtual void release(std::uint32_t first) = 0;
+};
+
+}  // namespace ebb::fl
