@@ -74,13 +74,13 @@ TEST(SyntheticData, CanBeLearntButNotWithoutEffort) {
         nearest = label;
       }
     }
-    right += nearest == set.test.labels[i] ? 1 : 0;
+    right += nearest == set.test.labels[i] ? 1U : 0U;
   }
   EXPECT_GT(right, 190U);
   // Noise and shifts: no two pictures of a class are alike.
   std::size_t differing = 0;
   for (std::size_t at = 0; at < length; ++at)
-    differing += set.train.pixels[at] != set.train.pixels[10 * length + at] ? 1 : 0;
+    differing += set.train.pixels[at] != set.train.pixels[10 * length + at] ? 1U : 0U;
   EXPECT_GT(differing, length * 9 / 10);
 }
 
