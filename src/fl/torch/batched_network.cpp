@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fl/torch/pool.h"
+#include "fl/torch/side_by_side.h"
 
 namespace ebb::fl {
 
@@ -12,7 +13,8 @@ using plan::NetworkLayer;
 /// One forward pass: takes the parameters in the order in which the layers come.
 class BatchedNetwork::Pass {
  public:
-  explicit Pass(const BatchedNetwork& network) : network_(network) {}
+  explicit Pass(const BatchedNetwork& network)
+      : network_(network), is_alone_(network.clients_ == 1) {}
 
   at::Tensor through(const std::vector<NetworkLayer>& layers, at::Tensor flow) {
     for (const NetworkLayer& layer : layers)
@@ -23,31 +25,36 @@ class BatchedNetwork::Pass {
  private:
   at::Tensor through(const NetworkLayer& layer, at::Tensor flow) {
     using Kind = NetworkLayer::Kind;
-    const std::int64_t clients = network_.clients_;
     switch (layer.kind) {
       case Kind::convolution: {
-        const at::Tensor weight = merged(next());
-        const at::Tensor bias = layer.bias ? merged(next()) : at::Tensor();
+        const at::Tensor& weight = next();
+        const at::Tensor bias = layer.bias ? next() : at::Tensor();
         const auto stride = static_cast<std::int64_t>(layer.stride);
         const auto padding = static_cast<std::int64_t>(layer.padding);
+        if (!is_alone_) return convolve_side_by_side(flow, weight, bias, stride, padding);
         return at::conv2d(flow, weight, bias, at::IntArrayRef{stride, stride},
-                          at::IntArrayRef{padding, padding}, at::IntArrayRef{1, 1}, clients);
+                          at::IntArrayRef{padding, padding});
       }
       case Kind::linear: {
         const at::Tensor& weight = next();
         const at::Tensor bias = layer.bias ? next() : at::Tensor();
-        return clients == 1 ? at::linear(flow.flatten(1), weight, bias)
-                            : side_by_side(std::move(flow), weight, bias);
+        if (is_alone_) return at::linear(flow.flatten(1), weight, bias);
+        return multiply_side_by_side(flow.dim() == 5 ? flattened(flow) : flow, weight, bias);
       }
-      case Kind::max_pool:
-        return max_pool(flow, static_cast<std::int64_t>(layer.kernel));
+      case Kind::max_pool: {
+        const auto kernel = static_cast<std::int64_t>(layer.kernel);
+        if (is_alone_) return max_pool(flow, kernel);
+        const at::Tensor pooled = at::max_pool2d(flow.flatten(0, 1), {kernel, kernel});
+        return pooled.unflatten(0, {flow.size(0), flow.size(1)});
+      }
       case Kind::average_pool:
-        return at::adaptive_avg_pool2d(flow, {1, 1});
+        return is_alone_ ? at::adaptive_avg_pool2d(flow, {1, 1}) : flow.mean({3, 4}, true);
       case Kind::group_norm: {
-        const at::Tensor scale = merged(next());
-        const at::Tensor shift = merged(next());
-        return at::group_norm(flow, clients * static_cast<std::int64_t>(layer.groups), scale,
-                              shift);
+        const at::Tensor& scale = next();
+        const at::Tensor& shift = next();
+        const auto groups = static_cast<std::int64_t>(layer.groups);
+        return is_alone_ ? at::group_norm(flow, groups, scale, shift)
+                         : normalise_side_by_side(flow, groups, scale, shift);
       }
       case Kind::relu:
         return layer.in_place ? flow.relu_() : flow.relu();
@@ -60,21 +67,10 @@ class BatchedNetwork::Pass {
     return flow;
   }
 
-  /// Linear layers keep clients in front, once the pictures are flat.
-  at::Tensor side_by_side(at::Tensor flow, const at::Tensor& weight, const at::Tensor& bias) {
-    if (flow.dim() == 4) flow = flow.view({flow.size(0), network_.clients_, -1}).transpose(0, 1);
-    const at::Tensor turned = weight.transpose(1, 2);
-    return bias.defined() ? at::baddbmm(bias.unsqueeze(1), flow, turned) : at::bmm(flow, turned);
-  }
-
-  /// Clients and their outputs in one dimension, as groups want them.
-  at::Tensor merged(const at::Tensor& parameter) const {
-    return network_.clients_ == 1 ? parameter : parameter.flatten(0, 1);
-  }
-
   const at::Tensor& next() { return network_.parameters_[taken_++]; }
 
   const BatchedNetwork& network_;
+  const bool is_alone_;
   std::size_t taken_ = 0;
 };
 
@@ -115,7 +111,9 @@ void BatchedNetwork::store(std::span<float> weights) const {
 }
 
 at::Tensor BatchedNetwork::forward(const at::Tensor& pictures) const {
-  at::Tensor logits = Pass(*this).through(network_.layers, pictures);
+  // Side by side, channels stand before samples.
+  const at::Tensor flow = clients_ == 1 ? pictures.squeeze(0) : pictures.transpose(1, 2);
+  at::Tensor logits = Pass(*this).through(network_.layers, flow);
   return clients_ == 1 ? logits.unsqueeze(0) : logits;
 }
 

@@ -11,8 +11,8 @@
 
 namespace ebb::fl {
 
-/// One network with the weights of several clients, who train side by side: convolutions in groups,
-/// linear layers as batches of matrices. With one client it is the plain network. Not thread-safe.
+/// One network with the weights of several clients, who train side by side: every layer is a batch
+/// of matrices. With one client it is the plain network. Not thread-safe.
 class BatchedNetwork {
  public:
   /// `network` and `shape` outlive it.
@@ -21,12 +21,12 @@ class BatchedNetwork {
 
   std::int64_t clients() const { return clients_; }
 
-  /// Gives every client these weights.
+  /// Gives every client these weights, which outlive the steps that follow.
   void load(std::span<const float> weights);
   /// The weights of each client, one model after the other.
   void store(std::span<float> weights) const;
 
-  /// `pictures`: [batch, clients * channels, height, width]; gives [clients, batch, classes].
+  /// `pictures`: [clients, batch, channels, height, width]; gives [clients, batch, classes].
   at::Tensor forward(const at::Tensor& pictures) const;
 
   /// Goes `lr` down the gradients that backward() left, pulled by `proximal` towards what was last
