@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -24,6 +25,10 @@ class Ranks {
   virtual base::Status sum(std::span<std::int64_t> values) = 0;
   /// What rank 0 has, to all.
   virtual base::Status broadcast(std::span<std::byte> bytes) = 0;
+
+  /// All is done on this rank. Destroyed without it, the other ranks are ended as well: they would
+  /// wait for ever.
+  virtual void complete() {}
 };
 
 /// This process alone.
@@ -31,6 +36,9 @@ std::unique_ptr<Ranks> alone();
 
 /// Whether this process was started by mpirun beside others.
 bool started_by_mpi();
+
+/// The function of the library for MPI: `extern "C" Ranks* ()`, null where MPI does not start.
+inline constexpr char kMpiEntryPoint[] = "ebb_fl_join_mpi";
 
 /// The ranks that mpirun started, through the library ebb-mpi beside the program: MPI costs nothing
 /// where it is not used. Code::unavailable where it cannot be loaded.

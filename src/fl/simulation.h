@@ -43,8 +43,9 @@ struct RoundReport {
   std::uint32_t round = 0;
   std::optional<Scores> scores;  ///< where the round was evaluated
   std::vector<std::uint32_t> cohort;
-  std::vector<std::uint32_t> took_part;  ///< whose updates went into this round's model
-  double train_loss = 0;                 ///< mean over the samples of those who trained
+  std::vector<std::uint32_t> took_part;     ///< whose updates went into this round's model
+  std::optional<std::uint32_t> aggregator;  ///< of a swarm
+  double train_loss = 0;                    ///< mean over the samples of those who trained
   Participation participation;
   // Sums since round 0.
   double communicated_bytes = 0;

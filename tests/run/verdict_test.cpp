@@ -28,7 +28,10 @@ struct Case {
     return text;
   }
   /// What the allocator cannot tell is judged from the floor after cleanups, at low confidence.
-  std::string confidence() const { return allocator == "mimalloc" ? "low" : "medium"; }
+  /// Elsewhere a busy machine, on which a job gives fewer samples, may lower it as well.
+  bool may_say(const std::string& confidence) const {
+    return confidence == "low" || (confidence == "medium" && allocator != "mimalloc");
+  }
 };
 
 std::vector<Case> cases_on(const std::string& allocator) {
@@ -88,7 +91,7 @@ class Verdicts : public EbbRun {
       also += (also.empty() ? "" : " ") + *another.as_string();
     EXPECT_EQ(verdict, one.verdict) << done.output;
     EXPECT_NE(also.find(one.also), std::string::npos) << done.output;
-    EXPECT_EQ(confidence, one.confidence());
+    EXPECT_TRUE(one.may_say(confidence)) << confidence;
     std::printf("| %-34s | %-10s | %-9s | %-6s |\n", one.name().c_str(), verdict.c_str(),
                 also.c_str(), confidence.c_str());
   }

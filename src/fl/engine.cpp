@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fl/engine.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "base/clock.h"
+#include "base/sha256.h"
+#include "fl/sketch.h"
+
+namespace ebb::fl {
+namespace {
+
+/// Test samples that one thread evaluates before it takes others.
+constexpr std::size_t kChunk = 1024;
+
+/// Losses travel between ranks, and are added up, in whole numbers of this.
+constexpr double kLossUnit = 0x1p-32;
+
+std::int64_t in_units(double loss) {
+  return std::llrint(std::clamp(loss, -1e9, 1e9) / kLossUnit);
+}
+
+double seconds_since(std::int64_t start) {
+  return base::seconds_between(start, base::system_clock().now_ns());
+}
+
+double largest_weight_of(const Config& config, const Partition& partition) {
+  const double samples = static_cast<double>(partition.indices.size());
+  return std::max(samples, static_cast<double>(config.per_round)) * (1 + config.world.staleness);
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Engine>> Engine::create(const Config& config,
+                                                     const Execution& execution, Workshop& workshop,
+                                                     std::uint32_t parallel_clients) {
+  auto shape = shape_of(workshop.network);
+  if (!shape) return shape.error();
+  auto partition = partition_samples(workshop.data->train.labels, workshop.data->classes,
+                                     config.clients, config.partition, config.seed);
+  if (!partition) return partition.error();
+  std::vector<std::uint32_t> samples;
+  for (std::uint32_t client = 0; client < partition->clients(); ++client)
+    samples.push_back(static_cast<std::uint32_t>(partition->of(client).size()));
+  const Workload workload{shape->flops_per_sample(), shape->elements * sizeof(float),
+                          config.epochs};
+  auto world = World::create(config.world, workload, samples, config.seed);
+  if (!world) return world.error();
+  auto selector = create_selector(config.method, config.method_parameters);
+  if (!selector) return selector.error();
+  const AggregatorShape aggregator_shape{shape->elements, config.per_round,
+                                         largest_weight_of(config, *partition),
+                                         config.world.staleness, execution.folder};
+  auto aggregator = create_aggregator(config.aggregation, aggregator_shape);
+  if (!aggregator) return aggregator.error();
+  std::unique_ptr<Engine> engine(new Engine(config, execution, workshop, parallel_clients,
+                                            std::move(*partition), std::move(*shape),
+                                            std::move(*world)));
+  engine->selector_ = std::move(*selector);
+  engine->aggregator_ = std::move(*aggregator);
+  return engine;
+}
+
+Engine::Engine(const Config& config, const Execution& execution, Workshop& workshop,
+               std::uint32_t parallel_clients, Partition partition, NetworkShape shape, World world)
+    : config_(config),
+      workshop_(workshop),
+      partition_(std::move(partition)),
+      shape_(std::move(shape)),
+      world_(std::move(world)),
+      population_(partition_, *workshop.data),
+      gate_(execution, *workshop.cleaner),
+      crew_(parallel_clients, [this](std::uint32_t now) { return gate_.allowed(now); }),
+      weights_(shape_.elements),
+      trained_(parallel_clients) {
+  workshop.trainer->initialise(config.seed, weights_);
+}
+
+bool Engine::is_mine(std::size_t item) const {
+  return item % workshop_.ranks->size() == workshop_.ranks->rank();
+}
+
+base::Result<std::vector<double>> Engine::probe(std::span<const std::uint32_t> clients) {
+  std::vector<std::int64_t> losses(clients.size());
+  std::vector<std::uint32_t> mine;
+  for (std::uint32_t i = 0; i < clients.size(); ++i) {
+    if (is_mine(i)) mine.push_back(i);
+  }
+  const auto done =
+      crew_.run(static_cast<std::uint32_t>(mine.size()),
+                [&](std::uint32_t slot, std::uint32_t item) -> base::Status {
+                  const auto found = workshop_.trainer->evaluate(
+                      slot, weights_, workshop_.data->train, partition_.of(clients[mine[item]]));
+                  if (!found) return found.error();
+                  losses[mine[item]] = in_units(found->loss());
+                  return {};
+                });
+  if (!done) return done.error();
+  if (auto summed = workshop_.ranks->sum(losses); !summed) return summed.error();
+  std::vector<double> result;
+  for (std::size_t i = 0; i < clients.size(); ++i) {
+    result.push_back(static_cast<double>(losses[i]) * kLossUnit);
+    const double samples = static_cast<double>(partition_.of(clients[i]).size());
+    totals_.flops += samples * 2 * shape_.macs_per_sample;
+    // It receives the model and answers with a number.
+    totals_.communicated_bytes += static_cast<double>(shape_.elements * sizeof(float) + 8);
+  }
+  return result;
+}
+
+base::Result<std::vector<std::uint32_t>> Engine::choose_cohort() {
+  Random random(config_.seed, Purpose::selection, round_);
+  const Choice::Probe ask = [this](std::span<const std::uint32_t> clients) {
+    return probe(clients);
+  };
+  const Choice choice{
+      round_, config_.per_round, population_.clients(), config_.world.deadline, random, ask};
+  auto cohort = selector_->select(choice);
+  if (!cohort) return cohort;
+  const std::set<std::uint32_t> distinct(cohort->begin(), cohort->end());
+  if (cohort->size() != config_.per_round || distinct.size() != cohort->size() ||
+      *distinct.rbegin() >= config_.clients)
+    return base::error(base::Code::internal, "method '%s' chose no cohort of %u different clients",
+                       config_.method.c_str(), config_.per_round);
+  return cohort;
+}
+
+std::vector<std::uint32_t> Engine::visiting_order(std::uint32_t client) const {
+  const std::span<const std::uint32_t> samples = partition_.of(client);
+  Random random(config_.seed, Purpose::sample_order, round_, client);
+  std::vector<std::uint32_t> order;
+  order.reserve(samples.size() * config_.epochs);
+  for (std::uint32_t epoch = 0; epoch < config_.epochs; ++epoch) {
+    order.insert(order.end(), samples.begin(), samples.end());
+    random.shuffle(std::span(order).last(samples.size()));
+  }
+  return order;
+}
+
+LocalTask Engine::task_of(std::uint32_t client, std::span<const std::uint32_t> order) const {
+  LocalTask task;
+  task.client = client;
+  task.round = round_;
+  task.order = order;
+  task.epochs = config_.epochs;
+  task.batch = config_.batch;
+  task.lr = config_.lr;
+  task.proximal = config_.aggregation.rule == Rule::fedprox ? config_.aggregation.proximal : 0;
+  task.seed = config_.seed;
+  return task;
+}
+
+base::Status Engine::train_cohort(std::vector<Member>& members) {
+  if (config_.workflow == Workflow::cyclic) return train_in_turn(members);
+  std::vector<std::uint32_t> mine;
+  for (std::uint32_t place = 0; place < members.size(); ++place) {
+    if (is_mine(place) && members[place].fate.arrives) mine.push_back(place);
+  }
+  if (workshop_.trainer->together() > 1 && config_.aggregation.rule != Rule::fedprox)
+    return train_groups(members, mine);
+  return crew_.run(static_cast<std::uint32_t>(mine.size()),
+                   [&](std::uint32_t slot, std::uint32_t item) {
+                     return train_one(slot, mine[item], members[mine[item]]);
+                   });
+}
+
+base::Status Engine::train_one(std::uint32_t slot, std::uint32_t place, Member& member) {
+  const std::vector<std::uint32_t> order = visiting_order(member.client);
+  std::vector<float>& trained = trained_[slot];
+  trained.resize(weights_.size());
+  auto result = workshop_.trainer->train(slot, weights_, task_of(member.client, order), trained);
+  if (!result) return result.error();
+  member.result = *result;
+  return contribute(place, member, trained);
+}
+
+base::Status Engine::train_groups(std::vector<Member>& members,
+                                  std::span<const std::uint32_t> mine) {
+  std::vector<float>& trained = trained_.front();
+  for (std::size_t first = 0; first < mine.size(); first += workshop_.trainer->together()) {
+    const auto group = mine.subspan(
+        first, std::min<std::size_t>(workshop_.trainer->together(), mine.size() - first));
+    std::vector<std::vector<std::uint32_t>> orders;
+    for (const std::uint32_t place : group)
+      orders.push_back(visiting_order(members[place].client));
+    std::vector<LocalTask> tasks;
+    for (std::size_t i = 0; i < group.size(); ++i)
+      tasks.push_back(task_of(members[group[i]].client, orders[i]));
+    trained.resize(group.size() * weights_.size());
+    const auto results = workshop_.trainer->train_together(weights_, tasks, trained);
+    if (!results) return results.error();
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      members[group[i]].result = (*results)[i];
+      const auto model = std::span(trained).subspan(i * weights_.size(), weights_.size());
+      if (auto added = contribute(group[i], members[group[i]], model); !added) return added;
+    }
+  }
+  return {};
+}
+
+base::Status Engine::train_in_turn(std::vector<Member>& members) {
+  std::vector<float>& trained = trained_.front();
+  trained.resize(weights_.size());
+  for (Member& member : members) {
+    if (!member.fate.arrives) continue;
+    const std::vector<std::uint32_t> order = visiting_order(member.client);
+    // Every rank goes the whole way: there is nothing to do side by side.
+    auto result = workshop_.trainer->train(0, weights_, task_of(member.client, order), trained);
+    if (!result) return result.error();
+    member.result = *result;
+    take_note(member, weights_, trained);
+    weights_.swap(trained);
+  }
+  return {};
+}
+
+base::Status Engine::contribute(std::uint32_t place, Member& member,
+                                std::span<const float> trained) {
+  take_note(member, weights_, trained);
+  Contribution contribution;
+  contribution.place = place;
+  contribution.late = member.fate.late;
+  contribution.weight = static_cast<double>(partition_.of(member.client).size());
+  if (config_.privacy.on()) {
+    // Neither the number of samples nor the size of an update may show.
+    const double norm = distance(weights_, trained);
+    contribution.weight = 1;
+    contribution.factor = norm > config_.privacy.clip ? config_.privacy.clip / norm : 1;
+  }
+  auto added = aggregator_->add(contribution, weights_, trained);
+  if (added) return added;
+  return base::error(
+      base::Code::bad_input,
+      "client %u diverged in round %u (%s), expected a smaller learning rate than %g",
+      member.client, round_, added.error().message.c_str(), config_.lr);
+}
+
+void Engine::take_note(Member& member, std::span<const float> from,
+                       std::span<const float> trained) const {
+  const double path =
+      config_.lr * static_cast<double>(std::max<std::uint64_t>(member.result.steps, 1));
+  member.gradient_norm = distance(from, trained) / path;
+  member.sketch = sketch_of(from, trained);
+}
+
+base::Status Engine::exchange(std::vector<Member>& members) {
+  if (workshop_.ranks->size() == 1 || config_.workflow == Workflow::cyclic) return {};
+  // Each number is known to one rank; the others add zeros to its bits.
+  constexpr std::size_t kEach = 5 + kSketchLength;
+  std::vector<std::int64_t> numbers(members.size() * kEach);
+  const auto bits = [](double value) { return std::bit_cast<std::int64_t>(value); };
+  for (std::size_t place = 0; place < members.size(); ++place) {
+    const Member& member = members[place];
+    if (!is_mine(place) || !member.fate.arrives) continue;
+    std::int64_t* at = numbers.data() + place * kEach;
+    *at++ = bits(member.result.loss);
+    *at++ = bits(member.result.loss_rms);
+    *at++ = bits(member.result.last_loss);
+    *at++ = static_cast<std::int64_t>(member.result.steps);
+    *at++ = bits(member.gradient_norm);
+    for (const float value : member.sketch)
+      *at++ = std::bit_cast<std::int32_t>(value);
+  }
+  if (auto summed = workshop_.ranks->sum(numbers); !summed) return summed;
+  const auto number = [](std::int64_t value) { return std::bit_cast<double>(value); };
+  for (std::size_t place = 0; place < members.size(); ++place) {
+    Member& member = members[place];
+    if (!member.fate.arrives) continue;
+    const std::int64_t* at = numbers.data() + place * kEach;
+    member.result.loss = number(*at++);
+    member.result.loss_rms = number(*at++);
+    member.result.last_loss = number(*at++);
+    member.result.steps = static_cast<std::uint64_t>(*at++);
+    member.gradient_norm = number(*at++);
+    member.sketch.clear();
+    for (std::size_t i = 0; i < kSketchLength; ++i)
+      member.sketch.push_back(std::bit_cast<float>(static_cast<std::int32_t>(*at++)));
+  }
+  return {};
+}
+
+base::Status Engine::aggregate() {
+  if (config_.workflow == Workflow::cyclic) return {};
+  Aggregator::Noise noise;
+  if (config_.privacy.on()) {
+    noise.deviation = config_.privacy.noise * config_.privacy.clip;
+    noise.seed = config_.seed;
+    noise.round = round_;
+    noise.denominator = static_cast<double>(config_.per_round);
+    if (noise.deviation > 0)
+      accountant_.add_round(static_cast<double>(config_.per_round) / config_.clients,
+                            config_.privacy.noise);
+  }
+  return aggregator_->finish_round(weights_, *workshop_.ranks, noise);
+}
+
+void Engine::learn(const std::vector<Member>& members, RoundReport& report) {
+  for (const Member& member : members) {
+    if (!member.fate.arrives) continue;
+    late_.push_back({round_ + member.fate.late,
+                     {member.client, round_, member.result.loss, member.result.loss_rms,
+                      member.gradient_norm, member.sketch}});
+  }
+  std::erase_if(late_, [&](const Late& one) {
+    if (one.due > round_) return false;
+    population_.learn(one.lesson);
+    report.took_part.push_back(one.lesson.client);
+    return true;
+  });
+  selector_->learn({round_, report.took_part, population_.clients()});
+  report.participation = population_.participation();
+}
+
+void Engine::account(const std::vector<Member>& members, RoundReport& report) {
+  const double model = static_cast<double>(shape_.elements * sizeof(float));
+  double loss = 0;
+  double samples = 0;
+  for (const Member& member : members) {
+    // Whoever is chosen receives the model, whatever becomes of the answer.
+    totals_.communicated_bytes += model;
+    if (!member.fate.arrives) continue;
+    const double own = static_cast<double>(partition_.of(member.client).size());
+    totals_.communicated_bytes += model;
+    totals_.flops += own * config_.epochs * shape_.flops_per_sample();
+    totals_.energy += world_.condition(member.client).energy;
+    loss += own * member.result.loss;
+    samples += own;
+  }
+  if (config_.workflow == Workflow::cyclic) {
+    for (const std::uint32_t client : report.cohort)
+      totals_.simulated_seconds += world_.condition(client).seconds;
+  } else {
+    totals_.simulated_seconds += world_.round_seconds(report.cohort);
+  }
+  if (config_.workflow == Workflow::swarm) {
+    Random random(config_.seed, Purpose::workflow, round_);
+    report.aggregator = report.cohort[random.below(report.cohort.size())];
+    // It need not send its own update to itself.
+    totals_.communicated_bytes -= model;
+  }
+  report.train_loss = samples > 0 ? loss / samples : 0;
+  report.communicated_bytes = totals_.communicated_bytes;
+  report.flops = totals_.flops;
+  report.simulated_seconds = totals_.simulated_seconds;
+  report.energy = totals_.energy;
+  if (config_.privacy.on() && config_.privacy.noise > 0)
+    report.epsilon = accountant_.epsilon(config_.privacy.delta);
+}
+
+base::Result<RoundReport> Engine::run_round() {
+  const std::int64_t start = base::system_clock().now_ns();
+  RoundReport report;
+  report.round = round_;
+  world_.move_to(round_);
+  population_.meet(world_);
+  auto cohort = choose_cohort();
+  if (!cohort) return cohort.error();
+  report.cohort = *cohort;
+  report.selection_seconds = seconds_since(start);
+
+  const std::int64_t training = base::system_clock().now_ns();
+  std::vector<Member> members;
+  for (const std::uint32_t client : *cohort)
+    members.push_back({.client = client, .fate = world_.fate(client), .result = {}, .sketch = {}});
+  if (auto trained = train_cohort(members); !trained) return trained.error();
+  if (auto exchanged = exchange(members); !exchanged) return exchanged.error();
+  if (auto aggregated = aggregate(); !aggregated) return aggregated.error();
+  report.training_seconds = seconds_since(training);
+  account(members, report);
+  learn(members, report);
+
+  const bool is_last = round_ + 1 == config_.rounds;
+  if (is_last || (round_ + 1) % config_.eval_every == 0) {
+    const std::int64_t evaluation = base::system_clock().now_ns();
+    const auto scores = evaluate();
+    if (!scores) return scores.error();
+    report.scores = *scores;
+    report.evaluation_seconds = seconds_since(evaluation);
+  }
+  ++round_;
+  report.wall_seconds = seconds_since(start);
+  return report;
+}
+
+base::Result<Scores> Engine::evaluate() {
+  const Split& test = workshop_.data->test;
+  std::vector<std::uint32_t> samples(test.size());
+  std::iota(samples.begin(), samples.end(), 0U);
+  const std::size_t chunks = (samples.size() + kChunk - 1) / kChunk;
+  std::vector<std::uint32_t> mine;
+  for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
+    if (is_mine(chunk)) mine.push_back(chunk);
+  }
+  // Whole numbers, so that it does not matter who adds what when.
+  const std::size_t classes = workshop_.data->classes;
+  std::vector<std::int64_t> counts(classes * classes + 1);
+  base::Mutex mutex;
+  const auto done =
+      crew_.run(static_cast<std::uint32_t>(mine.size()),
+                [&](std::uint32_t slot, std::uint32_t item) -> base::Status {
+                  const std::size_t first = mine[item] * kChunk;
+                  const auto found = workshop_.trainer->evaluate(
+                      slot, weights_, test,
+                      std::span(samples).subspan(first, std::min(kChunk, samples.size() - first)));
+                  if (!found) return found.error();
+                  const base::Lock lock(mutex);
+                  for (std::size_t i = 0; i < found->confusion.size(); ++i)
+                    counts[i] += static_cast<std::int64_t>(found->confusion[i]);
+                  counts.back() += in_units(found->loss_sum);
+                  return {};
+                });
+  if (!done) return done.error();
+  if (auto summed = workshop_.ranks->sum(counts); !summed) return summed.error();
+  Evaluation evaluation(workshop_.data->classes);
+  for (std::size_t i = 0; i < evaluation.confusion.size(); ++i)
+    evaluation.confusion[i] = static_cast<std::uint64_t>(counts[i]);
+  evaluation.loss_sum = static_cast<double>(counts.back()) * kLossUnit;
+  evaluation.samples = test.size();
+  return Scores{evaluation.accuracy(), evaluation.loss(), macro_scores(evaluation)};
+}
+
+std::string Engine::model_sha256() const {
+  base::Sha256 hash;
+  hash.add(weights_.data(), weights_.size() * sizeof(float));
+  return base::hex_text(hash.finish());
+}
+
+}  // namespace ebb::fl

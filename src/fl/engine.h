@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fl/aggregator.h"
+#include "fl/checkpoint.h"
+#include "fl/crew.h"
+#include "fl/network_shape.h"
+#include "fl/population.h"
+#include "fl/pressure_gate.h"
+#include "fl/simulation.h"
+
+namespace ebb::fl {
+
+/// The rounds of one simulation. Every rank has one, and they go through the same rounds; each
+/// trains its part of the cohorts. Not thread-safe. The workshop outlives it.
+class Engine {
+ public:
+  /// Code::bad_input for what cannot be simulated.
+  static base::Result<std::unique_ptr<Engine>> create(const Config& config,
+                                                      const Execution& execution,
+                                                      Workshop& workshop,
+                                                      std::uint32_t parallel_clients);
+
+  /// The next one; its report has no memory in it yet.
+  base::Result<RoundReport> run_round();
+  /// How many rounds are done.
+  std::uint32_t rounds_done() const { return round_; }
+
+  /// Of the present model on the test set.
+  base::Result<Scores> evaluate();
+
+  std::string model_sha256() const;
+  PressureGate& gate() { return gate_; }
+  Crew& crew() { return crew_; }
+
+  /// Everything that the next rounds depend on, packed; "" on all ranks but the first.
+  std::string save();
+  /// Code::bad_input where it is not of this simulation; then only destroying the engine is left.
+  base::Status restore(const Checkpoint& checkpoint);
+
+ private:
+  /// A member of a cohort who trains here or on another rank.
+  struct Member {
+    std::uint32_t client = 0;
+    Fate fate;
+    LocalResult result;
+    double gradient_norm = 0;
+    std::vector<float> sketch;
+  };
+  /// A late update's lesson, to be learned in round `due`.
+  struct Late {
+    std::uint32_t due = 0;
+    Lesson lesson;
+  };
+  /// Since round 0.
+  struct Totals {
+    double communicated_bytes = 0;
+    double flops = 0;
+    double simulated_seconds = 0;
+    double energy = 0;
+  };
+
+  Engine(const Config& config, const Execution& execution, Workshop& workshop,
+         std::uint32_t parallel_clients, Partition partition, NetworkShape shape, World world);
+
+  base::Result<std::vector<std::uint32_t>> choose_cohort();
+  base::Result<std::vector<double>> probe(std::span<const std::uint32_t> clients);
+  std::vector<std::uint32_t> visiting_order(std::uint32_t client) const;
+  LocalTask task_of(std::uint32_t client, std::span<const std::uint32_t> order) const;
+  bool is_mine(std::size_t item) const;
+
+  base::Status train_cohort(std::vector<Member>& members);
+  base::Status train_one(std::uint32_t slot, std::uint32_t place, Member& member);
+  base::Status train_groups(std::vector<Member>& members, std::span<const std::uint32_t> mine);
+  base::Status train_in_turn(std::vector<Member>& members);
+  base::Status contribute(std::uint32_t place, Member& member, std::span<const float> trained);
+  void take_note(Member& member, std::span<const float> from, std::span<const float> trained) const;
+  base::Status exchange(std::vector<Member>& members);
+  base::Status aggregate();
+  void learn(const std::vector<Member>& members, RoundReport& report);
+  void account(const std::vector<Member>& members, RoundReport& report);
+
+  const Config config_;
+  Workshop& workshop_;
+  const Partition partition_;
+  const NetworkShape shape_;
+  World world_;
+  Population population_;
+  std::unique_ptr<Selector> selector_;
+  std::unique_ptr<Aggregator> aggregator_;
+  RenyiAccountant accountant_;
+  PressureGate gate_;
+  Crew crew_;
+
+  std::uint32_t round_ = 0;
+  std::vector<float> weights_;
+  std::vector<std::vector<float>> trained_;  ///< a model for each slot
+  std::vector<Late> late_;
+  Totals totals_;
+};
+
+}  // namespace ebb::fl

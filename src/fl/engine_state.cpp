@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
+#include "fl/engine.h"
+
+namespace ebb::fl {
+namespace {
+
+base::Error not_of_this() {
+  return base::error(base::Code::bad_input,
+                     "the checkpoint does not fit this simulation, expected one of the same "
+                     "configuration");
+}
+
+/// The first key whose value differs, "" where none does. A run may be made longer.
+std::string difference(const base::Json& mine, const base::Json& saved) {
+  if (mine.as_object() == nullptr) return "config";
+  for (const auto& [key, value] : *mine.as_object()) {
+    const base::Json* other = saved.find(key);
+    if (key != "rounds" && (other == nullptr || other->text() != value.text())) return key;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string Engine::save() {
+  AggregatorState state = aggregator_->state();
+  if (!workshop_.ranks->is_first()) return {};
+  base::Json late = base::Json::array();
+  for (const Late& one : late_)
+    late.push(to_json(one.lesson).set("due", std::uint64_t{one.due}));
+  base::Json privacy = base::Json::array();
+  for (const double divergence : accountant_.divergences())
+    privacy.push(divergence);
+  const base::Json header = base::Json::object(
+      {{"config", to_json(config_)},
+       {"round", std::uint64_t{round_}},
+       {"clients", population_.state()},
+       {"selector", selector_->state()},
+       {"late", late},
+       {"privacy", privacy},
+       {"totals", base::Json::object({{"communicated_bytes", totals_.communicated_bytes},
+                                      {"flops", totals_.flops},
+                                      {"simulated_seconds", totals_.simulated_seconds},
+                                      {"energy", totals_.energy}})}});
+  std::vector<std::span<const std::byte>> arrays = {std::as_bytes(std::span(weights_))};
+  arrays.insert(arrays.end(), state.parts.begin(), state.parts.end());
+  return pack_checkpoint(header, arrays);
+}
+
+base::Status Engine::restore(const Checkpoint& checkpoint) {
+  const base::Json& header = checkpoint.header;
+  const base::Json* config = header.find("config");
+  const base::Json* round = header.find("round");
+  const base::Json* clients = header.find("clients");
+  const base::Json* selector = header.find("selector");
+  const base::Json* late = header.find("late");
+  const base::Json* privacy = header.find("privacy");
+  const base::Json* totals = header.find("totals");
+  if (config == nullptr || round == nullptr || !round->as_unsigned() || clients == nullptr ||
+      selector == nullptr || late == nullptr || late->as_array() == nullptr || privacy == nullptr ||
+      privacy->as_array() == nullptr || totals == nullptr)
+    return not_of_this();
+  if (const std::string key = difference(to_json(config_), *config); !key.empty()) {
+    const base::Json* saved = config->find(key);
+    return base::error(base::Code::bad_input,
+                       "the checkpoint is of another simulation: its %s is %s", key.c_str(),
+                       saved == nullptr ? "not known" : saved->text().c_str());
+  }
+  if (*round->as_unsigned() > config_.rounds)
+    return base::error(base::Code::bad_input,
+                       "the checkpoint has come to round %llu, expected more rounds than %u",
+                       static_cast<unsigned long long>(*round->as_unsigned()), config_.rounds);
+  round_ = static_cast<std::uint32_t>(*round->as_unsigned());
+  if (auto restored = population_.restore(*clients); !restored) return restored;
+  if (auto restored = selector_->restore(*selector); !restored) return restored;
+  for (const base::Json& one : *late->as_array()) {
+    auto lesson = lesson_from(one);
+    const base::Json* due = one.find("due");
+    if (!lesson || lesson->client >= config_.clients || due == nullptr || !due->as_unsigned())
+      return not_of_this();
+    late_.push_back({static_cast<std::uint32_t>(*due->as_unsigned()), std::move(*lesson)});
+  }
+  std::vector<double> divergences;
+  for (const base::Json& one : *privacy->as_array())
+    divergences.push_back(one.as_double().value_or(0));
+  if (auto restored = accountant_.restore(divergences); !restored) return restored;
+  const auto total = [&](const char* key, double& into) {
+    const base::Json* found = totals->find(key);
+    if (found == nullptr || !found->as_double()) return false;
+    into = *found->as_double();
+    return true;
+  };
+  if (!total("communicated_bytes", totals_.communicated_bytes) || !total("flops", totals_.flops) ||
+      !total("simulated_seconds", totals_.simulated_seconds) || !total("energy", totals_.energy))
+    return not_of_this();
+
+  AggregatorState state = aggregator_->state();
+  std::vector<std::span<std::byte>> arrays = {std::as_writable_bytes(std::span(weights_))};
+  arrays.insert(arrays.end(), state.parts.begin(), state.parts.end());
+  if (arrays.size() != checkpoint.arrays.size()) return not_of_this();
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    if (arrays[i].size() != checkpoint.arrays[i].size()) return not_of_this();
+    std::memcpy(arrays[i].data(), checkpoint.arrays[i].data(), arrays[i].size());
+  }
+  // Sums that wait for later rounds are the first rank's.
+  aggregator_->forget_others(*workshop_.ranks);
+  return {};
+}
+
+}  // namespace ebb::fl

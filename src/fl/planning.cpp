@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fl/planning.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "base/bytes.h"
+#include "fl/aggregator.h"
+#include "fl/network_shape.h"
+#include "plan/plan.h"
+#include "sense/memory_info.h"
+
+namespace ebb::fl {
+namespace {
+
+/// A round's report, in memory until the end: numbers, and two lists of clients.
+std::uint64_t report_bytes(const Config& config) {
+  return sizeof(RoundReport) + 2 * std::uint64_t{config.per_round} * sizeof(std::uint32_t);
+}
+
+std::uint64_t client_bytes(const Workshop& workshop) {
+  return sizeof(Client) + workshop.data->classes * sizeof(std::uint32_t) +
+         kSketchLength * sizeof(float);
+}
+
+/// The memory of one client's step on the host.
+base::Result<std::uint64_t> step_bytes(const Config& config, const Workshop& workshop) {
+  plan::NetworkRequest request;
+  request.network = workshop.network;
+  request.batch = config.batch;
+  request.surroundings = {.context = 0, .workspaces = 0};
+  const auto planned = plan::plan(request);
+  if (!planned) return planned.error();
+  return planned->peak() + planned->error_bytes();
+}
+
+struct Available {
+  std::uint64_t bytes = 0;
+  std::string from;
+};
+
+/// What this process may grow to.
+base::Result<Available> available(const Execution& execution) {
+  if (execution.memory) return Available{*execution.memory, "--memory"};
+  const auto info = sense::memory_info();
+  if (!info) return info.error();
+  const std::uint64_t room = std::min(info->machine.available, info->limit);
+  return Available{room + info->process.rss,
+                   std::string("free memory under the ") + sense::name_of(info->source) + " limit"};
+}
+
+}  // namespace
+
+base::Result<MemoryPlan> plan_memory(const Config& config, const Execution& execution,
+                                     const Workshop& workshop) {
+  const auto shape = shape_of(workshop.network);
+  if (!shape) return shape.error();
+  const auto step = step_bytes(config, workshop);
+  if (!step) return step.error();
+  const auto room = available(execution);
+  if (!room) return room.error();
+  const std::uint64_t model = shape->elements * sizeof(float);
+  const AggregatorNeed aggregator = need_of(
+      config.aggregation, {shape->elements, config.per_round, 1, config.world.staleness, ""});
+  const std::uint64_t data = workshop.data->bytes();
+  const std::uint64_t rss = workshop.cleaner->rss();
+
+  MemoryPlan plan;
+  plan.items = {
+      {"program and libraries", rss > data ? rss - data : 0},
+      {"data set", data},
+      {"partition", workshop.data->train.size() * sizeof(std::uint32_t)},
+      {"clients", config.clients * client_bytes(workshop)},
+      {"global model", model},
+      {"accumulator", aggregator.accumulators},
+      {"server state", aggregator.server_state},
+      {"reports of rounds", config.rounds * report_bytes(config)},
+      {"checkpoint while it is written",
+       execution.folder.empty() ? 0
+                                : 2 * (model + aggregator.accumulators + aggregator.server_state)},
+      {"training of a client", *step, true},
+      {"model of a client", model, true},
+      {"updates of a round", aggregator.spill, false, true},
+  };
+  std::erase_if(plan.items, [](const MemoryItem& item) { return item.bytes == 0; });
+  plan.available = room->bytes;
+  plan.available_from = room->from;
+
+  // A tenth stays free, so that the thresholds are not passed by what was planned.
+  const auto usable =
+      static_cast<std::uint64_t>(static_cast<double>(room->bytes) * execution.warn_percent / 100);
+  const std::uint64_t fixed = plan.fixed();
+  const std::uint64_t each = std::max<std::uint64_t>(plan.per_client(), 1);
+  if (fixed + each > usable) {
+    const auto needed = static_cast<std::uint64_t>(static_cast<double>(fixed + each) * 100 /
+                                                   execution.warn_percent);
+    return base::error(base::Code::bad_input,
+                       "%s allows %s, but one client at a time needs %s (%s in all, below %.0f %%)",
+                       room->from.c_str(), base::bytes_text(room->bytes).c_str(),
+                       base::bytes_text(needed).c_str(), base::bytes_text(fixed + each).c_str(),
+                       execution.warn_percent);
+  }
+  const std::uint64_t fits = (usable - fixed) / each;
+  const std::uint64_t cores = std::max(std::thread::hardware_concurrency(), 1U);
+  const std::uint64_t wanted = execution.parallel_clients > 0 ? execution.parallel_clients : cores;
+  plan.parallel_clients = static_cast<std::uint32_t>(
+      std::max<std::uint64_t>(1, std::min({fits, wanted, std::uint64_t{config.per_round}})));
+  return plan;
+}
+
+}  // namespace ebb::fl

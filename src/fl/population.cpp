@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fl/population.h"
+
+namespace ebb::fl {
+namespace {
+
+base::Error damaged(const char* what) {
+  return base::error(base::Code::bad_input, "checkpoint: %s is missing or not what was saved",
+                     what);
+}
+
+base::Json numbers(std::span<const float> values) {
+  base::Json list = base::Json::array();
+  for (const float value : values)
+    list.push(static_cast<double>(value));
+  return list;
+}
+
+}  // namespace
+
+Population::Population(const Partition& partition, const DataSet& data)
+    : clients_(partition.clients()) {
+  for (std::uint32_t id = 0; id < partition.clients(); ++id) {
+    Client& client = clients_[id];
+    client.samples = static_cast<std::uint32_t>(partition.of(id).size());
+    client.labels.resize(data.classes);
+    for (const std::uint32_t sample : partition.of(id))
+      ++client.labels[data.train.labels[sample]];
+  }
+}
+
+void Population::meet(const World& world) {
+  for (std::uint32_t id = 0; id < clients_.size(); ++id) {
+    const Condition condition = world.condition(id);
+    Client& client = clients_[id];
+    client.speed = condition.speed;
+    client.channel = condition.channel;
+    client.seconds = condition.seconds;
+    client.energy = condition.energy;
+    client.tier = condition.tier;
+  }
+}
+
+void Population::learn(const Lesson& lesson) {
+  Client& client = clients_[lesson.client];
+  ++client.participations;
+  client.last_round = lesson.round;
+  client.loss = lesson.loss;
+  client.loss_rms = lesson.loss_rms;
+  client.gradient_norm = lesson.gradient_norm;
+  client.sketch = lesson.sketch;
+}
+
+Participation Population::participation() const {
+  std::vector<std::uint32_t> counts;
+  for (const Client& client : clients_)
+    counts.push_back(client.participations);
+  return participation_of(counts);
+}
+
+base::Json to_json(const Lesson& lesson) {
+  return base::Json::object({{"client", std::uint64_t{lesson.client}},
+                             {"round", std::uint64_t{lesson.round}},
+                             {"loss", lesson.loss},
+                             {"loss_rms", lesson.loss_rms},
+                             {"gradient_norm", lesson.gradient_norm},
+                             {"sketch", numbers(lesson.sketch)}});
+}
+
+base::Result<Lesson> lesson_from(const base::Json& json) {
+  const auto number = [&](const char* key) {
+    const base::Json* found = json.find(key);
+    return found == nullptr ? std::nullopt : found->as_double();
+  };
+  const auto whole = [&](const char* key) {
+    const base::Json* found = json.find(key);
+    return found == nullptr ? std::nullopt : found->as_unsigned();
+  };
+  const auto client = whole("client");
+  const auto round = whole("round");
+  const auto loss = number("loss");
+  const auto loss_rms = number("loss_rms");
+  const auto norm = number("gradient_norm");
+  const base::Json* sketch = json.find("sketch");
+  if (!client || *client > UINT32_MAX || !round || *round > UINT32_MAX || !loss || !loss_rms ||
+      !norm || sketch == nullptr || sketch->as_array() == nullptr)
+    return damaged("a client's lesson");
+  Lesson lesson;
+  lesson.client = static_cast<std::uint32_t>(*client);
+  lesson.round = static_cast<std::uint32_t>(*round);
+  lesson.loss = *loss;
+  lesson.loss_rms = *loss_rms;
+  lesson.gradient_norm = *norm;
+  for (const base::Json& value : *sketch->as_array()) {
+    const auto one = value.as_double();
+    if (!one) return damaged("a client's sketch");
+    lesson.sketch.push_back(static_cast<float>(*one));
+  }
+  return lesson;
+}
+
+base::Json Population::state() const {
+  base::Json list = base::Json::array();
+  for (std::uint32_t id = 0; id < clients_.size(); ++id) {
+    const Client& client = clients_[id];
+    if (!client.last_round) continue;
+    base::Json one = to_json(Lesson{id, *client.last_round, *client.loss, *client.loss_rms,
+                                    *client.gradient_norm, client.sketch});
+    one.set("participations", std::uint64_t{client.participations});
+    list.push(std::move(one));
+  }
+  return list;
+}
+
+base::Status Population::restore(const base::Json& state) {
+  if (state.as_array() == nullptr) return damaged("the list of clients");
+  for (const base::Json& one : *state.as_array()) {
+    const auto lesson = lesson_from(one);
+    if (!lesson) return lesson.error();
+    const base::Json* count = one.find("participations");
+    const std::uint64_t participations = count == nullptr ? 0 : count->as_unsigned().value_or(0);
+    if (lesson->client >= clients_.size() || participations == 0 || participations > UINT32_MAX)
+      return damaged("a client");
+    learn(*lesson);
+    clients_[lesson->client].participations = static_cast<std::uint32_t>(participations);
+  }
+  return {};
+}
+
+}  // namespace ebb::fl

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fl/ranks.h"
+
+#include <cstdlib>
+#include <optional>
+
+#include "base/dynamic_library.h"
+#include "base/text.h"
+
+namespace ebb::fl {
+namespace {
+
+class Alone final : public Ranks {
+ public:
+  std::uint32_t rank() const override { return 0; }
+  std::uint32_t size() const override { return 1; }
+  base::Status sum(std::span<std::int64_t>) override { return {}; }
+  base::Status broadcast(std::span<std::byte>) override { return {}; }
+};
+
+}  // namespace
+
+std::unique_ptr<Ranks> alone() {
+  return std::make_unique<Alone>();
+}
+
+bool started_by_mpi() {
+  // Open MPI; MPICH, Intel MPI and Slurm's PMI.
+  for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+    const char* value = std::getenv(variable);
+    if (value != nullptr && base::parse_unsigned(value).value_or(1) > 1) return true;
+  }
+  return false;
+}
+
+base::Result<std::unique_ptr<Ranks>> join_mpi(const std::string& library) {
+  // Stays loaded until the process ends: MPI does not start twice.
+  static std::optional<base::DynamicLibrary> loaded;
+  auto opened = base::DynamicLibrary::open(library);
+  if (!opened)
+    return base::error(base::Code::unavailable, "started by mpirun, but MPI is not at hand: %s",
+                       opened.error().message.c_str());
+  loaded = std::move(*opened);
+  const auto join = loaded->function<Ranks* (*)()>(kMpiEntryPoint);
+  if (join == nullptr)
+    return base::error(base::Code::unavailable, "%s: has no %s, expected Ebb's library for MPI",
+                       library.c_str(), kMpiEntryPoint);
+  std::unique_ptr<Ranks> ranks(join());
+  if (!ranks) return base::error(base::Code::unavailable, "MPI did not start");
+  return ranks;
+}
+
+}  // namespace ebb::fl

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fl/simulation.h"
+
+namespace ebb::fl {
+namespace {
+
+base::Json list_of(const std::vector<std::uint32_t>& numbers) {
+  base::Json list = base::Json::array();
+  for (const std::uint32_t number : numbers)
+    list.push(std::uint64_t{number});
+  return list;
+}
+
+void set_scores(base::Json& json, const std::optional<Scores>& scores) {
+  const auto value = [&](double Scores::*member) {
+    return scores ? base::Json((*scores).*member) : base::Json();
+  };
+  json.set("accuracy", value(&Scores::accuracy));
+  json.set("loss", value(&Scores::loss));
+  json.set("f1", scores ? base::Json(scores->macro.f1) : base::Json());
+  json.set("precision", scores ? base::Json(scores->macro.precision) : base::Json());
+  json.set("recall", scores ? base::Json(scores->macro.recall) : base::Json());
+}
+
+/// Reads members one by one and remembers whether all were there.
+class Members {
+ public:
+  explicit Members(const base::Json& json) : json_(json) {}
+
+  double number(const char* key) {
+    const auto value = optional_number(key);
+    return value ? *value : missing(0.0);
+  }
+  std::optional<double> optional_number(const char* key) {
+    const base::Json* found = json_.find(key);
+    if (found == nullptr) ok_ = false;
+    return found == nullptr || found->is_null() ? std::nullopt : found->as_double();
+  }
+  std::optional<std::uint64_t> optional_whole(const char* key) {
+    const base::Json* found = json_.find(key);
+    if (found == nullptr) ok_ = false;
+    return found == nullptr || found->is_null() ? std::nullopt : found->as_unsigned();
+  }
+  std::uint64_t whole(const char* key) {
+    const auto value = optional_whole(key);
+    return value ? *value : missing(std::uint64_t{0});
+  }
+  std::vector<std::uint32_t> list(const char* key) {
+    std::vector<std::uint32_t> numbers;
+    const base::Json* found = json_.find(key);
+    if (found == nullptr || found->as_array() == nullptr) return missing(numbers);
+    for (const base::Json& item : *found->as_array())
+      numbers.push_back(static_cast<std::uint32_t>(item.as_unsigned().value_or(0)));
+    return numbers;
+  }
+  bool ok() const { return ok_; }
+
+ private:
+  template <class T>
+  T missing(T value) {
+    ok_ = false;
+    return value;
+  }
+
+  const base::Json& json_;
+  bool ok_ = true;
+};
+
+}  // namespace
+
+base::Json to_json(const RoundReport& report) {
+  base::Json json = base::Json::object({{"round", std::uint64_t{report.round}}});
+  set_scores(json, report.scores);
+  json.set("cohort", list_of(report.cohort));
+  json.set("took_part", list_of(report.took_part));
+  json.set("aggregator",
+           report.aggregator ? base::Json(std::uint64_t{*report.aggregator}) : base::Json());
+  json.set("train_loss", report.train_loss);
+  json.set("gini", report.participation.gini);
+  json.set("entropy", report.participation.entropy);
+  json.set("participation_variance", report.participation.variance);
+  json.set("communicated_bytes", report.communicated_bytes);
+  json.set("flops", report.flops);
+  json.set("simulated_seconds", report.simulated_seconds);
+  json.set("energy_joules", report.energy);
+  json.set("epsilon", report.epsilon);
+  json.set("rss_bytes", report.memory.rss);
+  json.set("peak_rss_bytes", report.memory.peak);
+  json.set("live_bytes", report.memory.live);
+  json.set("retained_bytes", report.memory.retained);
+  json.set("returned_bytes", report.memory.returned);
+  json.set("parallel_clients", std::uint64_t{report.memory.parallel_clients});
+  json.set("wall_seconds", report.wall_seconds);
+  json.set("selection_seconds", report.selection_seconds);
+  json.set("training_seconds", report.training_seconds);
+  json.set("evaluation_seconds", report.evaluation_seconds);
+  return json;
+}
+
+base::Result<RoundReport> round_report_from(const base::Json& json) {
+  Members members(json);
+  RoundReport report;
+  report.round = static_cast<std::uint32_t>(members.whole("round"));
+  if (const auto accuracy = members.optional_number("accuracy")) {
+    report.scores =
+        Scores{*accuracy,
+               members.number("loss"),
+               {members.number("precision"), members.number("recall"), members.number("f1")}};
+  }
+  report.cohort = members.list("cohort");
+  report.took_part = members.list("took_part");
+  if (const auto aggregator = members.optional_whole("aggregator"))
+    report.aggregator = static_cast<std::uint32_t>(*aggregator);
+  report.train_loss = members.number("train_loss");
+  report.participation = {members.number("gini"), members.number("entropy"),
+                          members.number("participation_variance")};
+  report.communicated_bytes = members.number("communicated_bytes");
+  report.flops = members.number("flops");
+  report.simulated_seconds = members.number("simulated_seconds");
+  report.energy = members.number("energy_joules");
+  report.epsilon = members.optional_number("epsilon");
+  report.memory.rss = members.whole("rss_bytes");
+  report.memory.peak = members.whole("peak_rss_bytes");
+  report.memory.live = members.optional_whole("live_bytes");
+  report.memory.retained = members.optional_whole("retained_bytes");
+  report.memory.returned = members.whole("returned_bytes");
+  report.memory.parallel_clients = static_cast<std::uint32_t>(members.whole("parallel_clients"));
+  report.wall_seconds = members.number("wall_seconds");
+  report.selection_seconds = members.number("selection_seconds");
+  report.training_seconds = members.number("training_seconds");
+  report.evaluation_seconds = members.number("evaluation_seconds");
+  if (!members.ok())
+    return base::error(base::Code::bad_input, "expected the report of a round, with all its keys");
+  return report;
+}
+
+base::Json to_json(const SimulationResult& result) {
+  base::Json rounds = base::Json::array();
+  for (const RoundReport& report : result.rounds)
+    rounds.push(to_json(report));
+  base::Json untrained;
+  if (result.untrained) set_scores(untrained, result.untrained);
+  return base::Json::object(
+      {{"config", to_json(result.config)},
+       {"setup_seconds", result.setup_seconds},
+       {"untrained", untrained},
+       {"rounds", rounds},
+       {"peak_rss_bytes", result.peak_rss},
+       {"model_sha256", result.model_sha256},
+       {"plan", to_json(result.plan)},
+       {"resumed_at",
+        result.resumed_at ? base::Json(std::uint64_t{*result.resumed_at}) : base::Json()},
+       {"stopped", result.stopped}});
+}
+
+}  // namespace ebb::fl

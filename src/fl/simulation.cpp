@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fl/simulation.h"
+
+#include <filesystem>
+
+#include "base/file.h"
+#include "fl/engine.h"
+#include "fl/planning.h"
+#include "fl/run_folder.h"
+#include "sense/process.h"
+
+namespace ebb::fl {
+namespace {
+
+/// A checkpoint is a few times the size of a model.
+constexpr std::uint64_t kMostCheckpointBytes = 64ULL << 30;
+
+class Run {
+ public:
+  Run(const Config& config, const Execution& execution, Workshop& workshop, Observer& observer)
+      : execution_(execution), workshop_(workshop), observer_(observer), folder_(execution.folder) {
+    result_.config = config;
+    result_.config.backend = workshop.trainer->backend();
+  }
+
+  base::Result<SimulationResult> to_the_end() {
+    result_.setup_seconds = workshop_.setup_seconds;
+    const std::int64_t start = base::system_clock().now_ns();
+    if (auto ready = prepare(); !ready) return ready.error();
+    result_.setup_seconds += base::seconds_between(start, base::system_clock().now_ns());
+    while (engine_->rounds_done() < result_.config.rounds) {
+      auto stops = is_asked_to_stop();
+      if (!stops) return stops.error();
+      if (*stops) {
+        result_.stopped = true;
+        if (auto saved = save(); !saved) return saved.error();
+        break;
+      }
+      if (auto done = next_round(); !done) return done.error();
+    }
+    result_.model_sha256 = engine_->model_sha256();
+    workshop_.trainer->release(0);
+    return std::move(result_);
+  }
+
+ private:
+  bool writes() const { return !execution_.folder.empty() && workshop_.ranks->is_first(); }
+
+  base::Status prepare() {
+    auto plan = plan_memory(result_.config, execution_, workshop_);
+    if (!plan) return plan.error();
+    result_.plan = std::move(*plan);
+    if (workshop_.ranks->is_first()) observer_.planned(result_.plan);
+    auto engine =
+        Engine::create(result_.config, execution_, workshop_, result_.plan.parallel_clients);
+    if (!engine) return engine.error();
+    engine_ = std::move(*engine);
+    if (execution_.resume) return resume();
+    if (writes()) {
+      if (auto begun = folder_.begin(to_json(result_.config)); !begun) return begun;
+    }
+    auto untrained = engine_->evaluate();
+    if (!untrained) return untrained.error();
+    result_.untrained = *untrained;
+    return {};
+  }
+
+  base::Status resume() {
+    std::string bytes;
+    if (workshop_.ranks->is_first()) {
+      auto read = base::read_file(folder_.checkpoint_path(), kMostCheckpointBytes);
+      if (!read) return read.error();
+      bytes = std::move(*read);
+    }
+    if (auto shared = share(bytes); !shared) return shared;
+    const auto checkpoint = unpack_checkpoint(bytes, folder_.checkpoint_path());
+    if (!checkpoint) return checkpoint.error();
+    if (auto restored = engine_->restore(*checkpoint); !restored) return restored;
+    result_.resumed_at = engine_->rounds_done();
+    if (!workshop_.ranks->is_first()) return {};
+    const auto rounds = folder_.keep_rounds(engine_->rounds_done());
+    if (!rounds) return rounds.error();
+    for (const base::Json& line : *rounds) {
+      auto report = round_report_from(line);
+      if (!report) return report.error();
+      result_.rounds.push_back(std::move(*report));
+    }
+    return {};
+  }
+
+  /// What the first rank has, to all.
+  base::Status share(std::string& bytes) {
+    std::uint64_t size = bytes.size();
+    if (auto told = workshop_.ranks->broadcast(std::as_writable_bytes(std::span(&size, 1))); !told)
+      return told;
+    bytes.resize(size);
+    return workshop_.ranks->broadcast(std::as_writable_bytes(std::span(bytes)));
+  }
+
+  /// The first rank decides for all.
+  base::Result<bool> is_asked_to_stop() {
+    std::byte stops{workshop_.ranks->is_first() && observer_.should_stop()};
+    if (auto told = workshop_.ranks->broadcast(std::span(&stops, 1)); !told) return told.error();
+    return stops != std::byte{0};
+  }
+
+  base::Status next_round() {
+    auto report = engine_->run_round();
+    if (!report) return report.error();
+    tidy(*report);
+    const bool due = engine_->rounds_done() % execution_.checkpoint_every == 0 ||
+                     engine_->rounds_done() == result_.config.rounds;
+    if (writes()) {
+      if (auto added = folder_.add_round(to_json(*report)); !added) return added;
+    }
+    if (due) {
+      if (auto saved = save(); !saved) return saved;
+    }
+    for (const std::string& line : engine_->gate().lines()) {
+      if (workshop_.ranks->is_first()) observer_.warned(line);
+    }
+    if (workshop_.ranks->is_first()) observer_.round_done(*report);
+    result_.peak_rss = std::max(result_.peak_rss, report->memory.peak);
+    result_.rounds.push_back(std::move(*report));
+    return {};
+  }
+
+  /// Light and heavy cleanups in their rounds, and what memory came to.
+  void tidy(RoundReport& report) {
+    const auto is_due = [&](int every) {
+      return every > 0 && engine_->rounds_done() % static_cast<std::uint32_t>(every) == 0;
+    };
+    if (engine_->gate().has_room()) {
+      engine_->crew().grow();
+    } else {
+      workshop_.trainer->release(engine_->crew().now());
+    }
+    RoundMemory& memory = report.memory;
+    memory.returned = engine_->gate().returned();
+    const bool heavy = is_due(execution_.heavy_gc_rounds);
+    if (heavy || is_due(execution_.gc_rounds)) {
+      const keep::CleanupReport cleaned =
+          workshop_.cleaner->clean({.cuda_empty_cache = heavy, .deep = heavy});
+      memory.returned += cleaned.returned;
+      memory.live = cleaned.after.live;
+      memory.retained = cleaned.after.retained;
+    }
+    memory.parallel_clients = engine_->crew().now();
+    if (const auto process = sense::read_process()) {
+      memory.rss = process->rss;
+      memory.peak = process->hwm.value_or(process->rss);
+    }
+  }
+
+  base::Status save() {
+    if (execution_.folder.empty()) return {};
+    const std::string bytes = engine_->save();
+    if (!writes()) return {};
+    return base::write_file_atomically(folder_.checkpoint_path(), bytes);
+  }
+
+  const Execution execution_;
+  Workshop& workshop_;
+  Observer& observer_;
+  RunFolder folder_;
+  SimulationResult result_;
+  std::unique_ptr<Engine> engine_;
+};
+
+base::Status check_together(const Config& config) {
+  const bool robust =
+      config.aggregation.rule == Rule::median || config.aggregation.rule == Rule::trimmed_mean;
+  if (robust && config.world.staleness > 0)
+    return base::error(base::Code::bad_input,
+                       "rule %s needs all updates of a round at once: expected staleness 0",
+                       name_of(config.aggregation.rule));
+  if (config.privacy.on() && (robust || config.workflow == Workflow::cyclic))
+    return base::error(base::Code::bad_input,
+                       "differential privacy covers sums of updates: expected another rule than %s "
+                       "and another workflow than cyclic",
+                       name_of(config.aggregation.rule));
+  return {};
+}
+
+}  // namespace
+
+base::Result<SimulationResult> simulate(const Config& config, const Execution& execution,
+                                        Workshop& workshop, Observer& observer) {
+  if (auto sound = check(config); !sound) return sound.error();
+  if (auto sound = check_together(config); !sound) return sound.error();
+  return Run(config, execution, workshop, observer).to_the_end();
+}
+
+}  // namespace ebb::fl

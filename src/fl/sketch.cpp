@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fl/sketch.h"
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include "fl/select/selector.h"
+
+namespace ebb::fl {
+namespace {
+
+/// Bucket and sign of a parameter, from its index.
+std::uint32_t mixed(std::uint32_t index) {
+  index ^= index >> 16;
+  index *= 0x7feb352d;
+  index ^= index >> 15;
+  index *= 0x846ca68b;
+  return index ^ index >> 16;
+}
+
+}  // namespace
+
+std::vector<float> sketch_of(std::span<const float> from, std::span<const float> to) {
+  std::array<double, kSketchLength> sums{};
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const std::uint32_t hash = mixed(static_cast<std::uint32_t>(i));
+    const double moved = static_cast<double>(to[i]) - from[i];
+    sums[hash % kSketchLength] += (hash & 0x80000000) != 0 ? moved : -moved;
+  }
+  return std::vector<float>(sums.begin(), sums.end());
+}
+
+double distance(std::span<const float> from, std::span<const float> to) {
+  double sum = 0;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const double moved = static_cast<double>(to[i]) - from[i];
+    sum += moved * moved;
+  }
+  return std::sqrt(sum);
+}
+
+}  // namespace ebb::fl

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <span>
+#include <vector>
+
+#include "fl/network_shape.h"
+#include "plan/network.h"
+
+namespace ebb::fl {
+
+/// One network with the weights of several clients, who train side by side: convolutions in groups,
+/// linear layers as batches of matrices. With one client it is the plain network. Not thread-safe.
+class BatchedNetwork {
+ public:
+  /// `network` and `shape` outlive it.
+  BatchedNetwork(const plan::Network& network, const NetworkShape& shape, std::int64_t clients,
+                 at::Device device);
+
+  std::int64_t clients() const { return clients_; }
+
+  /// Gives every client these weights.
+  void load(std::span<const float> weights);
+  /// The weights of each client, one model after the other.
+  void store(std::span<float> weights) const;
+
+  /// `pictures`: [batch, clients * channels, height, width]; gives [clients, batch, classes].
+  at::Tensor forward(const at::Tensor& pictures) const;
+
+  /// Goes `lr` down the gradients that backward() left, pulled by `proximal` towards what was last
+  /// loaded; and forgets them.
+  void step(double lr, double proximal);
+
+ private:
+  class Pass;
+
+  const plan::Network& network_;
+  const NetworkShape& shape_;
+  const std::int64_t clients_;
+  std::vector<at::Tensor> parameters_;  ///< [clients, ...], or plain where there is one client
+  std::vector<at::Tensor> loaded_;      ///< one client's, where a step was pulled towards them
+};
+
+}  // namespace ebb::fl

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/mutex.h"
+#include "fl/network_shape.h"
+#include "fl/torch/batched_network.h"
+#include "fl/torch/pictures.h"
+#include "fl/trainer.h"
+#include "plan/network.h"
+
+namespace ebb::fl {
+
+/// Training on libtorch, with a network per slot.
+class TorchTrainer final : public Trainer {
+ public:
+  /// Pictures that are evaluated at a time: more would only take memory.
+  static constexpr std::size_t kEvaluationBatch = 64;
+
+  /// `together`: clients that train_together may take. Fails as shape_of and use_backend do.
+  static base::Result<std::unique_ptr<TorchTrainer>> create(const plan::Network& network,
+                                                            std::shared_ptr<const DataSet> data,
+                                                            const std::string& backend,
+                                                            std::uint32_t together);
+
+  std::uint64_t parameters() const override { return shape_.elements; }
+  const std::string& backend() const override { return backend_; }
+  void initialise(std::uint64_t seed, std::span<float> weights) override;
+  base::Result<LocalResult> train(std::uint32_t slot, std::span<const float> global,
+                                  const LocalTask& task, std::span<float> weights) override;
+  base::Result<Evaluation> evaluate(std::uint32_t slot, std::span<const float> weights,
+                                    const Split& split,
+                                    std::span<const std::uint32_t> samples) override;
+  std::uint32_t together() const override { return together_; }
+  base::Result<std::vector<LocalResult>> train_together(std::span<const float> global,
+                                                        std::span<const LocalTask> tasks,
+                                                        std::span<float> weights) override;
+  void release(std::uint32_t first) override;
+
+ private:
+  /// What one thread works with.
+  struct Slot {
+    std::unique_ptr<BatchedNetwork> network;
+    std::vector<float> pictures;
+    std::vector<std::int64_t> labels;
+  };
+
+  TorchTrainer(plan::Network network, NetworkShape shape, std::shared_ptr<const DataSet> data,
+               std::string backend, at::Device device, std::uint32_t together);
+
+  Slot& slot_at(std::uint32_t index) EBB_EXCLUDES(mutex_);
+  at::Tensor pictures_of(const LocalTask& task, std::span<const std::uint32_t> samples,
+                         Random& random, Slot& slot) const;
+
+  const plan::Network network_;
+  const NetworkShape shape_;
+  const std::shared_ptr<const DataSet> data_;
+  const std::string backend_;
+  const at::Device device_;
+  const std::uint32_t together_;
+  const Pictures pictures_;
+
+  base::Mutex mutex_;
+  std::vector<std::unique_ptr<Slot>> slots_ EBB_GUARDED_BY(mutex_);
+};
+
+}  // namespace ebb::fl

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "base/clock.h"
+#include "fl/simulation.h"
+#include "fl/torch/backend.h"
+#include "fl/torch/torch_trainer.h"
+
+namespace ebb::fl {
+namespace {
+
+/// Steps by which back ends are compared, after one that warms up.
+constexpr std::uint32_t kTrialSteps = 8;
+/// A back end whose first step takes longer is not tried any further.
+constexpr double kSlowStep = 0.25;
+
+base::Result<std::shared_ptr<const DataSet>> load(const Config& config,
+                                                  const Execution& execution) {
+  if (config.dataset != "synthetic") return load_data_set(config.dataset, execution.data_folder);
+  SyntheticOptions options = config.synthetic;
+  options.seed = config.seed;
+  return synthetic_data_set(options);
+}
+
+/// Seconds of one step with this back end.
+base::Result<double> time_of(const std::string& backend, const Config& config,
+                             const plan::Network& network,
+                             const std::shared_ptr<const DataSet>& data) {
+  auto trainer = TorchTrainer::create(network, data, backend, 1);
+  if (!trainer) return trainer.error();
+  std::vector<float> weights((*trainer)->parameters());
+  (*trainer)->initialise(config.seed, weights);
+  const auto batch =
+      static_cast<std::uint32_t>(std::min<std::size_t>(config.batch, data->train.size()));
+  std::vector<std::uint32_t> samples(batch);
+  std::iota(samples.begin(), samples.end(), 0U);
+  LocalTask task;
+  task.order = samples;
+  task.batch = batch;
+  task.lr = 0;
+  double best = 0;
+  for (std::uint32_t step = 0; step <= kTrialSteps; ++step) {
+    const std::int64_t start = base::system_clock().now_ns();
+    const auto done = (*trainer)->train(0, weights, task, weights);
+    if (!done) return done.error();
+    const double seconds = base::seconds_between(start, base::system_clock().now_ns());
+    if (step == 0 && seconds > kSlowStep) return seconds;
+    if (step == 1 || (step > 1 && seconds < best)) best = seconds;
+  }
+  return best;
+}
+
+/// The faster one here. Every rank uses what the first one finds.
+base::Result<std::string> chosen_backend(const Config& config, const plan::Network& network,
+                                         const std::shared_ptr<const DataSet>& data, Ranks& ranks) {
+  if (config.backend != "auto") return config.backend;
+  const std::vector<std::string> here = backends_here();
+  std::array<std::byte, 1> choice{};
+  if (ranks.is_first()) {
+    double best = 0;
+    for (std::size_t i = 0; i < here.size(); ++i) {
+      const auto seconds = time_of(here[i], config, network, data);
+      if (!seconds) return seconds.error();
+      if (i > 0 && *seconds >= best) continue;
+      best = *seconds;
+      choice[0] = static_cast<std::byte>(i);
+    }
+  }
+  if (auto told = ranks.broadcast(choice); !told) return told.error();
+  const auto index = std::to_integer<std::size_t>(choice[0]);
+  if (index >= here.size())
+    return base::error(base::Code::unavailable, "the first rank's back end is not on this machine");
+  return here[index];
+}
+
+}  // namespace
+
+base::Result<Workshop> open_workshop(const Config& config, const Execution& execution,
+                                     keep::Cleaner& cleaner, std::unique_ptr<Ranks> ranks) {
+  const std::int64_t start = base::system_clock().now_ns();
+  auto data = load(config, execution);
+  if (!data) return data.error();
+  auto network = plan::network_named(config.model, (*data)->picture, (*data)->classes);
+  if (!network) return network.error();
+  const auto backend = chosen_backend(config, *network, *data, *ranks);
+  if (!backend) return backend.error();
+  auto trainer = TorchTrainer::create(*network, *data, *backend, config.per_round);
+  if (!trainer) return trainer.error();
+  Workshop workshop;
+  workshop.data = std::move(*data);
+  workshop.network = std::move(*network);
+  workshop.trainer = std::move(*trainer);
+  workshop.ranks = std::move(ranks);
+  workshop.cleaner = &cleaner;
+  workshop.setup_seconds = base::seconds_between(start, base::system_clock().now_ns());
+  return workshop;
+}
+
+}  // namespace ebb::fl

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/result.h"
+#include "fl/ranks.h"
+
+namespace ebb::fl {
+
+/// The weighted mean of model updates, added as clients finish: 8 bytes per parameter however many
+/// there are. Each contribution is rounded to a multiple of one small unit, by itself; what follows
+/// is integer arithmetic, so order, threads and ranks cannot change a bit of it. add() is
+/// thread-safe, the rest is not.
+class UpdateSum {
+ public:
+  /// No parameter may move further than this in one round.
+  static constexpr double kLargestMove = 256;
+
+  /// `largest_weight`: no sum of weights will exceed it.
+  UpdateSum(std::size_t parameters, double largest_weight);
+
+  /// Adds weight * factor * (to - from). Code::bad_input, with nothing added, where a parameter is
+  /// not finite or moved further than kLargestMove. `factor` is at most 1.
+  base::Status add(std::span<const float> from, std::span<const float> to, double weight,
+                   double factor = 1) EBB_EXCLUDES(mutex_);
+
+  /// Adds what the other ranks have.
+  base::Status sum_over(Ranks& ranks);
+
+  /// Sum of the weights; 0 while nothing was added.
+  double weight() const;
+  /// Element `index` of the weighted sum over all.
+  double sum(std::size_t index) const { return static_cast<double>(sums_[index]) * unit_; }
+  std::size_t parameters() const { return sums_.size() - 1; }
+
+  void clear();
+
+  /// For a checkpoint: the sums in units, the weight last.
+  std::span<const std::int64_t> raw() const { return sums_; }
+  std::span<std::int64_t> raw() { return sums_; }
+
+ private:
+  base::Mutex mutex_;
+  double unit_;
+  std::vector<std::int64_t> sums_;  ///< the last one is the weight, in units of kWeightUnit
+};
+
+}  // namespace ebb::fl
