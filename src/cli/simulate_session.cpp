@@ -262,7 +262,10 @@ void Session::say_where() const {
 }
 
 int Session::dry_run() {
-  const auto plan = fl::plan_memory(order_.config, order_.execution, *workshop_);
+  fl::Execution execution = order_.execution;
+  // What a checkpoint takes is part of the plan.
+  if (order_.writes_folder) execution.folder = order_.folder.empty() ? "." : order_.folder;
+  const auto plan = fl::plan_memory(order_.config, execution, *workshop_);
   if (!plan) return report(plan.error());
   ranks_->complete();
   if (!is_first_) return kDone;
