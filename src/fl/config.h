@@ -100,8 +100,8 @@ base::Status check(const Config& config);
 /// Every field under the name of its command-line option ("per_round", "alpha", …).
 base::Json to_json(const Config& config);
 
-/// The fields that `json` has, over those of `base`. Code::bad_input for an unknown key (with the
+/// The fields that `json` has, over those of `over`. Code::bad_input for an unknown key (with the
 /// nearest) or a value of the wrong kind.
-base::Result<Config> config_from(const base::Json& json, Config base = {});
+base::Result<Config> config_from(const base::Json& json, Config over = {});
 
 }  // namespace ebb::fl

@@ -60,6 +60,9 @@ struct DataSetKind {
 };
 std::vector<DataSetKind> data_set_kinds();
 
+/// Code::bad_input names the nearest.
+base::Status check_data_set_name(std::string_view name);
+
 /// `folder` empty: the place of Debian's package where there is one. Code::bad_input names the
 /// file, the offset and what was expected there; an unknown name gets the nearest.
 base::Result<std::shared_ptr<const DataSet>> load_data_set(std::string_view name,

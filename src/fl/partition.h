@@ -34,10 +34,25 @@ struct Partition {
 };
 
 /// Deals the samples with these labels to `clients`, each of whom gets at least one.
+///
+/// iid: everyone the same number, at random. dirichlet: for each label shares of all clients are
+/// drawn, and its samples cut up by them (Hsu et al. 2019); who got none is given one of the client
+/// with most. shards: samples sorted by label are cut into equal shards, and each client gets
+/// `shards_per_client` of them (McMahan et al. 2017).
+///
+/// Skewed sizes come on top and keep each client's mix of labels: sizes are drawn first, in
+/// proportion to lognormal or Pareto numbers. A client's size times its mix says how many samples
+/// of each label it wants. Where a label is wanted more often than it occurs, all sizes shrink by
+/// one factor until none is; samples that nobody wants then have no owner. Without skew every
+/// sample has one.
+///
 /// Code::bad_input where there are too few samples or an option is out of its range.
 base::Result<Partition> partition_samples(std::span<const std::uint8_t> labels,
                                           std::uint32_t classes, std::uint32_t clients,
                                           const PartitionOptions& options, std::uint64_t seed);
+
+/// Code::bad_input where an option is out of its range.
+base::Status check(const PartitionOptions& options);
 
 const char* name_of(PartitionKind kind);
 const char* name_of(SizeSkew skew);

@@ -10,6 +10,14 @@
 
 namespace ebb::fl {
 
+// The median device is a phone of the middle class. It computes about this fast when it trains, far
+// below what its processor could do with all cores cool; its mobile network carries about 8 Mbit/s;
+// and it takes about two watts while it does either. With these a local epoch of a small network on
+// some hundred samples takes seconds, about as long as sending a model of a megabyte.
+inline constexpr double kMedianFlopsPerSecond = 1e9;
+inline constexpr double kMedianBytesPerSecond = 1e6;
+inline constexpr double kMedianWatts = 2;
+
 struct WorldOptions {
   double dropout = 0;              ///< chance that a chosen client never answers
   std::optional<double> deadline;  ///< simulated seconds after which a round is closed
@@ -39,8 +47,17 @@ struct Fate {
   std::uint32_t late = 0;  ///< rounds after its own
 };
 
+/// Code::bad_input where an option is out of its range.
+base::Status check(const WorldOptions& options);
+
 /// Devices and networks, simulated: the same for every selection method, because its random numbers
 /// are its own. Not thread-safe.
+///
+/// Speeds and watts are lognormal (sigma 0.5, between a tenth and ten times the median; and 0.3)
+/// and stay as they are; tiers are the thirds of the clients by speed. A channel begins between 0.5
+/// and 1.5 and walks by up to 0.05 a round, between 0.25 and 1.75. A training takes epochs *
+/// samples * flops_per_sample at the client's speed and twice model_bytes over its channel; its
+/// energy is the device's watts for so long.
 class World {
  public:
   /// `samples` of each client. Code::bad_input where an option is out of its range.
@@ -51,10 +68,12 @@ class World {
   void move_to(std::uint32_t round);
 
   Condition condition(std::uint32_t client) const;
-  /// Of the update of a client that is chosen in this round.
+  /// Of the update of a client that is chosen in this round. A dropped client never answers. One
+  /// that is not done by the deadline comes with the round whose deadline it meets, if every round
+  /// took as long as it may, or is lost where that is more than `staleness` rounds later.
   Fate fate(std::uint32_t client) const;
   /// Simulated seconds until the round with this cohort is over: its slowest client that answers,
-  /// the deadline at the most.
+  /// the deadline at the most. Where nobody answers, the deadline, or 0 where there is none.
   double round_seconds(std::span<const std::uint32_t> cohort) const;
 
  private:
@@ -62,11 +81,16 @@ class World {
     double speed = 1;
     double watts = 1;
     double channel = 1;
+    std::uint32_t tier = 0;
     std::uint32_t samples = 0;
   };
 
   World(const WorldOptions& options, const Workload& workload, std::uint64_t seed)
       : options_(options), workload_(workload), seed_(seed) {}
+
+  void start_channels();
+  bool drops_out(std::uint32_t client) const;
+  double seconds_of(const Device& device) const;
 
   WorldOptions options_;
   Workload workload_;

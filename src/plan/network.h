@@ -55,7 +55,8 @@ struct Network {
 /// The names that network_named knows.
 std::vector<std::string_view> network_names();
 
-/// A network of the federated simulator. Code::bad_input for an unknown name.
+/// A network of the federated simulator; case, spaces and punctuation of the name do not matter.
+/// Code::bad_input for an unknown name.
 base::Result<Network> network_named(std::string_view name, const Picture& picture,
                                     std::uint64_t classes);
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cctype>
+
 #include "base/text.h"
 #include "plan/network.h"
 
@@ -101,6 +103,16 @@ constexpr Named kNetworks[] = {{"CNN-MNIST", cnn_mnist},
                                {"LightCNN", light_cnn},
                                {"ResNet18", resnet18}};
 
+/// Letters and digits alone, in lower case: `cnn-mnist-fedavg` is "CNN-MNIST (FedAvg)".
+std::string bare(std::string_view name) {
+  std::string letters;
+  for (const char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return letters;
+}
+
 }  // namespace
 
 std::vector<std::string_view> network_names() {
@@ -113,8 +125,8 @@ std::vector<std::string_view> network_names() {
 base::Result<Network> network_named(std::string_view name, const Picture& picture,
                                     std::uint64_t classes) {
   for (const Named& network : kNetworks) {
-    if (network.name == name)
-      return Network{std::string(name), picture, classes, network.layers(classes)};
+    if (bare(network.name) == bare(name))
+      return Network{std::string(network.name), picture, classes, network.layers(classes)};
   }
   const std::string shown(name.substr(0, 60));
   const auto guess = base::nearest(name, network_names());

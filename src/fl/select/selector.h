@@ -75,10 +75,10 @@ class Selector {
   /// After each round.
   virtual void learn(const Outcome&) {}
 
-  /// All that select() depends on beyond its argument, for a checkpoint; and back. Code::bad_input
-  /// where `state` is not what such a selector saves.
+  /// All that select() depends on beyond its argument and its parameters, for a checkpoint; and
+  /// back. Code::bad_input where `state` is not what such a selector saves; it is unchanged then.
   virtual base::Json state() const { return base::Json::object(); }
-  virtual base::Status restore(const base::Json& /*state*/) { return {}; }
+  virtual base::Status restore(const base::Json& state);
 };
 
 /// A number that a method can be tuned by.
@@ -106,7 +106,10 @@ struct Method {
 /// Every method, sorted by key.
 const std::vector<Method>& methods();
 
-/// Code::bad_input for an unknown key (with the nearest), an unknown parameter or one out of range.
+/// A selector by its method's key. A wrapper's key may be followed by a colon and the method it
+/// wraps ("wrapper.quota_safety:heuristic.topk_loss"); parameters that are not the wrapper's are
+/// then that method's. Code::bad_input for an unknown key (with the nearest), an unknown parameter
+/// or one out of range.
 base::Result<std::unique_ptr<Selector>> create_selector(std::string_view key,
                                                         const ParameterValues& parameters = {});
 

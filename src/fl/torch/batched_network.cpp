@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "fl/torch/pool.h"
+
 namespace ebb::fl {
 
 using plan::NetworkLayer;
@@ -37,10 +39,8 @@ class BatchedNetwork::Pass {
         return clients == 1 ? at::linear(flow.flatten(1), weight, bias)
                             : side_by_side(std::move(flow), weight, bias);
       }
-      case Kind::max_pool: {
-        const auto kernel = static_cast<std::int64_t>(layer.kernel);
-        return at::max_pool2d(flow, {kernel, kernel});
-      }
+      case Kind::max_pool:
+        return max_pool(flow, static_cast<std::int64_t>(layer.kernel));
       case Kind::average_pool:
         return at::adaptive_avg_pool2d(flow, {1, 1});
       case Kind::group_norm: {

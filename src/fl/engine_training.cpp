@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+
+#include "fl/engine.h"
+#include "fl/sketch.h"
+
+namespace ebb::fl {
+
+std::vector<std::uint32_t> Engine::visiting_order(std::uint32_t client) const {
+  const std::span<const std::uint32_t> samples = partition_.of(client);
+  Random random(config_.seed, Purpose::sample_order, round_, client);
+  std::vector<std::uint32_t> order;
+  order.reserve(samples.size() * config_.epochs);
+  for (std::uint32_t epoch = 0; epoch < config_.epochs; ++epoch) {
+    order.insert(order.end(), samples.begin(), samples.end());
+    random.shuffle(std::span(order).last(samples.size()));
+  }
+  return order;
+}
+
+LocalTask Engine::task_of(std::uint32_t client, std::span<const std::uint32_t> order) const {
+  LocalTask task;
+  task.client = client;
+  task.round = round_;
+  task.order = order;
+  task.epochs = config_.epochs;
+  task.batch = config_.batch;
+  task.lr = config_.lr;
+  task.proximal = config_.aggregation.rule == Rule::fedprox ? config_.aggregation.proximal : 0;
+  task.seed = config_.seed;
+  return task;
+}
+
+base::Status Engine::train_cohort(std::vector<Member>& members) {
+  if (config_.workflow == Workflow::cyclic) return train_in_turn(members);
+  std::vector<std::uint32_t> mine;
+  for (std::uint32_t place = 0; place < members.size(); ++place) {
+    if (is_mine(place) && members[place].fate.arrives) mine.push_back(place);
+  }
+  if (workshop_.trainer->together() > 1 && config_.aggregation.rule != Rule::fedprox)
+    return train_groups(members, mine);
+  return crew_.run(static_cast<std::uint32_t>(mine.size()),
+                   [&](std::uint32_t slot, std::uint32_t item) {
+                     return train_one(slot, mine[item], members[mine[item]]);
+                   });
+}
+
+base::Status Engine::train_one(std::uint32_t slot, std::uint32_t place, Member& member) {
+  const std::vector<std::uint32_t> order = visiting_order(member.client);
+  std::vector<float>& trained = trained_[slot];
+  trained.resize(weights_.size());
+  auto result = workshop_.trainer->train(slot, weights_, task_of(member.client, order), trained);
+  if (!result) return result.error();
+  member.result = *result;
+  return contribute(place, member, trained);
+}
+
+base::Status Engine::train_groups(std::vector<Member>& members,
+                                  std::span<const std::uint32_t> mine) {
+  std::vector<float>& trained = trained_.front();
+  for (std::size_t first = 0; first < mine.size(); first += workshop_.trainer->together()) {
+    const auto group = mine.subspan(
+        first, std::min<std::size_t>(workshop_.trainer->together(), mine.size() - first));
+    std::vector<std::vector<std::uint32_t>> orders;
+    for (const std::uint32_t place : group)
+      orders.push_back(visiting_order(members[place].client));
+    std::vector<LocalTask> tasks;
+    for (std::size_t i = 0; i < group.size(); ++i)
+      tasks.push_back(task_of(members[group[i]].client, orders[i]));
+    trained.resize(group.size() * weights_.size());
+    const auto results = workshop_.trainer->train_together(weights_, tasks, trained);
+    if (!results) return results.error();
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      members[group[i]].result = (*results)[i];
+      const auto model = std::span(trained).subspan(i * weights_.size(), weights_.size());
+      if (auto added = contribute(group[i], members[group[i]], model); !added) return added;
+    }
+  }
+  return {};
+}
+
+base::Status Engine::train_in_turn(std::vector<Member>& members) {
+  std::vector<float>& trained = trained_.front();
+  trained.resize(weights_.size());
+  for (Member& member : members) {
+    if (!member.fate.arrives) continue;
+    const std::vector<std::uint32_t> order = visiting_order(member.client);
+    // Every rank goes the whole way: there is nothing to do side by side.
+    auto result = workshop_.trainer->train(0, weights_, task_of(member.client, order), trained);
+    if (!result) return result.error();
+    member.result = *result;
+    take_note(member, weights_, trained);
+    weights_.swap(trained);
+  }
+  return {};
+}
+
+base::Status Engine::contribute(std::uint32_t place, Member& member,
+                                std::span<const float> trained) {
+  take_note(member, weights_, trained);
+  Contribution contribution;
+  contribution.place = place;
+  contribution.late = member.fate.late;
+  contribution.weight = static_cast<double>(partition_.of(member.client).size());
+  if (config_.privacy.on()) {
+    // Neither the number of samples nor the size of an update may show.
+    const double norm = distance(weights_, trained);
+    contribution.weight = 1;
+    contribution.factor = norm > config_.privacy.clip ? config_.privacy.clip / norm : 1;
+  }
+  auto added = aggregator_->add(contribution, weights_, trained);
+  if (added) return added;
+  return base::error(
+      base::Code::bad_input,
+      "client %u diverged in round %u (%s), expected a smaller learning rate than %g",
+      member.client, round_, added.error().message.c_str(), config_.lr);
+}
+
+void Engine::take_note(Member& member, std::span<const float> from,
+                       std::span<const float> trained) const {
+  const double path =
+      config_.lr * static_cast<double>(std::max<std::uint64_t>(member.result.steps, 1));
+  member.gradient_norm = distance(from, trained) / path;
+  member.sketch = sketch_of(from, trained);
+}
+
+base::Status Engine::exchange(std::vector<Member>& members) {
+  if (workshop_.ranks->size() == 1 || config_.workflow == Workflow::cyclic) return {};
+  // Each number is known to one rank; the others add zeros to its bits.
+  constexpr std::size_t kEach = 5 + kSketchLength;
+  std::vector<std::int64_t> numbers(members.size() * kEach);
+  const auto bits = [](double value) { return std::bit_cast<std::int64_t>(value); };
+  for (std::size_t place = 0; place < members.size(); ++place) {
+    const Member& member = members[place];
+    if (!is_mine(place) || !member.fate.arrives) continue;
+    std::int64_t* at = numbers.data() + place * kEach;
+    *at++ = bits(member.result.loss);
+    *at++ = bits(member.result.loss_rms);
+    *at++ = bits(member.result.last_loss);
+    *at++ = static_cast<std::int64_t>(member.result.steps);
+    *at++ = bits(member.gradient_norm);
+    for (const float value : member.sketch)
+      *at++ = std::bit_cast<std::int32_t>(value);
+  }
+  if (auto summed = workshop_.ranks->sum(numbers); !summed) return summed;
+  const auto number = [](std::int64_t value) { return std::bit_cast<double>(value); };
+  for (std::size_t place = 0; place < members.size(); ++place) {
+    Member& member = members[place];
+    if (!member.fate.arrives) continue;
+    const std::int64_t* at = numbers.data() + place * kEach;
+    member.result.loss = number(*at++);
+    member.result.loss_rms = number(*at++);
+    member.result.last_loss = number(*at++);
+    member.result.steps = static_cast<std::uint64_t>(*at++);
+    member.gradient_norm = number(*at++);
+    member.sketch.clear();
+    for (std::size_t i = 0; i < kSketchLength; ++i)
+      member.sketch.push_back(std::bit_cast<float>(static_cast<std::int32_t>(*at++)));
+  }
+  return {};
+}
+
+}  // namespace ebb::fl

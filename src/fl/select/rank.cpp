@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fl/select/rank.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/check.h"
+
+namespace ebb::fl::select {
+
+double measured(double value) {
+  return std::isfinite(value) ? std::clamp(value, -1e9, 1e9) : 0;
+}
+
+Ids ranked(std::span<const double> scores, Random& random) {
+  const auto size = static_cast<std::uint32_t>(scores.size());
+  Ids order = random.sample(size, size);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return scores[a] > scores[b]; });
+  return order;
+}
+
+Ids unseen_first(std::span<const std::optional<double>> scores, Random& random) {
+  std::vector<double> filled;
+  filled.reserve(scores.size());
+  for (const std::optional<double>& score : scores)
+    filled.push_back(score.value_or(std::numeric_limits<double>::infinity()));
+  return ranked(filled, random);
+}
+
+Ids first(Ids ids, std::size_t count) {
+  ids.resize(std::min(ids.size(), count));
+  return ids;
+}
+
+Ids drawn(std::span<const double> weights, std::size_t count, Random& random) {
+  // Exponential clocks that run at the speed of the weights ring in the order of such draws
+  // (Efraimidis and Spirakis 2006).
+  std::vector<double> sooner;
+  sooner.reserve(weights.size());
+  for (const double weight : weights) {
+    const double time = -std::log(1 - random.uniform());
+    sooner.push_back(weight > 0 ? -time / weight : -std::numeric_limits<double>::infinity());
+  }
+  return first(ranked(sooner, random), count);
+}
+
+Ids drawn(const Ids& ids, std::span<const double> weights, std::size_t count, Random& random) {
+  Ids chosen = drawn(weights, count, random);
+  for (std::uint32_t& place : chosen)
+    place = ids[place];
+  return chosen;
+}
+
+Ids some_of(const Ids& ids, std::size_t count, Random& random) {
+  const auto size = static_cast<std::uint32_t>(ids.size());
+  Ids chosen = random.sample(size, static_cast<std::uint32_t>(std::min(ids.size(), count)));
+  for (std::uint32_t& place : chosen)
+    place = ids[place];
+  return chosen;
+}
+
+Ids candidates(const std::vector<bool>& taken, std::size_t picks, double tolerance,
+               Random& random) {
+  Ids left;
+  for (std::uint32_t id = 0; id < taken.size(); ++id)
+    if (!taken[id]) left.push_back(id);
+  const double size = static_cast<double>(taken.size()) / static_cast<double>(picks);
+  return some_of(left, static_cast<std::size_t>(std::ceil(size * -std::log(tolerance))), random);
+}
+
+void normalise(std::span<double> values) {
+  if (values.empty()) return;
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  const double from = *least;
+  const double range = *most - from;
+  for (double& value : values)
+    value = range > 0 ? (value - from) / range : 0;
+}
+
+std::vector<double> hopeful(std::span<const Client> clients, std::optional<double> Client::*what) {
+  std::vector<double> known;
+  for (const Client& client : clients)
+    if (client.*what) known.push_back(measured(*(client.*what)));
+  normalise(known);
+  std::vector<double> all;
+  all.reserve(clients.size());
+  auto next = known.begin();
+  for (const Client& client : clients)
+    all.push_back(client.*what ? *next++ : 1);
+  return all;
+}
+
+double quantile(std::vector<double> values, double share) {
+  const double place = std::ceil(share * static_cast<double>(values.size())) - 1;
+  const auto nth = values.begin() + static_cast<std::ptrdiff_t>(std::max(place, 0.0));
+  std::nth_element(values.begin(), nth, values.end());
+  return *nth;
+}
+
+base::Result<std::vector<double>> fresh_losses(const Choice& choice, const Ids& ids) {
+  auto losses = choice.probe(ids);
+  if (!losses) return losses;
+  EBB_CHECK(losses->size() == ids.size());
+  for (double& loss : *losses)
+    loss = measured(loss);
+  return losses;
+}
+
+std::uint32_t whole(double value) {
+  return static_cast<std::uint32_t>(std::lround(value));
+}
+
+}  // namespace ebb::fl::select

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fl/config.h"
+
+#include <cmath>
+
+#include "fl/memory_plan.h"
+
+namespace ebb::fl {
+namespace {
+
+/// No field as it is by default.
+Config unusual() {
+  Config config;
+  config.dataset = "synthetic";
+  config.synthetic = {{3, 32, 24}, 7, 1000, 100, 9};
+  config.model = "resnet18";
+  config.partition = {PartitionKind::shards, 0.1, 3, SizeSkew::power_law, 0.7, 2.5};
+  config.clients = 1000;
+  config.per_round = 50;
+  config.rounds = 200;
+  config.epochs = 5;
+  config.batch = 64;
+  config.lr = 0.1 + 0.2;
+  config.seed = 0xFEDCBA9876543210;
+  config.synthetic.seed = config.seed;
+  config.eval_every = 10;
+  config.method = "system_aware.oort";
+  config.method_parameters = {{"epsilon", 0.9}, {"alpha", 2}};
+  config.workflow = Workflow::swarm;
+  config.aggregation = {Rule::fedyogi, 0.02, 0.01, 0.8, 0.999, 1e-4, 0.2};
+  config.world = {0.1, 2.5, 3};
+  config.privacy = {1.5, 0.7, 1e-6};
+  config.backend = "native";
+  return config;
+}
+
+std::string error_of(std::string_view text) {
+  const auto json = base::parse_json(text);
+  EXPECT_TRUE(json);
+  const auto config = config_from(*json);
+  if (config) return "none";
+  EXPECT_EQ(config.error().code, base::Code::bad_input);
+  return config.error().message;
+}
+
+TEST(Configuration, EveryFieldComesBackFromJson) {
+  const base::Json standard = to_json(Config{});
+  const base::Json written = to_json(unusual());
+  for (const auto& [key, value] : *written.as_object())
+    EXPECT_NE(value.text(), standard.find(key)->text()) << key;
+  const auto parsed = base::parse_json(written.text(true));
+  ASSERT_TRUE(parsed);
+  const auto read = config_from(*parsed);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(to_json(*read).text(), written.text());
+  EXPECT_EQ(read->synthetic.picture.width, 24U);
+  EXPECT_EQ(read->synthetic.seed, read->seed);
+  EXPECT_EQ(read->lr, 0.1 + 0.2);
+  EXPECT_EQ(read->seed, 0xFEDCBA9876543210);
+  EXPECT_EQ(read->method_parameters, unusual().method_parameters);
+  EXPECT_EQ(read->world.deadline, 2.5);
+  EXPECT_TRUE(check(*read)) << check(*read).error().message;
+}
+
+TEST(Configuration, WhatJsonDoesNotSayStaysAsItWas) {
+  const auto json = base::parse_json(R"({"clients": 7, "deadline": null})");
+  const auto read = config_from(*json, unusual());
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->clients, 7U);
+  EXPECT_FALSE(read->world.deadline);
+  EXPECT_EQ(read->rounds, 200U);
+}
+
+TEST(Configuration, AnUnknownKeyGetsTheNearest) {
+  EXPECT_EQ(error_of(R"({"per_rond": 5})"), "option 'per_rond': did you mean 'per_round'?");
+  EXPECT_EQ(error_of(R"({"aggregation": "fedagv"})"),
+            "aggregation 'fedagv': did you mean 'fedavg'?");
+  EXPECT_EQ(error_of(R"({"workflow": "serve"})"), "workflow 'serve': did you mean 'server'?");
+}
+
+TEST(Configuration, AValueOfTheWrongKindIsRefused) {
+  EXPECT_EQ(error_of(R"({"clients": "ten"})"),
+            "clients: \"ten\", expected a whole number from 0 to 4294967295");
+  EXPECT_EQ(error_of(R"({"clients": 4294967296})"),
+            "clients: 4294967296, expected a whole number from 0 to 4294967295");
+  EXPECT_EQ(error_of(R"({"clients": 1.5})"),
+            "clients: 1.5, expected a whole number from 0 to 4294967295");
+  EXPECT_EQ(error_of(R"({"seed": -1})"),
+            "seed: -1, expected a whole number from 0 to 18446744073709551615");
+  EXPECT_EQ(error_of(R"({"lr": null})"), "lr: null, expected a number");
+  EXPECT_EQ(error_of(R"({"deadline": true})"), "deadline: true, expected a number or null");
+  EXPECT_EQ(error_of(R"({"model": 3})"), "model: 3, expected a text");
+  EXPECT_EQ(error_of(R"({"partition": 3})"), "partition: 3, expected a name");
+  EXPECT_EQ(error_of(R"({"method_parameters": [1]})"),
+            "method_parameters: [1], expected an object of numbers");
+  EXPECT_EQ(error_of(R"({"method_parameters": {"a": "b"}})"),
+            "method_parameters.a: \"b\", expected a number");
+  EXPECT_EQ(error_of("[]"), "configuration: [], expected an object");
+}
+
+TEST(Configuration, OptionsOutOfTheirRangeAreNamed) {
+  const auto refusal = [](auto change) {
+    Config config;
+    change(config);
+    const base::Status status = check(config);
+    if (status) return std::string("none");
+    EXPECT_EQ(status.error().code, base::Code::bad_input);
+    return status.error().message;
+  };
+  EXPECT_EQ(refusal([](Config&) {}), "none");
+  EXPECT_EQ(refusal([](Config& c) { c.rounds = 0; }), "rounds 0, expected at least 1");
+  EXPECT_EQ(refusal([](Config& c) { c.per_round = 101; }),
+            "per_round 101, expected at most the 100 clients");
+  EXPECT_EQ(refusal([](Config& c) { c.lr = 0; }), "lr 0, expected a number above 0");
+  EXPECT_EQ(refusal([](Config& c) { c.lr = std::nan(""); }), "lr nan, expected a number above 0");
+  EXPECT_EQ(refusal([](Config& c) { c.aggregation.trim = 0.5; }),
+            "trim 0.5, expected 0 or more and below 0.5");
+  EXPECT_EQ(refusal([](Config& c) { c.aggregation.momentum = 1; }),
+            "momentum 1, expected 0 or more and below 1");
+  EXPECT_EQ(refusal([](Config& c) { c.partition.alpha = -1; }),
+            "alpha -1, expected a number above 0");
+  EXPECT_EQ(refusal([](Config& c) { c.world.dropout = 1; }),
+            "dropout 1, expected 0 or more and below 1");
+  EXPECT_EQ(refusal([](Config& c) { c.privacy.clip = -1; }),
+            "dp_clip -1, expected 0 (off) or more");
+  EXPECT_EQ(refusal([](Config& c) { c.dataset = "mnst"; }),
+            "data set 'mnst': did you mean 'mnist'?");
+  EXPECT_EQ(refusal([](Config& c) { c.backend = "onednm"; }),
+            "backend 'onednm': did you mean 'onednn'?");
+}
+
+TEST(Configuration, OptionsThatDoNotGoTogetherAreRefused) {
+  Config config;
+  config.workflow = Workflow::cyclic;
+  EXPECT_TRUE(check(config));
+  config.privacy.clip = 1;
+  EXPECT_FALSE(check(config));
+  config.privacy.clip = 0;
+  config.aggregation.rule = Rule::median;
+  EXPECT_FALSE(check(config));
+  config.workflow = Workflow::server;
+  EXPECT_TRUE(check(config));
+  config.privacy.clip = 1;
+  EXPECT_EQ(check(config).error().message,
+            "dp_clip with aggregation median, expected a mean, to whose sum noise is added");
+}
+
+TEST(Configuration, NamesGoBothWays) {
+  for (const std::string_view name : workflow_names())
+    EXPECT_EQ(name_of(*workflow_from(name)), name);
+  for (const std::string_view name : rule_names())
+    EXPECT_EQ(name_of(*rule_from(name)), name);
+  EXPECT_EQ(rule_names().size(), 7U);
+}
+
+TEST(MemoryPlans, AddUpWhatIsFixedAndWhatEachClientTakes) {
+  MemoryPlan plan;
+  plan.items = {{"data set", 1000, false, false},
+                {"accumulator", 200, false, false},
+                {"training", 30, true, false},
+                {"spill file", 5000, false, true}};
+  plan.parallel_clients = 4;
+  plan.available = 4096;
+  plan.available_from = "--memory";
+  EXPECT_EQ(plan.fixed(), 1200U);
+  EXPECT_EQ(plan.per_client(), 30U);
+  EXPECT_EQ(plan.total(), 1320U);
+  const base::Json json = to_json(plan);
+  EXPECT_EQ(json.find("total_bytes")->as_unsigned(), 1320U);
+  EXPECT_EQ(json.find("parallel_clients")->as_unsigned(), 4U);
+  ASSERT_EQ(json.find("items")->as_array()->size(), 4U);
+  EXPECT_EQ(json.find("items")->as_array()->at(3).text(),
+            R"({"purpose":"spill file","bytes":5000,"per_client":false,"on_disk":true})");
+}
+
+}  // namespace
+}  // namespace ebb::fl

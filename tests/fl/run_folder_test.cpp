@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fl/run_folder.h"
+
+#include <fstream>
+
+#include "base/file.h"
+#include "support/temporary_directory.h"
+
+namespace ebb::fl {
+namespace {
+
+class RunFolderTest : public testing::Test {
+ protected:
+  static base::Json round(int number) { return base::Json::object({{"round", number}}); }
+
+  const support::TemporaryDirectory directory_;
+  const std::filesystem::path path_ = directory_ / "run";
+};
+
+TEST_F(RunFolderTest, HasAConfigAndALinePerRound) {
+  RunFolder folder(path_ / "deeper");
+  ASSERT_TRUE(folder.begin(base::Json::object({{"clients", 10}})));
+  ASSERT_TRUE(folder.add_round(round(0)));
+  ASSERT_TRUE(folder.add_round(round(1)));
+  EXPECT_EQ(*base::read_file(path_ / "deeper/rounds.jsonl"), "{\"round\":0}\n{\"round\":1}\n");
+  const auto config = base::parse_json(*base::read_file(path_ / "deeper/config.json"));
+  ASSERT_TRUE(config);
+  EXPECT_EQ(config->find("clients")->as_int(), 10);
+}
+
+TEST_F(RunFolderTest, IsNotWrittenOver) {
+  RunFolder folder(path_);
+  ASSERT_TRUE(folder.begin(base::Json::object()));
+  const auto again = RunFolder(path_).begin(base::Json::object());
+  ASSERT_FALSE(again);
+  EXPECT_NE(again.error().message.find("--resume"), std::string::npos);
+}
+
+TEST_F(RunFolderTest, LosesTheLinesAfterItsCheckpoint) {
+  RunFolder folder(path_);
+  ASSERT_TRUE(folder.begin(base::Json::object()));
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE(folder.add_round(round(i)));
+  std::ofstream(path_ / "rounds.jsonl", std::ios::app) << "{\"round\": 3, \"acc";
+  const auto kept = folder.keep_rounds(2);
+  ASSERT_TRUE(kept) << kept.error().message;
+  EXPECT_EQ(kept->size(), 2U);
+  EXPECT_EQ(*base::read_file(path_ / "rounds.jsonl"), "{\"round\":0}\n{\"round\":1}\n");
+}
+
+TEST_F(RunFolderTest, SaysWhichLineIsMissing) {
+  RunFolder folder(path_);
+  ASSERT_TRUE(folder.begin(base::Json::object()));
+  ASSERT_TRUE(folder.add_round(round(0)));
+  const auto kept = folder.keep_rounds(2);
+  ASSERT_FALSE(kept);
+  EXPECT_NE(kept.error().message.find("line 2"), std::string::npos) << kept.error().message;
+}
+
+}  // namespace
+}  // namespace ebb::fl

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "fl/select/selector.h"
+#include "fl/select_world.h"
+
+namespace ebb::fl {
+namespace {
+
+constexpr std::string_view kWrapped = "wrapper.quota_safety:heuristic.topk_loss";
+
+std::vector<std::string> every_key() {
+  std::vector<std::string> keys = {std::string(kWrapped)};
+  for (const Method& method : methods())
+    keys.emplace_back(method.key);
+  return keys;
+}
+
+class EverySelector : public testing::TestWithParam<std::string> {};
+
+std::string test_name(const testing::TestParamInfo<std::string>& key) {
+  std::string name = key.param;
+  std::replace(name.begin(), name.end(), '.', '_');
+  std::replace(name.begin(), name.end(), ':', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, EverySelector, testing::ValuesIn(every_key()), test_name);
+
+TEST_P(EverySelector, ChoosesAsManyDifferentClientsAsAsked) {
+  struct Size {
+    std::uint32_t clients;
+    std::uint32_t count;
+  };
+  for (const Size size :
+       {Size{1, 1}, Size{2, 1}, Size{7, 7}, Size{30, 29}, Size{50, 1}, Size{60, 6}, Size{20, 0}}) {
+    const auto selector = make_selector(GetParam());
+    FakeFederation world(size.clients);
+    for (int round = 0; round < 30; ++round) {
+      const Cohort cohort = world.round(*selector, size.count);
+      ASSERT_EQ(cohort.size(), size.count) << size.clients << " clients, round " << round;
+      ASSERT_EQ(std::set<std::uint32_t>(cohort.begin(), cohort.end()).size(), size.count);
+      for (const std::uint32_t id : cohort)
+        ASSERT_LT(id, size.clients);
+    }
+  }
+}
+
+TEST_P(EverySelector, GivesTheSameAnswersToTheSameCalls) {
+  const auto run = [](std::uint64_t seed) {
+    const auto selector = make_selector(GetParam());
+    return FakeFederation(40, seed).rounds(*selector, 5, 40);
+  };
+  EXPECT_EQ(run(1), run(1));
+  EXPECT_EQ(run(1) == run(2), GetParam() == "heuristic.round_robin");
+}
+
+TEST_P(EverySelector, GoesOnFromItsSavedStateAsIfItHadNeverStopped) {
+  for (const int before : {0, 1, 2, 14, 15, 16, 25, 43}) {
+    for (const bool within_round : {false, true}) {
+      FakeFederation world(40);
+      const auto selector = make_selector(GetParam());
+      world.rounds(*selector, 4, before);
+      FakeFederation other_world = world;
+      const Cohort cohort = within_round ? world.choose(*selector, 4) : Cohort();
+
+      const std::string text = selector->state().text();
+      const auto restored = make_selector(GetParam());
+      const auto status = restored->restore(*base::parse_json(text));
+      ASSERT_TRUE(status.has_value()) << status.error().message;
+      EXPECT_EQ(restored->state().text(), text);
+      if (within_round) {
+        world.finish(*selector, cohort);
+        other_world.finish(*restored, cohort);
+      }
+      EXPECT_EQ(other_world.rounds(*restored, 4, 40), world.rounds(*selector, 4, 40)) << before;
+      EXPECT_EQ(restored->state().text(), selector->state().text());
+    }
+  }
+}
+
+TEST_P(EverySelector, RefusesDamagedStateAndStaysAsItWas) {
+  const auto selector = make_selector(GetParam());
+  FakeFederation world(40);
+  world.rounds(*selector, 4, 20);
+  const base::Json state = selector->state();
+
+  std::vector<base::Json> damaged = {nullptr, 7, "state", base::Json::array()};
+  damaged.push_back(state);
+  damaged.back().set("unexpected", 1);
+  for (const auto& [key, value] : *state.as_object()) {
+    for (const base::Json& nonsense :
+         {base::Json(), base::Json("nonsense"), base::Json(-0.5), base::Json::array({"nonsense"}),
+          base::Json::array({base::Json::array({-1})})}) {
+      damaged.push_back(state);
+      damaged.back().set(key, nonsense);
+    }
+    base::Json::Object others;
+    for (const auto& member : *state.as_object())
+      if (member.first != key) others.push_back(member);
+    damaged.emplace_back(others);
+  }
+  for (const base::Json& json : damaged) {
+    const auto status = selector->restore(json);
+    ASSERT_FALSE(status.has_value()) << json.text();
+    EXPECT_EQ(status.error().code, base::Code::bad_input);
+    EXPECT_EQ(status.error().message.find('\n'), std::string::npos);
+    EXPECT_NE(status.error().message.find("state"), std::string::npos) << status.error().message;
+  }
+  EXPECT_EQ(selector->state().text(), state.text());
+}
+
+TEST_P(EverySelector, DoesNotLockIntoACohort) {
+  const auto selector = make_selector(GetParam());
+  FakeFederation world(100);
+  const std::vector<Cohort> cohorts = world.rounds(*selector, 10, 100);
+  const std::set<std::uint32_t> reached = [&] {
+    std::set<std::uint32_t> all;
+    for (const Cohort& cohort : cohorts)
+      all.insert(cohort.begin(), cohort.end());
+    return all;
+  }();
+  // FedCS is meant to leave the slow behind: those who are never among the fastest third asked.
+  EXPECT_GE(reached.size(), GetParam() == "system_aware.fedcs" ? 40U : 60U);
+  const std::vector<Cohort> last(cohorts.end() - 20, cohorts.end());
+  const std::vector<int> counts = turns(last, 100);
+  EXPECT_GE(std::count_if(counts.begin(), counts.end(), [](int count) { return count > 0; }), 20);
+}
+
+TEST_P(EverySelector, CopesWithDivergedTrainingAndStrangeClients) {
+  FakeFederation world(40);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const std::vector<double> strange = {std::nan(""), kInfinity, -kInfinity, 1e300, 0};
+  world.loss = [&](const FakeFederation&, std::uint32_t id) { return strange[id % 5]; };
+  world.norm = [&](const FakeFederation&, std::uint32_t id) { return strange[(id + 1) % 5]; };
+  for (std::uint32_t id = 0; id < 40; id += 3) {
+    world.clients[id].samples = 0;
+    world.clients[id].labels.clear();
+    world.clients[id].seconds = strange[id % 5];
+    world.clients[id].speed = 0;
+    world.clients[id].tier = 9;
+  }
+  const auto selector = make_selector(GetParam());
+  for (int round = 0; round < 40; ++round) {
+    Cohort cohort = world.round(*selector, 6);
+    for (const std::uint32_t id : cohort)
+      world.clients[id].sketch[id % 7] = static_cast<float>(strange[id % 4]);
+    ASSERT_EQ(std::set<std::uint32_t>(cohort.begin(), cohort.end()).size(), 6U);
+  }
+  const auto again = make_selector(GetParam());
+  EXPECT_TRUE(again->restore(*base::parse_json(selector->state().text())).has_value());
+}
+
+TEST(SelectionMethods, AreSortedAndSayWhatTheyAre) {
+  EXPECT_TRUE(std::is_sorted(methods().begin(), methods().end(),
+                             [](const Method& a, const Method& b) { return a.key < b.key; }));
+  std::set<std::string_view> keys;
+  for (const Method& method : methods()) {
+    EXPECT_TRUE(keys.insert(method.key).second) << method.key;
+    EXPECT_FALSE(method.title.empty() || method.summary.empty()) << method.key;
+    for (const Parameter& parameter : method.parameters) {
+      EXPECT_LE(parameter.least, parameter.standard) << method.key << " " << parameter.name;
+      EXPECT_LE(parameter.standard, parameter.most) << method.key << " " << parameter.name;
+      EXPECT_FALSE(parameter.meaning.empty());
+    }
+  }
+  EXPECT_EQ(keys.size(), 20U);
+}
+
+TEST(SelectionMethods, AreCreatedAtTheEndsOfTheirParameters) {
+  for (const Method& method : methods()) {
+    for (const Parameter& parameter : method.parameters) {
+      for (const double value : {parameter.least, parameter.most}) {
+        const auto selector = make_selector(method.key, {{std::string(parameter.name), value}});
+        FakeFederation world(20);
+        for (const Cohort& cohort : world.rounds(*selector, 4, 25))
+          EXPECT_EQ(cohort.size(), 4U) << method.key << " " << parameter.name << " " << value;
+      }
+    }
+  }
+}
+
+std::string refusal(std::string_view key, const ParameterValues& parameters = {}) {
+  const auto selector = create_selector(key, parameters);
+  if (selector) return "created";
+  EXPECT_EQ(selector.error().code, base::Code::bad_input);
+  return selector.error().message;
+}
+
+TEST(SelectionMethods, AreRefusedUnderWrongNamesAndNumbers) {
+  EXPECT_EQ(refusal("heuristic.randon"),
+            "unknown selection method 'heuristic.randon' (did you mean heuristic.random?)");
+  EXPECT_EQ(refusal("system_aware.oort", {{"penalti", 1}}),
+            "system_aware.oort has no parameter 'penalti' (did you mean penalty?)");
+  EXPECT_EQ(refusal("system_aware.poc", {{"pool", 0.5}}),
+            "pool of system_aware.poc is 0.5, expected 1 to 1000");
+  EXPECT_NE(refusal("system_aware.poc", {{"pool", std::nan("")}}), "created");
+}
+
+TEST(SelectionMethods, CanBeWrappedOnce) {
+  EXPECT_EQ(refusal("wrapper.quota_safety:system_aware.poc", {{"pool", 2}, {"quota", 2}}),
+            "created");
+  EXPECT_EQ(refusal("wrapper.quota_safety:system_aware.poc", {{"pools", 2}}),
+            "system_aware.poc has no parameter 'pools' (did you mean pool?)");
+  for (const std::string_view key :
+       {"heuristic.random:heuristic.random", "wrapper.quota_safety:wrapper.quota_safety",
+        "wrapper.quota_safety:", "wrapper.quota_safety:nothing", ":",
+        "wrapper.quota_safety:wrapper.quota_safety:heuristic.random"})
+    EXPECT_NE(refusal(key), "created") << key;
+}
+
+TEST(SelectionMethods, RefuseStateOfOtherClientsOrAnotherBase) {
+  for (const std::string_view key : {"ml.bandit.epsilon_greedy", "ml.fedcor"}) {
+    const auto selector = make_selector(key);
+    FakeFederation(20).rounds(*selector, 4, 3);
+    Random random(1, Purpose::selection);
+    const FakeFederation larger(30);
+    const Choice::Probe probe;
+    EXPECT_FALSE(selector->select({3, 4, larger.clients, {}, random, probe}).has_value()) << key;
+  }
+  const auto state = make_selector("wrapper.quota_safety")->state();
+  EXPECT_FALSE(make_selector(kWrapped)->restore(state).has_value());
+}
+
+}  // namespace
+}  // namespace ebb::fl

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fl/torch/pool.h"
+
+namespace ebb::fl {
+namespace {
+
+struct Pooled {
+  at::Tensor values;
+  at::Tensor gradient;
+};
+
+template <class Pool>
+Pooled pooled_by(const at::Tensor& pictures, Pool pool) {
+  const at::Tensor given = pictures.clone().set_requires_grad(true);
+  const at::Tensor values = pool(given);
+  const at::Tensor weights = at::arange(values.numel(), at::kFloat).view_as(values);
+  (values * weights).sum().backward();
+  return {values.detach(), given.grad()};
+}
+
+TEST(MaxPool, IsWhatLibtorchComputes) {
+  // Odd sizes lose their last row and column; small whole numbers have many equals.
+  for (const std::vector<std::int64_t>& shape :
+       {std::vector<std::int64_t>{3, 4, 24, 24}, {2, 1, 7, 9}, {1, 2, 2, 2}, {1, 1, 5, 4}}) {
+    const at::Tensor pictures = at::randint(0, 4, shape, at::kFloat);
+    const Pooled ours = pooled_by(pictures, [](const at::Tensor& x) { return max_pool(x, 2); });
+    const Pooled theirs = pooled_by(pictures, [](const at::Tensor& x) {
+      return at::max_pool2d(x, {2, 2});
+    });
+    EXPECT_TRUE(ours.values.equal(theirs.values)) << pictures;
+    EXPECT_TRUE(ours.gradient.equal(theirs.gradient)) << pictures;
+  }
+}
+
+TEST(MaxPool, TakesPicturesInAnyLayout) {
+  const at::Tensor pictures = at::randn({2, 3, 8, 8}).transpose(2, 3);
+  EXPECT_TRUE(max_pool(pictures, 2).equal(at::max_pool2d(pictures, {2, 2})));
+}
+
+TEST(MaxPool, LeavesOtherKernelsToLibtorch) {
+  const at::Tensor pictures = at::randn({2, 3, 9, 9});
+  EXPECT_TRUE(max_pool(pictures, 3).equal(at::max_pool2d(pictures, {3, 3})));
+}
+
+}  // namespace
+}  // namespace ebb::fl
