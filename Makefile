@@ -15,11 +15,13 @@ build: ## Build the program build/release/bin/ebb and the library build/release/
 	@$(configure)
 	@cmake --build --preset release --target src/all
 
-run: ## See it work: a fragmented heap on four allocators, and what a cleanup gives back
+run: ## See it work: what a cleanup gives back on four allocators; three ways to choose clients, compared
 	@scripts/setup run
 	@$(configure)
 	@cmake --build --preset release --target ebb-demo-heap src/all
 	@build/release/bin/ebb-demo-heap
+	@build/release/bin/ebb compare --methods heuristic.random,system_aware.oort,system_aware.poc \
+	  --rounds 5 --partition dirichlet --no-folder --no-record --html build/compare.html
 
 test: ## Run every test: plain, from Python, under sanitizers, bare, a minute of fuzzing (about 45 minutes on 2 cores)
 	@scripts/setup test

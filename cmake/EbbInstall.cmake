@@ -11,6 +11,12 @@ if(TARGET ebb-program)
   install(FILES "${PROJECT_SOURCE_DIR}/src/agent/python/sitecustomize.py"
           DESTINATION "${CMAKE_INSTALL_LIBDIR}/ebb/python")
 endif()
+if(TARGET ebb-simulate)
+  install(TARGETS ebb-simulate)
+endif()
+if(TARGET ebb-mpi)
+  install(TARGETS ebb-mpi LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/ebb")
+endif()
 install(EXPORT ebb-targets NAMESPACE ebb:: DESTINATION "${config_folder}")
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/ebb-config.cmake.in"
                               "${PROJECT_BINARY_DIR}/cmake/ebb-config.cmake"

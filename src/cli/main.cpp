@@ -3,25 +3,14 @@
 #include <cstdio>
 
 #include "base/text.h"
+#include "cli/simulator.h"
 #include "cli/verb.h"
 
 namespace ebb::cli {
 
 int report(const base::Error& error) {
   std::fprintf(stderr, "ebb: %s\n", error.message.c_str());
-  switch (error.code) {
-    case base::Code::bad_input:
-    case base::Code::not_found:
-      return kBadInput;
-    case base::Code::not_permitted:
-    case base::Code::unavailable:
-      return kNotAvailable;
-    case base::Code::out_of_memory:
-    case base::Code::io:
-    case base::Code::internal:
-      return kFailed;
-  }
-  return kFailed;
+  return status_of(error.code);
 }
 
 namespace {
@@ -59,7 +48,7 @@ int run(int count, char** words) {
       "watch 4242\n  eval \"$(ebb env "
       "--role server)\"\n  "
       "ebb doctor snapshot.pickle\n  ebb tune snapshot.pickle\n  ebb plan transformer gpt2 --batch "
-      "4");
+      "4\n  ebb compare --methods heuristic.random,system_aware.oort");
   Action action;
   add_info(program, action);
   add_env(program, action);
@@ -72,6 +61,9 @@ int run(int count, char** words) {
   add_tune_command(program, action);
   add_doctor(program, action);
   add_plan(program, action);
+  program.add_subcommand("simulate", kSimulateHelp);
+  program.add_subcommand("compare", kCompareHelp);
+  if (names_the_simulator(count, words)) return start_simulator(words);
   if (const std::string line = unknown_verb(program, count, words); !line.empty())
     return report(base::Error{base::Code::bad_input, line, 0});
   std::vector<char*> given(words, words + count);

@@ -10,7 +10,8 @@ namespace CLI {
 class App;
 }
 
-// cli: the program ebb. One file per verb, each with an add_… function. May include everything.
+// cli: the programs ebb and ebb-simulate. One file per verb, each with an add_… function. May
+// include everything.
 
 namespace ebb::cli {
 
@@ -22,6 +23,9 @@ inline constexpr int kNotAvailable = 3;
 
 /// What main runs once the command line is understood; set by the verb that was named.
 using Action = std::function<int()>;
+
+/// The exit status that goes with an error.
+int status_of(base::Code code);
 
 /// Prints one line on stderr and gives the exit status that goes with the error.
 int report(const base::Error& error);
@@ -39,5 +43,13 @@ void add_run(CLI::App& program, Action& action);
 void add_watch(CLI::App& program, Action& action);
 void add_report(CLI::App& program, Action& action);
 void add_runs(CLI::App& program, Action& action);
+
+// Of the program ebb-simulate.
+void add_simulate(CLI::App& program, Action& action);
+void add_compare(CLI::App& program, Action& action);
+inline constexpr const char* kSimulateHelp =
+    "Federated learning with many clients, simulated within a bounded memory";
+inline constexpr const char* kCompareHelp =
+    "Ways to choose clients, simulated on the same data, world and seeds";
 
 }  // namespace ebb::cli

@@ -101,8 +101,11 @@ Json to_json(const Mark& mark) {
 }
 
 Json to_json(const Line& line) {
-  return Json::object(
+  Json json = Json::object(
       {{"name", line.name}, {"step", line.step}, {"x", list(line.x)}, {"y", list(line.y)}});
+  add(json, "band_low", list(line.band_low));
+  add(json, "band_high", list(line.band_high));
+  return json;
 }
 
 Json to_json(const Plot& plot) {

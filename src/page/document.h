@@ -64,6 +64,9 @@ struct Line {
   std::vector<double> x;
   std::vector<double> y;
   bool step = true;  ///< a value holds until the next one
+  /// Between which values it lies, as long as `y` and shaded; empty: not known.
+  std::vector<double> band_low = {};
+  std::vector<double> band_high = {};
 };
 
 struct Plot {

@@ -33,13 +33,15 @@ TEST(Document, WritesPlotsWithGapsAsNull) {
   plot.x_label = "request";
   plot.limit = Limit{"card", 24};
   plot.marks = {{1, "out of memory"}};
-  plot.lines = {{"default", {0, 1}, {512, std::numeric_limits<double>::quiet_NaN()}, false}};
+  plot.lines = {{"default", {0, 1}, {512, std::numeric_limits<double>::quiet_NaN()}, false},
+                {"mean", {0}, {2}, false, {1}, {3}}};
   Document document;
   document.plots = {plot};
   EXPECT_EQ(to_json(document).find("plots")->text(),
             R"([{"x_unit":"count","y_unit":"bytes","title":"Reserved","x_label":"request",)"
             R"("limit":{"name":"card","value":24},"marks":[{"x":1,"label":"out of memory"}],)"
-            R"("lines":[{"name":"default","step":false,"x":[0,1],"y":[512,null]}]}])");
+            R"("lines":[{"name":"default","step":false,"x":[0,1],"y":[512,null]},)"
+            R"({"name":"mean","step":false,"x":[0],"y":[2],"band_low":[1],"band_high":[3]}]}])");
 }
 
 TEST(Document, WritesAddressesOfAllBits) {

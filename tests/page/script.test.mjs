@@ -93,6 +93,15 @@ test('a plot begins at zero and takes in a limit that is near', () => {
   assert.ok(!far.zoomed);
 });
 
+test('a band is kept where it is as long as its line, and fits in height', () => {
+  const banded = new Line({ x: [0, 1], y: [5, 10], band_low: [-2, 8], band_high: [6, 30] });
+  assert.ok(banded.hasBand);
+  assert.equal(banded.high, 10);
+  const { y } = new View([banded]);
+  assert.ok(y[0] < -2 && y[1] > 30);
+  assert.ok(!new Line({ x: [0, 1], y: [5, 10], band_low: [4], band_high: [6, 7] }).hasBand);
+});
+
 const segment = (address, size, blocks) => ({ address, size, kind: 'large', blocks });
 
 test('every byte of a segment belongs to one block', () => {

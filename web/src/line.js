@@ -16,7 +16,7 @@ function position(list, x, inclusive) {
 }
 
 export class Line {
-  constructor({ name, x, y, step }) {
+  constructor({ name, x, y, step, band_low: bandLow, band_high: bandHigh }) {
     this.name = name ?? '';
     this.step = step !== false;
     this.x = numbers(x);
@@ -26,10 +26,16 @@ export class Line {
     this.y = this.y.subarray(0, count);
     this.low = Infinity;
     this.high = -Infinity;
+    this.bandLow = numbers(bandLow);
+    this.bandHigh = numbers(bandHigh);
+    this.hasBand = count > 0 && this.bandLow.length === count && this.bandHigh.length === count;
     for (const value of this.y) {
       if (value < this.low) this.low = value;
       if (value > this.high) this.high = value;
     }
+    /// What has to fit in height.
+    this.bottom = this.hasBand ? this.bandLow.reduce((low, value) => Math.min(low, value), this.low) : this.low;
+    this.top = this.hasBand ? this.bandHigh.reduce((high, value) => Math.max(high, value), this.high) : this.high;
   }
 
   /// Its value at `x`: the one that holds, or between two points where it is no step. NaN outside.

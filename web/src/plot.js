@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 import { el, items, nothing, oncePerFrame, section } from './dom.js';
 import { format, increments, ticks } from './format.js';
 import { Line, windowOf } from './line.js';
-import { drawLimit, drawMarks, MARK_ROOM } from './plot_overlay.js';
+import { drawBands, drawLimit, drawMarks, MARK_ROOM } from './plot_overlay.js';
 import { legend } from './plot_legend.js';
 import { colour, onThemeChange, seriesColour, seriesStyle } from './theme.js';
 import { View } from './plot_view.js';
@@ -106,6 +106,7 @@ class PlotWidget {
       hooks: {
         setSelect: [(chart) => this.zoomToSelection(chart)],
         setCursor: [(chart) => this.readCursor(chart)],
+        drawAxes: [(chart) => drawBands(chart, this.lines, this.shown)],
         draw: [
           (chart) => drawLimit(chart, limit, yUnit),
           (chart) => drawMarks(chart, items(marks)),

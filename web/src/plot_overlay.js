@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a plot shows besides its lines. Coordinates are the canvas's own pixels.
 import { format } from './format.js';
-import { colour } from './theme.js';
+import { colour, seriesColour } from './theme.js';
 
 const LONGEST_LABEL = 48;
 
@@ -18,6 +18,27 @@ function begin(chart) {
   ctx.lineWidth = 1.5 * ratio;
   ctx.textAlign = 'left';
   return { ctx, bbox, ratio };
+}
+
+/// Shades between which values each shown line lies, below the lines themselves.
+export function drawBands(chart, lines, shown) {
+  const banded = lines.map((line, index) => ({ line, index }))
+    .filter(({ line, index }) => line.hasBand && shown[index]);
+  if (banded.length === 0) return;
+  const { ctx, bbox } = begin(chart);
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.globalAlpha = 0.16;
+  for (const { line, index } of banded) {
+    const at = (i, values) => [chart.valToPos(line.x[i], 'x', true), chart.valToPos(values[i], 'y', true)];
+    ctx.fillStyle = seriesColour(index);
+    ctx.beginPath();
+    for (let i = 0; i < line.x.length; ++i) ctx.lineTo(...at(i, line.bandHigh));
+    for (let i = line.x.length - 1; i >= 0; --i) ctx.lineTo(...at(i, line.bandLow));
+    ctx.fill();
+  }
+  ctx.restore();
 }
 
 export function drawLimit(chart, limit, unit) {

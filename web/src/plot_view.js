@@ -24,8 +24,8 @@ export class View {
   /// Makes all of `lines` fit in height, unless the height was chosen by hand.
   fit(lines) {
     const chosen = this.y && (this.y[0] !== this.fullY[0] || this.y[1] !== this.fullY[1]);
-    let low = Math.min(0, ...lines.map((line) => line.low));
-    let high = Math.max(0, ...lines.map((line) => line.high));
+    let low = Math.min(0, ...lines.map((line) => line.bottom));
+    let high = Math.max(0, ...lines.map((line) => line.top));
     if (!Number.isFinite(low)) low = 0;
     if (!Number.isFinite(high)) high = 0;
     if (this.limit > high && this.limit <= FAR * high) high = this.limit;

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/simulate_page.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/text.h"
+
+namespace ebb::cli {
+namespace {
+
+using base::bytes_text;
+using base::format_text;
+using base::Json;
+
+page::Plot round_plot(const char* title, const char* y_label, page::Unit unit) {
+  page::Plot plot;
+  plot.title = title;
+  plot.x_label = "round";
+  plot.x_unit = page::Unit::count;
+  plot.y_label = y_label;
+  plot.y_unit = unit;
+  return plot;
+}
+
+void add_point(page::Line& line, std::uint32_t round, const fl::Band& band, bool has_band) {
+  line.x.push_back(round + 1.0);
+  line.y.push_back(band.mean);
+  if (!has_band) return;
+  line.band_low.push_back(band.low);
+  line.band_high.push_back(band.high);
+}
+
+page::Line line_named(const std::string& name) {
+  page::Line line;
+  line.name = name;
+  line.step = false;
+  return line;
+}
+
+void add_round_plots(const SimulateOutcome& outcome, page::Document& page) {
+  page::Plot accuracy = round_plot("Accuracy", "accuracy", page::Unit::number);
+  page::Plot loss = round_plot("Loss on the test set", "loss", page::Unit::number);
+  page::Plot rss = round_plot("Memory at the end of each round", "rss", page::Unit::bytes);
+  for (const fl::MethodRuns& runs : outcome.methods) {
+    const bool has_band = runs.repeats.size() > 1;
+    page::Line accuracies = line_named(runs.method);
+    page::Line losses = line_named(runs.method);
+    page::Line memory = line_named(runs.method);
+    for (const fl::RoundBand& band : fl::bands_of(runs.repeats)) {
+      if (band.accuracy) add_point(accuracies, band.round, *band.accuracy, has_band);
+      if (band.loss) add_point(losses, band.round, *band.loss, has_band);
+      add_point(memory, band.round, band.rss, has_band);
+    }
+    if (has_band)
+      accuracy.note = format_text("Mean of %zu seeds with its 95 %% band", runs.repeats.size());
+    accuracy.lines.push_back(std::move(accuracies));
+    loss.lines.push_back(std::move(losses));
+    rss.lines.push_back(std::move(memory));
+  }
+  page.plots.push_back(std::move(accuracy));
+  page.plots.push_back(std::move(loss));
+  page.plots.push_back(std::move(rss));
+}
+
+/// Clients by how often they took part, the mean over the repeats.
+page::Line histogram_of(const fl::MethodRuns& runs, std::uint32_t most) {
+  page::Line line;
+  line.name = runs.method;
+  std::vector<double> clients(most + 2);
+  for (const fl::SimulationResult& result : runs.repeats)
+    for (const std::uint32_t count : fl::participations_of(result))
+      clients[count] += 1.0 / static_cast<double>(runs.repeats.size());
+  for (std::size_t i = 0; i < clients.size(); ++i) {
+    line.x.push_back(static_cast<double>(i));
+    line.y.push_back(clients[i]);
+  }
+  return line;
+}
+
+page::Plot participation_plot(const SimulateOutcome& outcome) {
+  page::Plot plot;
+  plot.title = "Participation";
+  plot.note = "How many clients took part so many times; the narrower, the more even";
+  plot.x_label = "times that a client took part";
+  plot.x_unit = page::Unit::count;
+  plot.y_label = "clients";
+  plot.y_unit = page::Unit::number;
+  std::uint32_t most = 0;
+  for (const fl::MethodRuns& runs : outcome.methods) {
+    for (const fl::SimulationResult& result : runs.repeats) {
+      const std::vector<std::uint32_t> counts = fl::participations_of(result);
+      if (!counts.empty()) most = std::max(most, *std::max_element(counts.begin(), counts.end()));
+    }
+  }
+  for (const fl::MethodRuns& runs : outcome.methods)
+    plot.lines.push_back(histogram_of(runs, most));
+  return plot;
+}
+
+page::BarChart plan_chart(const fl::MemoryPlan& plan) {
+  page::BarChart chart;
+  chart.title = "Memory, planned before the first round";
+  chart.note = format_text("%u clients at a time; available %s (%s)", plan.parallel_clients,
+                           bytes_text(plan.available).c_str(), plan.available_from.c_str());
+  page::Bar bar;
+  bar.name = "planned";
+  for (const fl::MemoryItem& item : plan.items) {
+    if (item.on_disk || item.bytes == 0) continue;
+    const std::uint64_t times = item.per_client ? plan.parallel_clients : 1;
+    bar.parts.push_back({item.purpose, static_cast<double>(times * item.bytes)});
+  }
+  chart.bars.push_back(std::move(bar));
+  return chart;
+}
+
+page::Table results_table(const SimulateOutcome& outcome, const std::vector<fl::Ranked>& ranking) {
+  using page::Unit;
+  page::Table table;
+  table.title = "Results";
+  table.note = "One row for each simulation; times to a share of the final accuracy are simulated";
+  const auto column = [](const char* name, Unit unit, bool bar = false) {
+    return page::Column{name, unit, page::Align::automatic, bar};
+  };
+  table.columns = {column("method", Unit::text),           column("seed", Unit::text),
+                   column("accuracy", Unit::number, true), column("macro F1", Unit::number),
+                   column("loss", Unit::number),           column("Gini", Unit::number),
+                   column("entropy", Unit::number),        column("MB sent", Unit::number),
+                   column("TFLOPs", Unit::number),         column("simulated", Unit::seconds),
+                   column("to 50 %", Unit::seconds),       column("to 80 %", Unit::seconds),
+                   column("to 90 %", Unit::seconds),       column("peak rss", Unit::bytes)};
+  for (const fl::Ranked& ranked : ranking) {
+    for (const fl::SimulationResult& result : outcome.methods[ranked.index].repeats) {
+      const fl::Scores scores = fl::final_scores(result).value_or(fl::Scores{});
+      const fl::Milestones milestones = fl::milestones_of(result);
+      const fl::RoundReport last = result.rounds.empty() ? fl::RoundReport{} : result.rounds.back();
+      table.rows.push_back({Json(result.config.method), Json(std::to_string(result.config.seed)),
+                            Json(scores.accuracy), Json(scores.macro.f1), Json(scores.loss),
+                            Json(last.participation.gini), Json(last.participation.entropy),
+                            Json(last.communicated_bytes / 1e6), Json(last.flops / 1e12),
+                            Json(last.simulated_seconds), Json(milestones.half),
+                            Json(milestones.four_fifths), Json(milestones.nine_tenths),
+                            Json(result.peak_rss)});
+    }
+  }
+  return table;
+}
+
+page::Table ranking_table(const SimulateOutcome& outcome, const std::vector<fl::Ranked>& ranking) {
+  using page::Unit;
+  page::Table table;
+  table.title = "Ranking";
+  table.note = "By the mean of the final accuracies; p of a paired t test against the best";
+  const auto column = [](const char* name, Unit unit, bool bar = false) {
+    return page::Column{name, unit, page::Align::automatic, bar};
+  };
+  table.columns = {column("rank", Unit::count),
+                   column("method", Unit::text),
+                   column("accuracy", Unit::number, true),
+                   column("from", Unit::number),
+                   column("to", Unit::number),
+                   column("against the best", Unit::number),
+                   column("p", Unit::number)};
+  for (std::size_t place = 0; place < ranking.size(); ++place) {
+    const fl::Ranked& ranked = ranking[place];
+    const auto& test = ranked.against_best;
+    table.rows.push_back({Json(std::uint64_t{place + 1}),
+                          Json(outcome.methods[ranked.index].method), Json(ranked.accuracy.mean),
+                          Json(ranked.accuracy.low), Json(ranked.accuracy.high),
+                          test ? Json(test->difference) : Json(), test ? Json(test->p) : Json()});
+  }
+  table.highlight = 0;
+  return table;
+}
+
+}  // namespace
+
+page::Document page_of_simulations(const SimulateOrder& order, const SimulateOutcome& outcome) {
+  const fl::Config& config = order.config;
+  const std::vector<fl::Ranked> ranking = fl::ranking_of(outcome.methods);
+  const fl::MethodRuns& best = outcome.methods[ranking.front().index];
+  std::uint64_t peak = 0;
+  for (const fl::MethodRuns& runs : outcome.methods)
+    for (const fl::SimulationResult& result : runs.repeats)
+      peak = std::max(peak, result.peak_rss);
+  page::Document page;
+  page.title = order.compare ? "Comparison of selection methods" : "Simulation: " + best.method;
+  page.subtitle = format_text("%s, %s, %u clients, %u per round, %u rounds, partition %s",
+                              config.dataset.c_str(), config.model.c_str(), config.clients,
+                              config.per_round, config.rounds, fl::name_of(config.partition.kind));
+  page.facts = {{order.compare ? "best accuracy" : "accuracy",
+                 format_text("%.4f", ranking.front().accuracy.mean)},
+                {"method", best.method},
+                {"seeds", std::to_string(order.seeds.size())},
+                {"peak rss", bytes_text(peak)},
+                {"rounds", std::to_string(config.rounds)},
+                {"clients", std::to_string(config.clients)}};
+  add_round_plots(outcome, page);
+  page.plots.push_back(participation_plot(outcome));
+  page.bars.push_back(plan_chart(best.repeats.front().plan));
+  if (order.compare) page.tables.push_back(ranking_table(outcome, ranking));
+  page.tables.push_back(results_table(outcome, ranking));
+  return page;
+}
+
+}  // namespace ebb::cli

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace ebb::cli {
+
+/// Whether these words are for the program ebb-simulate.
+bool names_the_simulator(int count, char** words);
+
+/// Becomes ebb-simulate, which lies beside this program, with the same words. Returns, with the
+/// exit status, only where it cannot.
+int start_simulator(char** words);
+
+/// Sets what has to be set before libtorch is loaded: few arenas, and one thread each for OpenBLAS
+/// and OpenMP, without which sums would depend on the number of cores. True where something was
+/// changed.
+bool set_simulator_environment();
+
+}  // namespace ebb::cli

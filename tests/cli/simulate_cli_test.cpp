@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// `ebb simulate` and `ebb compare`, run as a user runs them, on synthetic data so small that a
+// simulation takes about a second.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "support/subprocess.h"
+#include "support/temporary_directory.h"
+
+namespace ebb {
+namespace {
+
+namespace files = std::filesystem;
+using support::Finished;
+using Words = std::vector<std::string>;
+
+Words joined(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+class EbbSimulate : public testing::Test {
+ protected:
+  /// Ebb in a folder of the test's own, with a record of its own.
+  Finished ebb(Words words) const { return support::run(command(std::move(words))); }
+
+  Words command(Words words) const {
+    words.insert(words.begin(),
+                 {"env", "--chdir=" + here(), "XDG_STATE_HOME=" + here(), EBB_PROGRAM});
+    return words;
+  }
+
+  std::string here() const { return folder_.path(); }
+  std::string file(const std::string& name) const { return here() + "/" + name; }
+
+  static Words tiny(const Words& more = {}) {
+    return joined({"--dataset", "synthetic", "--synthetic-train", "300", "--synthetic-test", "100",
+                   "--clients", "8", "--per-round", "3", "--rounds", "4", "--batch", "16",
+                   "--backend", "native"},
+                  more);
+  }
+
+  base::Json json_of(Words words) const {
+    words.emplace_back("--json");
+    const Finished finished = ebb(std::move(words));
+    EXPECT_EQ(finished.status, 0) << finished.error;
+    auto json = base::parse_json(finished.output);
+    EXPECT_TRUE(json) << finished.output;
+    return json ? *std::move(json) : base::Json();
+  }
+
+  std::string model_of(const Words& words) const {
+    const base::Json json = json_of(words);
+    const base::Json* hash = json.find("model_sha256");
+    EXPECT_NE(hash, nullptr);
+    return hash == nullptr || hash->as_string() == nullptr ? "" : *hash->as_string();
+  }
+
+  void expect_refused(const Words& words, const std::string& part, int status = 2) const {
+    const Finished finished = ebb(words);
+    EXPECT_EQ(finished.status, status) << finished.error;
+    EXPECT_EQ(finished.output, "");
+    EXPECT_TRUE(finished.error.starts_with("ebb: ")) << finished.error;
+    EXPECT_EQ(finished.error.find('\n'), finished.error.size() - 1) << finished.error;
+    EXPECT_NE(finished.error.find(part), std::string::npos) << finished.error;
+    EXPECT_FALSE(files::exists(file("ebb-runs"))) << "nothing half-written";
+  }
+
+  /// Starts it, lets it come to its `round`-th tenth, and sends it `signal`.
+  int interrupted(const Words& words, int signal, std::string* said = nullptr) const {
+    Words command_words = command(words);
+    // Progress is on stderr: read both as one.
+    Words shell = {"sh", "-c", "exec \"$@\" 2>&1", "sh"};
+    support::Subprocess child(joined(shell, command_words));
+    std::string line;
+    do {
+      line = child.read_line();
+    } while (!line.empty() ? line.find(": round ") == std::string::npos : !ended(child));
+    kill(child.pid(), signal);
+    const std::string rest = child.read_rest_of_output();
+    if (said != nullptr) *said = rest;
+    return child.wait();
+  }
+
+  static bool ended(const support::Subprocess& child) {
+    siginfo_t how{};
+    waitid(P_PID, static_cast<id_t>(child.pid()), &how, WEXITED | WNOHANG | WNOWAIT);
+    return how.si_pid != 0;
+  }
+
+  support::TemporaryDirectory folder_;
+};
+
+Words simulate(const Words& words) {
+  return joined({"simulate"}, words);
+}
+
+TEST_F(EbbSimulate, UnknownNamesGetTheNearest) {
+  expect_refused(simulate(tiny({"--method", "heuristic.randon"})), "heuristic.random");
+  expect_refused(joined({"compare", "--methods", "heuristic.random,system_aware.ort"}, tiny()),
+                 "system_aware.oort");
+  expect_refused(simulate({"--dataset", "fashion-mnst"}), "fashion-mnist");
+  expect_refused(simulate(tiny({"--model", "cnn-mnis"})), "cnn-mnist");
+  expect_refused(simulate(tiny({"--partition", "dirichle"})), "dirichlet");
+  expect_refused(simulate(tiny({"--rule", "fedav"})), "fedavg");
+  expect_refused(simulate(tiny({"--workflow", "sever"})), "server");
+  expect_refused(simulate(tiny({"--rouns", "3"})), "did you mean --rounds?");
+  expect_refused(simulate(tiny({"--method-option", "nothing=1"})), "nothing");
+}
+
+TEST_F(EbbSimulate, NumbersThatAreNoneAreNamed) {
+  expect_refused(simulate(tiny({"--clients", "ten"})), "--clients 'ten': expected a whole number");
+  expect_refused(simulate(tiny({"--lr", "fast"})), "--lr 'fast': expected a number");
+  expect_refused(simulate(tiny({"--memory", "much"})), "--memory");
+  expect_refused(simulate(tiny({"--parallel-clients", "0"})), "--parallel-clients '0'");
+  expect_refused(simulate(tiny({"--repeats", "none"})), "--repeats 'none'");
+  expect_refused(simulate(tiny({"--seeds", "1,x"})), "--seeds '1,x'");
+  expect_refused(simulate(tiny({"--seeds", "1,1"})), "1 stands there twice");
+  expect_refused(simulate(tiny({"--per-round", "9"})), "per_round 9");
+  expect_refused(simulate(tiny({"--method-option", "epsilon"})), "name=value");
+  expect_refused(simulate(tiny({"--critical", "10"})), "10");
+}
+
+TEST_F(EbbSimulate, TooFewSamplesAndTooLittleMemoryAreRefusedWithTheNumber) {
+  expect_refused(simulate(tiny({"--clients", "1000"})), "300");
+  expect_refused(simulate(tiny({"--memory", "1MiB"})), "MiB");
+}
+
+TEST_F(EbbSimulate, ADamagedDataFileIsNamed) {
+  std::ofstream(file("train-images-idx3-ubyte")) << "these are no pictures";
+  expect_refused(simulate({"--dataset", "mnist", "--data", here()}), "train-images-idx3-ubyte");
+  expect_refused(simulate({"--dataset", "mnist", "--data", here() + "/nowhere"}), "nowhere");
+}
+
+TEST_F(EbbSimulate, ADamagedConfigurationIsNamed) {
+  std::ofstream(file("cut.json")) << R"({"rounds": 3, )";
+  expect_refused(simulate({"--config", file("cut.json")}), "cut.json");
+  std::ofstream(file("wrong.json")) << R"({"rouds": 3})";
+  expect_refused(simulate({"--config", file("wrong.json")}), "rounds");
+  std::ofstream(file("kind.json")) << R"({"rounds": "three"})";
+  expect_refused(simulate({"--config", file("kind.json")}), "rounds");
+  std::ofstream(file("list.json")) << R"({"seeds": 3})";
+  expect_refused(simulate({"--config", file("list.json")}), "seeds: expected a list");
+  expect_refused(simulate({"--config", file("none.json")}), "none.json");
+  expect_refused(simulate({"--resume", file("none")}), "--resume");
+}
+
+TEST_F(EbbSimulate, ListsMethodsModelsAndDataSets) {
+  const Finished shown = ebb({"simulate", "--list"});
+  EXPECT_EQ(shown.status, 0) << shown.error;
+  for (const char* name : {"heuristic.random", "system_aware.oort", "21840", "fashion-mnist"})
+    EXPECT_NE(shown.output.find(name), std::string::npos) << name << "\n" << shown.output;
+  const base::Json json = json_of({"simulate", "--list"});
+  for (const char* key : {"methods", "models", "datasets"})
+    EXPECT_GE(json.find(key)->as_array()->size(), 4U) << key;
+}
+
+TEST_F(EbbSimulate, ADryRunShowsPlanAndConfigurationAndWritesNothing) {
+  const Finished shown = ebb(simulate(tiny({"--dry-run"})));
+  EXPECT_EQ(shown.status, 0) << shown.error;
+  for (const char* part : {"memory for", "planned", "available", "\"per_round\": 3"})
+    EXPECT_NE(shown.output.find(part), std::string::npos) << part << "\n" << shown.output;
+  const base::Json json = json_of(simulate(tiny({"--dry-run"})));
+  EXPECT_NE(json.find("plan"), nullptr);
+  EXPECT_EQ(json.find("config")->find("clients")->as_int(), 8);
+  EXPECT_FALSE(files::exists(file("ebb-runs")));
+}
+
+TEST_F(EbbSimulate, PrintsPlanAndTablesForPeopleAndLeavesFilesAndARun) {
+  const Finished shown = ebb(simulate(tiny()));
+  EXPECT_EQ(shown.status, 0) << shown.error;
+  for (const char* part : {"memory for", "accuracy", "macro F1", "Gini", "TFLOPs", "peak rss"})
+    EXPECT_NE(shown.output.find(part), std::string::npos) << part << "\n" << shown.output;
+  EXPECT_EQ(shown.output.find('\033'), std::string::npos) << "no colours into a pipe";
+  EXPECT_NE(shown.error.find("heuristic.random: round 4 of 4"), std::string::npos) << shown.error;
+  ASSERT_TRUE(files::exists(file("ebb-runs")));
+  const std::string run = files::directory_iterator(file("ebb-runs"))->path();
+  EXPECT_TRUE(run.ends_with("-heuristic.random")) << run;
+  for (const char* name : {"config.json", "rounds.jsonl", "result.json"})
+    EXPECT_TRUE(files::exists(run + "/" + name)) << name;
+
+  const Finished runs = ebb({"runs"});
+  EXPECT_NE(runs.output.find("heuristic.random"), std::string::npos) << runs.output;
+  const Finished report = ebb({"report", "last", "--json"});
+  const auto json = base::parse_json(report.output);
+  ASSERT_TRUE(json) << report.output << report.error;
+  const base::Json& process = json->find("processes")->as_array()->at(0);
+  EXPECT_EQ(process.find("rounds")->as_int(), 4);
+  EXPECT_EQ(ebb({"doctor", "last"}).status, 0);
+}
+
+TEST_F(EbbSimulate, QuietSaysNothing) {
+  const Finished shown = ebb(simulate(tiny({"--quiet", "--json", "--no-folder", "--no-record"})));
+  EXPECT_EQ(shown.status, 0);
+  EXPECT_EQ(shown.error, "");
+  EXPECT_FALSE(files::exists(file("ebb-runs")));
+}
+
+TEST_F(EbbSimulate, PrintsOneJsonObject) {
+  const base::Json json = json_of(simulate(tiny({"--no-folder"})));
+  for (const char* key :
+       {"rounds", "setup_seconds", "peak_rss_bytes", "model_sha256", "config", "time_to_accuracy"})
+    EXPECT_NE(json.find(key), nullptr) << key;
+  const base::Json::Array& rounds = *json.find("rounds")->as_array();
+  ASSERT_EQ(rounds.size(), 4U);
+  for (const char* key : {"round", "accuracy", "loss", "cohort", "rss_bytes", "wall_seconds"})
+    EXPECT_NE(rounds.front().find(key), nullptr) << key;
+  EXPECT_EQ(rounds.front().find("cohort")->as_array()->size(), 3U);
+  EXPECT_EQ(json.find("config")->find("clients")->as_int(), 8);
+}
+
+TEST_F(EbbSimulate, TheCommandLineWinsOverTheConfiguration) {
+  std::ofstream(file("config.json"))
+      << R"({"dataset": "synthetic", "synthetic_train": 300, "synthetic_test": 100, "clients": 8,
+             "per_round": 3, "rounds": 4, "batch": 16, "seeds": [1, 2]})";
+  const base::Json json =
+      json_of({"simulate", "--config", file("config.json"), "--rounds", "2", "--no-folder"});
+  EXPECT_EQ(json.find("rounds")->as_array()->size(), 2U);
+  EXPECT_EQ(json.find("config")->find("seed")->as_int(), 1);
+  ASSERT_EQ(json.find("repeats")->as_array()->size(), 1U);
+  EXPECT_EQ(json.find("repeats")->as_array()->at(0).find("config")->find("seed")->as_int(), 2);
+  EXPECT_EQ(json.find("bands")->as_array()->size(), 2U);
+}
+
+TEST_F(EbbSimulate, ThreadsDoNotChangeTheModel) {
+  const std::string one = model_of(simulate(tiny({"--no-folder", "--threads", "1"})));
+  EXPECT_EQ(one.size(), 64U);
+  EXPECT_EQ(model_of(simulate(tiny({"--no-folder", "--parallel-clients", "2"}))), one);
+  EXPECT_NE(model_of(simulate(tiny({"--no-folder", "--seed", "7"}))), one);
+}
+
+TEST_F(EbbSimulate, GoesOnAfterAKillWithTheSameModel) {
+  const Words words = simulate(tiny({"--rounds", "40"}));
+  const std::string whole = model_of(joined(words, {"--no-folder"}));
+  EXPECT_EQ(interrupted(joined(words, {"--folder", file("killed")}), SIGKILL), -SIGKILL);
+  const base::Json resumed = json_of({"simulate", "--resume", file("killed")});
+  EXPECT_EQ(*resumed.find("model_sha256")->as_string(), whole);
+  EXPECT_EQ(resumed.find("rounds")->as_array()->size(), 40U) << "with those before the kill";
+  EXPECT_FALSE(resumed.find("resumed_at")->is_null());
+}
+
+TEST_F(EbbSimulate, AnInterruptStopsAfterTheRoundAndSaysHowToGoOn) {
+  const Words words = simulate(tiny({"--rounds", "40"}));
+  std::string said;
+  EXPECT_EQ(interrupted(joined(words, {"--folder", file("stopped")}), SIGINT, &said), 1);
+  EXPECT_NE(said.find("ebb simulate --resume " + file("stopped")), std::string::npos) << said;
+  EXPECT_EQ(model_of({"simulate", "--resume", file("stopped")}),
+            model_of(joined(words, {"--no-folder"})));
+}
+
+TEST_F(EbbSimulate, AFolderThatHoldsASimulationIsNotOverwritten) {
+  const Words words = simulate(tiny({"--rounds", "1", "--folder", file("run")}));
+  EXPECT_EQ(ebb(words).status, 0);
+  expect_refused(words, "--resume goes on with it");
+}
+
+TEST_F(EbbSimulate, ADamagedCheckpointIsRefusedInOneLine) {
+  EXPECT_EQ(ebb(simulate(tiny({"--folder", file("run")}))).status, 0);
+  std::size_t damaged = 0;
+  for (const auto& entry : files::directory_iterator(file("run"))) {
+    if (entry.path().filename().string().find("checkpoint") == std::string::npos) continue;
+    files::resize_file(entry.path(), files::file_size(entry.path()) / 2);
+    ++damaged;
+  }
+  EXPECT_EQ(damaged, 1U);
+  expect_refused({"simulate", "--resume", file("run")}, "checkpoint");
+}
+
+TEST_F(EbbSimulate, ComparesMethodsOnTheSameSeeds) {
+  const base::Json json =
+      json_of(joined({"compare", "--methods", "heuristic.random,heuristic.round_robin", "--repeats",
+                      "2", "--html", file("page.html")},
+                     tiny()));
+  const base::Json::Array& methods = *json.find("methods")->as_array();
+  ASSERT_EQ(methods.size(), 2U);
+  for (const base::Json& method : methods) {
+    EXPECT_EQ(method.find("config")->find("seed")->as_int(), 42);
+    EXPECT_EQ(method.find("repeats")->as_array()->at(0).find("config")->find("seed")->as_int(), 43);
+    EXPECT_EQ(method.find("bands")->as_array()->size(), 4U);
+  }
+  const base::Json::Array& ranking = *json.find("ranking")->as_array();
+  ASSERT_EQ(ranking.size(), 2U);
+  EXPECT_GE(ranking[0].find("accuracy")->find("mean")->as_double(),
+            ranking[1].find("accuracy")->find("mean")->as_double());
+  EXPECT_TRUE(ranking[0].find("against_best")->is_null());
+  EXPECT_TRUE(ranking[1].find("against_best")->find("p")->as_double());
+  EXPECT_EQ(json.find("cleanups")->as_array()->size(), 4U);
+  const auto page = base::read_file(file("page.html"));
+  ASSERT_TRUE(page);
+  for (const char* part : {"Accuracy", "Participation", "band_low", "heuristic.round_robin"})
+    EXPECT_NE(page->find(part), std::string::npos) << part;
+}
+
+TEST_F(EbbSimulate, AComparisonGoesOnAfterAKill) {
+  const Words words =
+      joined({"compare", "--methods", "heuristic.random,heuristic.round_robin", "--rounds", "30"},
+             {"--dataset", "synthetic", "--synthetic-train", "300", "--synthetic-test", "100",
+              "--clients", "8", "--per-round", "3", "--batch", "16", "--backend", "native"});
+  const base::Json whole = json_of(joined(words, {"--no-folder"}));
+  EXPECT_EQ(interrupted(joined(words, {"--folder", file("killed")}), SIGKILL), -SIGKILL);
+  const base::Json resumed = json_of({"compare", "--resume", file("killed")});
+  for (std::size_t i = 0; i < 2; ++i)
+    EXPECT_EQ(*resumed.find("methods")->as_array()->at(i).find("model_sha256")->as_string(),
+              *whole.find("methods")->as_array()->at(i).find("model_sha256")->as_string());
+}
+
+}  // namespace
+}  // namespace ebb
