@@ -2,6 +2,7 @@
 #include "bare_steps.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <atomic>
