@@ -1,20 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fl/torch/batched_network.h"
 
+#include <algorithm>
 #include <utility>
-
-#include "fl/torch/pool.h"
-#include "fl/torch/side_by_side.h"
 
 namespace ebb::fl {
 
 using plan::NetworkLayer;
 
+namespace {
+
+/// Below so many channels that come into a convolution, groups of them leave a card idle.
+constexpr std::uint64_t kManyChannels = 32;
+
+/// Channels that come into most convolutions of a network.
+std::uint64_t usual_channels(const NetworkShape& shape) {
+  std::vector<std::uint64_t> channels;
+  for (const ParameterShape& parameter : shape.parameters) {
+    if (parameter.dimensions.size() == 4)
+      channels.push_back(static_cast<std::uint64_t>(parameter.dimensions[1]));
+  }
+  if (channels.empty()) return 0;
+  std::nth_element(channels.begin(),
+                   channels.begin() + static_cast<std::ptrdiff_t>(channels.size() / 2),
+                   channels.end());
+  return channels[channels.size() / 2];
+}
+
+std::unique_ptr<Layers> layers_for(const NetworkShape& shape, std::int64_t clients) {
+  if (clients == 1) return plain_layers();
+  return usual_channels(shape) < kManyChannels ? column_layers() : grouped_layers(clients);
+}
+
+}  // namespace
+
 /// One forward pass: takes the parameters in the order in which the layers come.
 class BatchedNetwork::Pass {
  public:
-  explicit Pass(const BatchedNetwork& network)
-      : network_(network), is_alone_(network.clients_ == 1) {}
+  explicit Pass(const BatchedNetwork& network) : network_(network) {}
 
   at::Tensor through(const std::vector<NetworkLayer>& layers, at::Tensor flow) {
     for (const NetworkLayer& layer : layers)
@@ -25,36 +48,27 @@ class BatchedNetwork::Pass {
  private:
   at::Tensor through(const NetworkLayer& layer, at::Tensor flow) {
     using Kind = NetworkLayer::Kind;
+    const Layers& kinds = *network_.layers_;
     switch (layer.kind) {
       case Kind::convolution: {
         const at::Tensor& weight = next();
         const at::Tensor bias = layer.bias ? next() : at::Tensor();
-        const auto stride = static_cast<std::int64_t>(layer.stride);
-        const auto padding = static_cast<std::int64_t>(layer.padding);
-        if (!is_alone_) return convolve_side_by_side(flow, weight, bias, stride, padding);
-        return at::conv2d(flow, weight, bias, at::IntArrayRef{stride, stride},
-                          at::IntArrayRef{padding, padding});
+        return kinds.convolve(flow, weight, bias, static_cast<std::int64_t>(layer.stride),
+                              static_cast<std::int64_t>(layer.padding));
       }
       case Kind::linear: {
         const at::Tensor& weight = next();
         const at::Tensor bias = layer.bias ? next() : at::Tensor();
-        if (is_alone_) return at::linear(flow.flatten(1), weight, bias);
-        return multiply_side_by_side(flow.dim() == 5 ? flattened(flow) : flow, weight, bias);
+        return kinds.multiply(flow, weight, bias);
       }
-      case Kind::max_pool: {
-        const auto kernel = static_cast<std::int64_t>(layer.kernel);
-        if (is_alone_) return max_pool(flow, kernel);
-        const at::Tensor pooled = at::max_pool2d(flow.flatten(0, 1), {kernel, kernel});
-        return pooled.unflatten(0, {flow.size(0), flow.size(1)});
-      }
+      case Kind::max_pool:
+        return kinds.max_pool(flow, static_cast<std::int64_t>(layer.kernel));
       case Kind::average_pool:
-        return is_alone_ ? at::adaptive_avg_pool2d(flow, {1, 1}) : flow.mean({3, 4}, true);
+        return kinds.average(flow);
       case Kind::group_norm: {
         const at::Tensor& scale = next();
         const at::Tensor& shift = next();
-        const auto groups = static_cast<std::int64_t>(layer.groups);
-        return is_alone_ ? at::group_norm(flow, groups, scale, shift)
-                         : normalise_side_by_side(flow, groups, scale, shift);
+        return kinds.normalise(flow, static_cast<std::int64_t>(layer.groups), scale, shift);
       }
       case Kind::relu:
         return layer.in_place ? flow.relu_() : flow.relu();
@@ -70,13 +84,12 @@ class BatchedNetwork::Pass {
   const at::Tensor& next() { return network_.parameters_[taken_++]; }
 
   const BatchedNetwork& network_;
-  const bool is_alone_;
   std::size_t taken_ = 0;
 };
 
 BatchedNetwork::BatchedNetwork(const plan::Network& network, const NetworkShape& shape,
                                std::int64_t clients, at::Device device)
-    : network_(network), shape_(shape), clients_(clients) {
+    : network_(network), shape_(shape), clients_(clients), layers_(layers_for(shape, clients)) {
   const auto options = at::TensorOptions().dtype(at::kFloat).device(device);
   for (const ParameterShape& parameter : shape.parameters) {
     std::vector<std::int64_t> dimensions = parameter.dimensions;
@@ -111,10 +124,7 @@ void BatchedNetwork::store(std::span<float> weights) const {
 }
 
 at::Tensor BatchedNetwork::forward(const at::Tensor& pictures) const {
-  // Side by side, channels stand before samples.
-  const at::Tensor flow = clients_ == 1 ? pictures.squeeze(0) : pictures.transpose(1, 2);
-  at::Tensor logits = Pass(*this).through(network_.layers, flow);
-  return clients_ == 1 ? logits.unsqueeze(0) : logits;
+  return layers_->leave(Pass(*this).through(network_.layers, layers_->enter(pictures)));
 }
 
 void BatchedNetwork::step(double lr, double proximal) {

@@ -4,16 +4,18 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "fl/network_shape.h"
+#include "fl/torch/layers.h"
 #include "plan/network.h"
 
 namespace ebb::fl {
 
-/// One network with the weights of several clients, who train side by side: every layer is a batch
-/// of matrices. With one client it is the plain network. Not thread-safe.
+/// One network with the weights of several clients, who train side by side. With one client it is
+/// the plain network. Not thread-safe.
 class BatchedNetwork {
  public:
   /// `network` and `shape` outlive it.
@@ -40,6 +42,7 @@ class BatchedNetwork {
   const plan::Network& network_;
   const NetworkShape& shape_;
   const std::int64_t clients_;
+  const std::unique_ptr<Layers> layers_;
   std::vector<at::Tensor> parameters_;  ///< [clients, ...], or plain where there is one client
   std::vector<at::Tensor> loaded_;      ///< one client's, where a step was pulled towards them
 };

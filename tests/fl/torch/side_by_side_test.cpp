@@ -2,7 +2,7 @@
 // Clients side by side in one batched network come to what they come to one by one.
 #include "fl/torch/batched_network.h"
 
-#include "fl/torch/side_by_side.h"
+#include "fl/torch/layers.h"
 
 namespace ebb::fl {
 namespace {
@@ -12,39 +12,62 @@ double difference(const at::Tensor& a, const at::Tensor& b) {
   return ((a - b).abs().max() / b.abs().max().clamp_min(1e-6)).item<double>();
 }
 
-struct Convolved {
-  at::Tensor out;
-  at::Tensor of_flow;
-  at::Tensor of_weight;
-};
+/// A convolution of three clients, and its gradients, against three plain ones.
+void expect_plain_convolutions(const Layers& layers, std::int64_t size, std::int64_t kernel,
+                               std::int64_t stride, std::int64_t padding) {
+  SCOPED_TRACE(testing::Message() << size << " " << kernel << " " << stride << " " << padding);
+  const at::Tensor pictures = at::randn({3, 4, 2, size, size}).set_requires_grad(true);
+  const at::Tensor weight = at::randn({3, 5, 2, kernel, kernel}).set_requires_grad(true);
+  const at::Tensor bias = at::randn({3, 5}).set_requires_grad(true);
+  const at::Tensor flow = layers.convolve(layers.enter(pictures), weight, bias, stride, padding);
+  // Sums over all but clients and samples, so that layouts do not matter.
+  const std::int64_t features = flow.numel() / 12;
+  const at::Tensor pull = at::randn({3, 1, features});
+  const at::Tensor out = layers.leave(layers.multiply(flow, pull, at::Tensor()));
+  out.sum().backward();
+  const auto plain = plain_layers();
+  for (std::int64_t client = 0; client < 3; ++client) {
+    const at::Tensor own_pictures =
+        pictures.detach()[client].clone().unsqueeze(0).set_requires_grad(true);
+    const at::Tensor own_weight = weight.detach()[client].clone().set_requires_grad(true);
+    const at::Tensor own_bias = bias.detach()[client].clone().set_requires_grad(true);
+    const at::Tensor own_flow =
+        plain->convolve(plain->enter(own_pictures), own_weight, own_bias, stride, padding);
+    const at::Tensor own = plain->multiply(own_flow, pull[client], at::Tensor());
+    own.sum().backward();
+    EXPECT_LT(difference(out[client], own), 1e-5);
+    EXPECT_LT(difference(pictures.grad()[client], own_pictures.grad()[0]), 1e-5);
+    EXPECT_LT(difference(weight.grad()[client], own_weight.grad()), 1e-5);
+    EXPECT_LT(difference(bias.grad()[client], own_bias.grad()), 1e-5);
+  }
+}
 
 TEST(SideBySide, ConvolutionsHaveTheValuesAndGradientsOfPlainOnes) {
-  struct Case {
-    std::int64_t size, kernel, stride, padding;
-  };
-  for (const Case& one : {Case{8, 3, 1, 1}, Case{9, 5, 1, 0}, Case{8, 3, 2, 1}, Case{9, 3, 2, 1},
-                          Case{8, 1, 2, 0}, Case{7, 5, 1, 2}}) {
-    SCOPED_TRACE(testing::Message()
-                 << one.size << " " << one.kernel << " " << one.stride << " " << one.padding);
-    const at::Tensor flow = at::randn({3, 2, 4, one.size, one.size}).set_requires_grad(true);
-    const at::Tensor weight = at::randn({3, 5, 2, one.kernel, one.kernel}).set_requires_grad(true);
-    const at::Tensor bias = at::randn({3, 5}).set_requires_grad(true);
-    const at::Tensor out = convolve_side_by_side(flow, weight, bias, one.stride, one.padding);
-    const at::Tensor pull = at::randn(out.sizes());
-    (out * pull).sum().backward();
+  for (const auto& layers : {column_layers(), grouped_layers(3)}) {
+    expect_plain_convolutions(*layers, 8, 3, 1, 1);
+    expect_plain_convolutions(*layers, 9, 5, 1, 0);
+    expect_plain_convolutions(*layers, 8, 3, 2, 1);
+    expect_plain_convolutions(*layers, 9, 3, 2, 1);
+    expect_plain_convolutions(*layers, 8, 1, 2, 0);
+    expect_plain_convolutions(*layers, 7, 5, 1, 2);
+  }
+}
+
+TEST(SideBySide, NormalisationsAreThoseOfPlainOnes) {
+  const at::Tensor pictures = at::randn({3, 4, 8, 5, 5});
+  const at::Tensor scale = at::randn({3, 8});
+  const at::Tensor shift = at::randn({3, 8});
+  const at::Tensor pull = at::randn({3, 2, 8 * 25});
+  const auto plain = plain_layers();
+  for (const auto& layers : {column_layers(), grouped_layers(3)}) {
+    const at::Tensor out = layers->multiply(
+        layers->normalise(layers->enter(pictures), 2, scale, shift), pull, at::Tensor());
     for (std::int64_t client = 0; client < 3; ++client) {
-      const at::Tensor own_flow =
-          flow.detach()[client].transpose(0, 1).contiguous().set_requires_grad(true);
-      const at::Tensor own_weight = weight.detach()[client].clone().set_requires_grad(true);
-      const at::Tensor own_bias = bias.detach()[client].clone().set_requires_grad(true);
       const at::Tensor own =
-          at::conv2d(own_flow, own_weight, own_bias, at::IntArrayRef{one.stride, one.stride},
-                     at::IntArrayRef{one.padding, one.padding});
-      (own * pull[client].transpose(0, 1)).sum().backward();
-      EXPECT_LT(difference(out[client].transpose(0, 1), own), 1e-5);
-      EXPECT_LT(difference(flow.grad()[client].transpose(0, 1), own_flow.grad()), 1e-5);
-      EXPECT_LT(difference(weight.grad()[client], own_weight.grad()), 1e-5);
-      EXPECT_LT(difference(bias.grad()[client], own_bias.grad()), 1e-5);
+          plain->multiply(plain->normalise(plain->enter(pictures[client].unsqueeze(0)), 2,
+                                           scale[client], shift[client]),
+                          pull[client], at::Tensor());
+      EXPECT_LT(difference(out[client], own), 1e-5);
     }
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fl/torch/side_by_side.h"
+#include "fl/torch/layers.h"
 
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -79,35 +79,57 @@ class Convolution : public torch::autograd::Function<Convolution> {
   }
 };
 
+/// What flows is [clients, channels, batch, height, width], as products of matrices give and take
+/// it, and [clients, batch, features] from the first linear layer on.
+class Columns final : public Layers {
+ public:
+  at::Tensor enter(const at::Tensor& pictures) const override { return pictures.transpose(1, 2); }
+
+  at::Tensor convolve(const at::Tensor& flow, const at::Tensor& weight, const at::Tensor& bias,
+                      std::int64_t stride, std::int64_t padding) const override {
+    const at::Tensor out = Convolution::apply(flow, weight, stride, padding);
+    return bias.defined() ? out + per_channel(bias) : out;
+  }
+
+  at::Tensor max_pool(const at::Tensor& flow, std::int64_t kernel) const override {
+    const at::Tensor pooled = at::max_pool2d(flow.flatten(0, 1), {kernel, kernel});
+    return pooled.unflatten(0, {flow.size(0), flow.size(1)});
+  }
+
+  at::Tensor average(const at::Tensor& flow) const override { return flow.mean({3, 4}, true); }
+
+  at::Tensor normalise(const at::Tensor& flow, std::int64_t groups, const at::Tensor& scale,
+                       const at::Tensor& shift) const override {
+    const at::Tensor by_sample = flow.transpose(1, 2).contiguous();
+    const at::Tensor normal =
+        at::group_norm(by_sample.flatten(0, 1), groups).view_as(by_sample).transpose(1, 2);
+    return at::addcmul(per_channel(shift), normal, per_channel(scale));
+  }
+
+  at::Tensor multiply(const at::Tensor& flow, const at::Tensor& weight,
+                      const at::Tensor& bias) const override {
+    return multiply_side_by_side(flow.dim() == 5 ? flow.transpose(1, 2).flatten(2) : flow, weight,
+                                 bias);
+  }
+
+  at::Tensor leave(const at::Tensor& flow) const override { return flow; }
+
+ private:
+  static at::Tensor per_channel(const at::Tensor& parameter) {
+    return parameter.view({parameter.size(0), parameter.size(1), 1, 1, 1});
+  }
+};
+
 }  // namespace
 
-at::Tensor convolve_side_by_side(const at::Tensor& flow, const at::Tensor& weight,
-                                 const at::Tensor& bias, std::int64_t stride,
-                                 std::int64_t padding) {
-  const at::Tensor out = Convolution::apply(flow, weight, stride, padding);
-  if (!bias.defined()) return out;
-  return out + bias.view({bias.size(0), bias.size(1), 1, 1, 1});
-}
-
-at::Tensor normalise_side_by_side(const at::Tensor& flow, std::int64_t groups,
-                                  const at::Tensor& scale, const at::Tensor& shift) {
-  const std::int64_t clients = flow.size(0);
-  const std::int64_t channels = flow.size(1);
-  const at::Tensor by_sample = flow.transpose(1, 2).contiguous();
-  const at::Tensor normal =
-      at::group_norm(by_sample.flatten(0, 1), groups).view_as(by_sample).transpose(1, 2);
-  return at::addcmul(shift.view({clients, channels, 1, 1, 1}), normal,
-                     scale.view({clients, channels, 1, 1, 1}));
+std::unique_ptr<Layers> column_layers() {
+  return std::make_unique<Columns>();
 }
 
 at::Tensor multiply_side_by_side(const at::Tensor& flow, const at::Tensor& weight,
                                  const at::Tensor& bias) {
   const at::Tensor turned = weight.transpose(1, 2);
   return bias.defined() ? at::baddbmm(bias.unsqueeze(1), flow, turned) : at::bmm(flow, turned);
-}
-
-at::Tensor flattened(const at::Tensor& flow) {
-  return flow.transpose(1, 2).flatten(2);
 }
 
 }  // namespace ebb::fl
