@@ -39,8 +39,13 @@ class DataReader {
   std::uint64_t offset_ = 0;
 };
 
-/// Makes room without touching it. Code::out_of_memory names the file and the size.
+/// Makes room for `count` more bytes without touching it. Code::out_of_memory names the file and
+/// the size.
 base::Status reserve(std::vector<std::uint8_t>& bytes, std::uint64_t count,
                      const std::string& name);
+
+/// The same where more may follow: grows by half at least, so that it seldom has to.
+base::Status make_room(std::vector<std::uint8_t>& bytes, std::uint64_t count,
+                       const std::string& name);
 
 }  // namespace ebb::fl
