@@ -25,7 +25,7 @@ class DataReader {
   /// Fills `into` as far as the file goes, and says how far.
   base::Result<std::size_t> read(std::span<std::uint8_t> into);
 
-  /// Appends exactly `count` bytes to `bytes`; `what` they are begins no sentence. Takes no more
+  /// Appends exactly `count` bytes to `bytes`; messages call them `what`. Takes no more
   /// memory than the file has bytes, whatever `count` claims. Code::bad_input where the file ends
   /// early or cannot hold so much, Code::out_of_memory where there is no room.
   base::Status append(std::vector<std::uint8_t>& bytes, std::uint64_t count, const char* what);
