@@ -50,6 +50,10 @@ std::vector<Context> contexts_of(const Choice& choice) {
   return contexts;
 }
 
+double deviation_with_own(double deviation, const Client& client) {
+  return std::sqrt(deviation * deviation + 1 / (1.0 + client.participations));
+}
+
 std::optional<Context> PendingContexts::take(std::uint32_t client) {
   const auto found = contexts_.find(client);
   if (found == contexts_.end()) return std::nullopt;

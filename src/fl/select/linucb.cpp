@@ -20,9 +20,9 @@ class LinUcb final : public Selector {
       return base::error(base::Code::internal,
                          "ml.bandit.linucb: what it has learned cannot be solved for");
     std::vector<double> bounds;
-    for (const Context& context : contexts) {
-      const auto [mean, deviation] = model_.predict(context);
-      bounds.push_back(mean + alpha_ * deviation);
+    for (std::size_t i = 0; i < contexts.size(); ++i) {
+      const auto [mean, deviation] = model_.predict(contexts[i]);
+      bounds.push_back(mean + alpha_ * deviation_with_own(deviation, choice.clients[i]));
     }
     Ids cohort = first(ranked(bounds, choice.random), choice.count);
     for (const std::uint32_t id : cohort)
