@@ -73,7 +73,7 @@ Method bandit_linucb_method() {
           "LinUCB",
           "Li et al., WWW 2010 (arXiv 1003.0146); one model for all, as Chu et al., AISTATS 2011",
           "highest upper bound of the loss that a linear model expects from what is known",
-          {{"alpha", 1, 0, 1000, "deviations above the mean"},
+          {{"alpha", 2.36, 0, 1000, "deviations above the mean; the paper's for 95 %"},
            {"ridge", 1, 0.01, 1e6, "precision of the weights before any loss is known"}},
           [](std::span<const double> values) {
             return std::make_unique<LinUcb>(values[0], values[1]);
