@@ -2,6 +2,7 @@
 #include "bare_steps.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <atomic>
@@ -37,9 +38,14 @@ double on_threads(std::uint32_t threads, std::size_t count,
 
 struct BareSteps::Model {
   Model() {
-    for (const std::vector<std::int64_t>& shape :
-         {std::vector<std::int64_t>{10, 1, 5, 5}, {10}, {20, 10, 5, 5}, {20}, {50, 320}, {50},
-          {10, 50}, {10}})
+    for (const std::vector<std::int64_t>& shape : {std::vector<std::int64_t>{10, 1, 5, 5},
+                                                   {10},
+                                                   {20, 10, 5, 5},
+                                                   {20},
+                                                   {50, 320},
+                                                   {50},
+                                                   {10, 50},
+                                                   {10}})
       parameters.push_back((at::rand(shape) * 0.1 - 0.05).set_requires_grad(true));
   }
 

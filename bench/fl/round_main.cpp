@@ -72,11 +72,11 @@ int main(int count, char** words) {
   term::Table table({{"", term::Align::left}, {"wall per round"}, {"set-up"}, {"peak RSS"}});
   table.add_row({"ebb simulate", base::format_text("%.3f s", median(ours)),
                  base::format_text("%.2f s", result->setup_seconds), base::bytes_text(peak)});
-  table.add_row({"bare libtorch steps and evaluation",
-                 base::format_text("%.3f s", median(theirs)), "", ""});
+  table.add_row(
+      {"bare libtorch steps and evaluation", base::format_text("%.3f s", median(theirs)), "", ""});
   table.add_row({"ratio (1.15 at the most)", base::format_text("%.2f", ratio), "", ""});
-  table.add_row({"CSFL, recorded: 2 x Neoverse-V1, Debian's torch 1.13, OpenBLAS", "5.21 s",
-                 "10 s", "415 MiB"});
+  table.add_row({"CSFL, recorded: 2 x Neoverse-V1, Debian's torch 1.13, OpenBLAS", "5.21 s", "10 s",
+                 "415 MiB"});
   std::printf("%s\n", table.markdown().c_str());
   return ratio <= 1.15 ? 0 : 1;
 }

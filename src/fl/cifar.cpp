@@ -60,6 +60,8 @@ base::Status read_cifar(trace::ByteSource& source, const std::string& name,
                          "%s: ends at byte %llu inside a record, expected whole ones of %zu bytes",
                          name.c_str(), static_cast<unsigned long long>(reader.offset()), length);
     }
+    if (const auto room = make_room(split.pixels, *got, name); !room) return room;
+    if (const auto room = make_room(split.labels, kRecordsAtOnce, name); !room) return room;
     for (std::size_t at = 0; at < *got; at += length) {
       const std::span<const std::uint8_t> record(buffer.data() + at, length);
       const std::uint8_t label = record[format.labels - 1];

@@ -30,6 +30,12 @@ base::Status reserve(std::vector<std::uint8_t>& bytes, std::uint64_t count,
                      shown(count));
 }
 
+base::Status make_room(std::vector<std::uint8_t>& bytes, std::uint64_t count,
+                       const std::string& name) {
+  if (bytes.capacity() - bytes.size() >= count) return {};
+  return reserve(bytes, std::max<std::uint64_t>(count, bytes.size() / 2), name);
+}
+
 base::Result<std::size_t> DataReader::read(std::span<std::uint8_t> into) {
   std::size_t have = 0;
   while (have < into.size()) {
@@ -57,6 +63,7 @@ base::Status DataReader::append(std::vector<std::uint8_t>& bytes, std::uint64_t 
   }
   for (std::uint64_t left = count; left > 0;) {
     const auto step = static_cast<std::size_t>(std::min<std::uint64_t>(left, kStep));
+    if (const auto room = make_room(bytes, step, name_); !room) return room;
     const std::size_t had = bytes.size();
     bytes.resize(had + step);
     const auto got = read(std::span(bytes).subspan(had));

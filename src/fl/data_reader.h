@@ -25,7 +25,7 @@ class DataReader {
   /// Fills `into` as far as the file goes, and says how far.
   base::Result<std::size_t> read(std::span<std::uint8_t> into);
 
-  /// Appends exactly `count` bytes to `bytes`; `what` they are begins no sentence. Takes no more
+  /// Appends exactly `count` bytes to `bytes`; messages call them `what`. Takes no more
   /// memory than the file has bytes, whatever `count` claims. Code::bad_input where the file ends
   /// early or cannot hold so much, Code::out_of_memory where there is no room.
   base::Status append(std::vector<std::uint8_t>& bytes, std::uint64_t count, const char* what);
@@ -39,8 +39,13 @@ class DataReader {
   std::uint64_t offset_ = 0;
 };
 
-/// Makes room without touching it. Code::out_of_memory names the file and the size.
+/// Makes room for `count` more bytes without touching it. Code::out_of_memory names the file and
+/// the size.
 base::Status reserve(std::vector<std::uint8_t>& bytes, std::uint64_t count,
                      const std::string& name);
+
+/// The same where more may follow: grows by half at least, so that it seldom has to.
+base::Status make_room(std::vector<std::uint8_t>& bytes, std::uint64_t count,
+                       const std::string& name);
 
 }  // namespace ebb::fl

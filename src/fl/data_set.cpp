@@ -59,6 +59,7 @@ base::Status load(std::string_view name, const std::string& folder, DataSet& dat
   }
   data.normalisation = name == "fashion-mnist" ? kFashionMnist : kMnist;
   if (!is_emnist(name)) return load_idx(folder, "", "t10k", 10, data);
+  // Its files have rows and columns exchanged. So they stay: to a network it is all the same.
   const std::string stem = name == kEmnist ? "emnist-digits" : std::string(name);
   return load_idx(folder, stem + "-", "test", 0, data);
 }

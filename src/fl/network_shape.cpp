@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fl/network_shape.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace ebb::fl {
@@ -90,6 +91,8 @@ class Walk {
         fan_in);
     if (layer.bias) add(ParameterShape::Kind::bias, {layer.outputs}, fan_in);
     shape.macs_per_sample += static_cast<double>(out.elements() * fan_in);
+    shape.largest_columns =
+        std::max<std::size_t>(shape.largest_columns, fan_in * out.height * out.width);
     return out;
   }
 

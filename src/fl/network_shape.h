@@ -23,7 +23,9 @@ struct ParameterShape {
 /// What follows from a network's layers and the pictures it is given.
 struct NetworkShape {
   std::vector<ParameterShape> parameters;
-  std::size_t elements = 0;    ///< of all parameters
+  std::size_t elements = 0;  ///< of all parameters
+  std::size_t largest_columns =
+      0;                       ///< values, where a convolution's windows are laid out as columns
   double macs_per_sample = 0;  ///< multiplications of a forward pass
   /// Of one training step: forward, and twice that backward; two operations a multiplication.
   double flops_per_sample() const { return 6 * macs_per_sample; }

@@ -116,10 +116,11 @@ base::Status check_numbers(std::span<const std::uint8_t> labels, std::uint32_t c
                            std::uint32_t clients, const PartitionOptions& options) {
   if (clients == 0) return base::error(base::Code::bad_input, "0 clients, expected at least 1");
   const std::uint64_t each = options.kind == PartitionKind::shards ? options.shards_per_client : 1;
-  if (labels.size() > UINT32_MAX || labels.size() < clients * each) {
+  const std::uint64_t least = each * clients;
+  if (labels.size() > UINT32_MAX || labels.size() < least) {
     return base::error(base::Code::bad_input,
                        "%zu samples for %u clients, expected at least %llu: %llu for each client",
-                       labels.size(), clients, static_cast<unsigned long long>(clients * each),
+                       labels.size(), clients, static_cast<unsigned long long>(least),
                        static_cast<unsigned long long>(each));
   }
   const auto wrong = std::find_if(labels.begin(), labels.end(),

@@ -23,11 +23,11 @@ std::uint64_t client_bytes(const Workshop& workshop) {
          kSketchLength * sizeof(float);
 }
 
-/// The memory of one client's step on the host.
-base::Result<std::uint64_t> step_bytes(const Config& config, const Workshop& workshop) {
+/// The memory of one client's step.
+base::Result<std::uint64_t> step_bytes(const plan::Network& network, std::uint32_t batch) {
   plan::NetworkRequest request;
-  request.network = workshop.network;
-  request.batch = config.batch;
+  request.network = network;
+  request.batch = batch;
   request.surroundings = {.context = 0, .workspaces = 0};
   const auto planned = plan::plan(request);
   if (!planned) return planned.error();
@@ -55,7 +55,7 @@ base::Result<MemoryPlan> plan_memory(const Config& config, const Execution& exec
                                      const Workshop& workshop) {
   const auto shape = shape_of(workshop.network);
   if (!shape) return shape.error();
-  const auto step = step_bytes(config, workshop);
+  const auto step = step_bytes(workshop.network, config.batch);
   if (!step) return step.error();
   const auto room = available(execution);
   if (!room) return room.error();
@@ -106,6 +106,24 @@ base::Result<MemoryPlan> plan_memory(const Config& config, const Execution& exec
   plan.parallel_clients = static_cast<std::uint32_t>(
       std::max<std::uint64_t>(1, std::min({fits, wanted, std::uint64_t{config.per_round}})));
   return plan;
+}
+
+base::Result<std::uint64_t> side_by_side_bytes(const plan::Network& network, std::uint32_t batch) {
+  const auto shape = shape_of(network);
+  if (!shape) return shape.error();
+  const auto step = step_bytes(network, batch);
+  if (!step) return step.error();
+  // Columns of the flow, and of its gradient while the flow's are still there; normalising turns
+  // what flows round, which is no more than one of them.
+  return *step + 2 * batch * shape->largest_columns * sizeof(float);
+}
+
+base::Result<std::uint32_t> clients_side_by_side(const plan::Network& network, std::uint32_t batch,
+                                                 std::uint32_t wanted, std::uint64_t available) {
+  const auto each = side_by_side_bytes(network, batch);
+  if (!each) return each.error();
+  const std::uint64_t fits = available / std::max<std::uint64_t>(*each, 1);
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(fits, 1, std::max(wanted, 1U)));
 }
 
 }  // namespace ebb::fl

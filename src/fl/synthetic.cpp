@@ -63,8 +63,10 @@ std::vector<float> prototype_of(const SyntheticOptions& options, std::uint32_t l
       const double radius = random.uniform(0.08, 0.2) * side;
       const double height = (blob % 2 == 0 ? 1 : -1) * random.uniform(70, 120);
       for (std::size_t at = 0; at < plane.size(); ++at) {
-        const double dy = static_cast<double>(at / picture.width) - y;
-        const double dx = static_cast<double>(at % picture.width) - x;
+        const std::size_t row = at / picture.width;
+        const std::size_t column = at % picture.width;
+        const double dy = static_cast<double>(row) - y;
+        const double dx = static_cast<double>(column) - x;
         plane[at] +=
             static_cast<float>(height * std::exp(-(dy * dy + dx * dx) / (2 * radius * radius)));
       }

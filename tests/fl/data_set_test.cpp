@@ -190,6 +190,39 @@ TEST(DataSets, AFileThatEndsEarlyOrGoesOnIsRefused) {
             "file: ends at byte 9, expected 2 bytes of labels from byte 8 on");
 }
 
+/// Bytes that come a few at a time, as through a pipe: nobody knows how many there will be.
+class Trickle final : public trace::ByteSource {
+ public:
+  explicit Trickle(std::string_view text) : text_(text) {}
+  base::Result<std::size_t> read(char* into, std::size_t most) override {
+    const std::size_t count = text_.copy(into, std::min<std::size_t>(most, 7), done_);
+    done_ += count;
+    return count;
+  }
+  std::uint64_t done() const override { return done_; }
+  std::uint64_t total() const override { return 0; }
+
+ private:
+  std::string_view text_;
+  std::size_t done_ = 0;
+};
+
+TEST(DataSets, AFileOfUnknownLengthIsReadAsFarAsItGoes) {
+  const std::string whole = pictures_of(5, 28, 28);
+  Trickle source(whole);
+  const auto pictures = read_idx_pictures(source, "pipe");
+  ASSERT_TRUE(pictures) << pictures.error().message;
+  EXPECT_EQ(pictures->pixels.size(), 5U * 28 * 28);
+  EXPECT_EQ(pictures->pixels.back(), whole.back() & 0xFF);
+  const std::string claim =
+      big_endian(0x803) + big_endian(0xFFFFFFFF) + big_endian(4096) + big_endian(4096) + "abc";
+  Trickle endless(claim);
+  const auto none = read_idx_pictures(endless, "pipe");
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().message,
+            "pipe: ends at byte 19, expected 72057594021150720 bytes of pictures from byte 16 on");
+}
+
 TEST(DataSets, FilesThatDoNotBelongTogetherAreRefused) {
   const IdxFolder folder;
   folder.write("train-labels-idx1-ubyte", labels_of({1, 2, 10, 3}));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
-#include <limits>
 #include <set>
 
 #include "fl/select/algebra.h"
@@ -25,6 +24,11 @@ TEST(Ranking, PutsTheUnseenBeforeTheHighest) {
   Random random(1, Purpose::selection);
   const std::vector<std::optional<double>> scores = {3, std::nullopt, 1e300, 4};
   EXPECT_EQ(unseen_first(scores, random), (Ids{1, 2, 3, 0}));
+}
+
+TEST(Ranking, PutsWhatIsNotANumberLast) {
+  Random random(1, Purpose::selection);
+  EXPECT_EQ(ranked(std::vector<double>{std::nan(""), -1e300, 2}, random), (Ids{2, 1, 0}));
 }
 
 TEST(Draws, FollowTheWeightsAndTakeTheWeightlessLast) {
@@ -122,21 +126,19 @@ TEST(LossProcess, ForgetsWhatAKnownClientExplains) {
   for (Client& client : clients)
     client.samples = 1;
   LossProcess process({{1, 1, 0}, {-1, -1, 0}, {0, 0, 1}, {0, 0, -1}}, clients);
-  const std::vector<double> before = process.towards_all();
-  EXPECT_GT(process.benefit(0, before), 1.9 * process.benefit(2, before));
+  const double before = process.benefit(2);
+  EXPECT_GT(process.benefit(0), 1.9 * before);
   process.condition_on(0);
-  const std::vector<double> after = process.towards_all();
-  EXPECT_LT(process.benefit(1, after), 0.2 * process.benefit(2, after));
-  EXPECT_NEAR(process.benefit(2, after), process.benefit(2, before), 1e-12);
+  EXPECT_LT(process.benefit(1), 0.2 * before);
+  EXPECT_NEAR(process.benefit(2), before, 1e-12);
 }
 
 TEST(SavedNumbers, SurviveTextToTheLastBit) {
   Random random(6, Purpose::selection);
-  std::vector<double> numbers = {
-      0,      1,       1.0 / 3, 1e22,   0x1p63,
-      0x1p64, -0x1p70, 1e-300,  5e-324, std::numeric_limits<double>::max()};
+  std::vector<double> numbers = {0,      1,      1.0 / 3, 1e22,   1e30,
+                                 0x1p63, 0x1p64, -0x1p70, 1e-300, 5e-324};
   for (int i = 0; i < 1000; ++i)
-    numbers.push_back(random.normal() * std::exp2(static_cast<double>(random.below(400)) - 200));
+    numbers.push_back(random.normal() * std::exp2(static_cast<double>(random.below(250)) - 200));
   const std::string text = base::Json::object({{"numbers", to_json(numbers)}}).text();
   const base::Json json = *base::parse_json(text);
   StateReader reader(json, "a test");
@@ -155,6 +157,8 @@ TEST(SavedNumbers, AreRefusedWithTheMethodAndTheMember) {
   EXPECT_EQ(trouble(base::Json::object()), "saved state of some.method: list is missing");
   EXPECT_EQ(trouble(base::Json::object({{"list", 3}})),
             "saved state of some.method: list is not a list");
+  EXPECT_EQ(trouble(base::Json::object({{"list", base::Json::array({1e31})}})),
+            "saved state of some.method: list holds something that is not a number in its range");
   for (const base::Json& item : {base::Json(-1), base::Json(1.5), base::Json(0x1p32)})
     EXPECT_EQ(trouble(base::Json::object({{"list", base::Json::array({item})}})),
               "saved state of some.method: list holds something that is not a whole number");

@@ -39,7 +39,8 @@ std::vector<Context> contexts_of(const Choice& choice) {
   for (std::size_t i = 0; i < choice.clients.size(); ++i) {
     const Client& client = choice.clients[i];
     const bool seen = client.last_round.has_value();
-    const double since = seen ? static_cast<double>(choice.round) - *client.last_round : choice.round + 1.0;
+    const double since =
+        seen ? static_cast<double>(choice.round) - *client.last_round : choice.round + 1.0;
     const double expected_participations = share * (choice.round + 1.0);
     contexts.push_back({1, seen ? 0.0 : 1.0, seen ? losses[i] : 0,
                         std::log1p(std::max(since, 0.0) * share), client.samples / most_samples,
@@ -47,6 +48,10 @@ std::vector<Context> contexts_of(const Choice& choice) {
                         std::log1p(client.participations / expected_participations)});
   }
   return contexts;
+}
+
+double deviation_with_own(double deviation, const Client& client) {
+  return std::sqrt(deviation * deviation + 1 / (1.0 + client.participations));
 }
 
 std::optional<Context> PendingContexts::take(std::uint32_t client) {

@@ -19,6 +19,11 @@ using Context = std::array<double, 8>;
 
 std::vector<Context> contexts_of(const Choice& choice);
 
+/// How far a client's loss may lie from what a model of all clients says of it: the deviation of
+/// the model and of an own intercept that each participation makes surer (the hybrid model of
+/// LinUCB's paper, with the intercept alone). Whoever was never seen can always be a surprise.
+double deviation_with_own(double deviation, const Client& client);
+
 /// Contexts of chosen clients until their rewards arrive, which may be rounds later or never.
 class PendingContexts {
  public:

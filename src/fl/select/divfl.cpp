@@ -9,6 +9,9 @@
 namespace ebb::fl::select {
 namespace {
 
+/// Updates are compared with each other: of more clients than this, as many at random.
+constexpr std::size_t kMostCompared = 2000;
+
 using Sketch = std::array<float, kSketchLength>;
 
 Sketch sketch_of(const Client& client) {
@@ -80,7 +83,9 @@ class DivFl final : public Selector {
       (choice.clients[id].sketch.empty() ? unseen : seen).push_back(id);
     Ids cohort = some_of(unseen, choice.count, choice.random);
     if (cohort.size() == choice.count) return cohort;
-    const Ids rest = facilities(choice, seen, choice.count - cohort.size(), tolerance_);
+    const std::size_t missing = choice.count - cohort.size();
+    const Ids compared = some_of(seen, std::max(missing, kMostCompared), choice.random);
+    const Ids rest = facilities(choice, compared, missing, tolerance_);
     cohort.insert(cohort.end(), rest.begin(), rest.end());
     return cohort;
   }

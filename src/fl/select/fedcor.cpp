@@ -42,10 +42,9 @@ class FedCor final : public Selector {
     Ids left = choice.random.sample(everyone, everyone);
     Ids cohort;
     while (cohort.size() < choice.count) {
-      const std::vector<double> towards_all = process.towards_all();
       std::vector<double> benefits;
       for (const std::uint32_t id : left)
-        benefits.push_back(process.benefit(id, towards_all) * std::pow(annealing_, picks_[id]));
+        benefits.push_back(process.benefit(id) * std::pow(annealing_, picks_[id]));
       const auto best = std::max_element(benefits.begin(), benefits.end()) - benefits.begin();
       cohort.push_back(left[static_cast<std::size_t>(best)]);
       left.erase(left.begin() + best);

@@ -16,11 +16,13 @@ class LinUcb final : public Selector {
 
   base::Result<std::vector<std::uint32_t>> select(const Choice& choice) override {
     const std::vector<Context> contexts = contexts_of(choice);
-    EBB_CHECK(model_.fit());
+    if (!model_.fit())
+      return base::error(base::Code::internal,
+                         "ml.bandit.linucb: what it has learned cannot be solved for");
     std::vector<double> bounds;
-    for (const Context& context : contexts) {
-      const auto [mean, deviation] = model_.predict(context);
-      bounds.push_back(mean + alpha_ * deviation);
+    for (std::size_t i = 0; i < contexts.size(); ++i) {
+      const auto [mean, deviation] = model_.predict(contexts[i]);
+      bounds.push_back(mean + alpha_ * deviation_with_own(deviation, choice.clients[i]));
     }
     Ids cohort = first(ranked(bounds, choice.random), choice.count);
     for (const std::uint32_t id : cohort)
@@ -71,8 +73,8 @@ Method bandit_linucb_method() {
           "LinUCB",
           "Li et al., WWW 2010 (arXiv 1003.0146); one model for all, as Chu et al., AISTATS 2011",
           "highest upper bound of the loss that a linear model expects from what is known",
-          {{"alpha", 1, 0, 1000, "deviations above the mean"},
-           {"ridge", 1, 1e-6, 1e6, "precision of the weights before any loss is known"}},
+          {{"alpha", 2.36, 0, 1000, "deviations above the mean; the paper's for 95 %"},
+           {"ridge", 1, 0.01, 1e6, "precision of the weights before any loss is known"}},
           [](std::span<const double> values) {
             return std::make_unique<LinUcb>(values[0], values[1]);
           }};

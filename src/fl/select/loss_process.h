@@ -18,12 +18,9 @@ class LossProcess {
   /// `changes` of every client's loss, one list per measured round. Requires: at least one.
   LossProcess(const std::vector<std::vector<double>>& changes, std::span<const Client> clients);
 
-  /// For benefit(); changes with condition_on().
-  std::vector<double> towards_all() const { return apply(total_); }
-
   /// By how much the loss over all data is expected to fall when this client's falls by one
   /// standard deviation.
-  double benefit(std::size_t client, const std::vector<double>& towards_all) const;
+  double benefit(std::size_t client) const;
 
   /// Leaves what is still uncertain once this client's change is known.
   void condition_on(std::size_t client);
@@ -31,12 +28,12 @@ class LossProcess {
  private:
   std::span<const double> embedding(std::size_t client) const;
   std::vector<double> apply(std::span<const double> vector) const;
-  double variance(std::size_t client) const;
 
   std::size_t rank_;
   std::vector<double> embeddings_;  ///< client by client
   std::vector<double> posterior_;   ///< M, by rows
-  std::vector<double> total_;       ///< the embeddings' sum, each by its client's share of data
+  std::vector<double> variance_;    ///< of each client's change
+  std::vector<double> covariance_;  ///< of each client's change and that of the loss over all data
   double noise_ = 0;                ///< variance of a change that has no cause in common
 };
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
 #include <numeric>
 
 #include "fl/select/algebra.h"
@@ -22,7 +21,7 @@ class NeuralLinearUcb final : public Selector {
 
   base::Result<std::vector<std::uint32_t>> select(const Choice& choice) override {
     if (!network_) network_.emplace(choice.random);
-    const std::vector<double> targets = standardised_rewards();
+    const std::vector<double> targets = relative_rewards();
     if (untrained_rounds_ >= interval_ && !targets.empty()) {
       network_->train(contexts_, targets, kPasses, choice.random);
       untrained_rounds_ = 0;
@@ -37,7 +36,7 @@ class NeuralLinearUcb final : public Selector {
     // Before the first reward the network's features mean nothing, and all are equal.
     for (std::size_t i = 0; i < bounds.size() && !targets.empty(); ++i) {
       const auto [mean, deviation] = head.predict(network_->features(contexts[i]));
-      bounds[i] = mean + alpha_ * deviation;
+      bounds[i] = mean + alpha_ * deviation_with_own(deviation, choice.clients[i]);
     }
     Ids cohort = first(ranked(bounds, choice.random), choice.count);
     for (const std::uint32_t id : cohort)
@@ -98,15 +97,14 @@ class NeuralLinearUcb final : public Selector {
   }
 
  private:
-  std::vector<double> standardised_rewards() const {
+  /// Losses relative to their mean, so that neither their level nor a cohort of equals decides how
+  /// much is explored.
+  std::vector<double> relative_rewards() const {
     std::vector<double> targets = rewards_;
-    const auto count = static_cast<double>(targets.size());
-    const double mean = std::accumulate(targets.begin(), targets.end(), 0.0) / count;
+    const double mean =
+        std::accumulate(targets.begin(), targets.end(), 0.0) / static_cast<double>(targets.size());
     for (double& target : targets)
-      target -= mean;
-    const double deviation = std::sqrt(dot(targets, targets) / count);
-    for (double& target : targets)
-      target = deviation > 0 ? target / deviation : 0;
+      target = mean > 0 ? target / mean - 1 : 0;
     return targets;
   }
 

@@ -15,9 +15,12 @@ double measured(double value) {
 
 Ids ranked(std::span<const double> scores, Random& random) {
   const auto size = static_cast<std::uint32_t>(scores.size());
+  const auto order_of = [&](std::uint32_t id) {
+    return std::isnan(scores[id]) ? -std::numeric_limits<double>::infinity() : scores[id];
+  };
   Ids order = random.sample(size, size);
   std::stable_sort(order.begin(), order.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return scores[a] > scores[b]; });
+                   [&](std::uint32_t a, std::uint32_t b) { return order_of(a) > order_of(b); });
   return order;
 }
 

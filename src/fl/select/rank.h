@@ -17,7 +17,7 @@ using Ids = std::vector<std::uint32_t>;
 /// whose training diverged has nothing to teach.
 double measured(double value);
 
-/// Every index, highest score first, equal ones in random order. Requires: no NaN.
+/// Every index, highest score first, equal ones in random order; what is not a number comes last.
 Ids ranked(std::span<const double> scores, Random& random);
 
 /// As ranked(), but those without a score come first, in random order: what they are worth is found

@@ -5,6 +5,12 @@
 #include <limits>
 
 namespace ebb::fl::select {
+namespace {
+
+/// No selector comes near; products of what is below stay finite.
+constexpr double kMost = 1e30;
+
+}  // namespace
 
 base::Json to_json(std::span<const double> numbers) {
   base::Json::Array items(numbers.begin(), numbers.end());
@@ -53,8 +59,9 @@ std::vector<double> StateReader::numbers(std::string_view key) {
   if (items == nullptr) return values;
   for (const base::Json& item : *items) {
     const auto value = item.as_double();
-    require(value.has_value(), std::string(key) + " holds something that is not a number");
-    values.push_back(value.value_or(0));
+    const bool fits = value && std::abs(*value) <= kMost;
+    require(fits, std::string(key) + " holds something that is not a number in its range");
+    values.push_back(fits ? *value : 0);
   }
   return values;
 }

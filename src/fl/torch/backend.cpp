@@ -31,8 +31,9 @@ base::Result<at::Device> use_backend(const std::string& name) {
     set(1);
   at::globalContext().setUserEnabledMkldnn(name == "onednn");
   if (name == "cuda") {
-    at::globalContext().setDeterministicCuDNN(true);
-    at::globalContext().setBenchmarkCuDNN(false);
+    // Convolutions in TF32 are PyTorch's own default; ours are products of matrices.
+    at::globalContext().setAllowTF32CuDNN(true);
+    at::globalContext().setAllowTF32CuBLAS(true);
     return at::Device(at::kCUDA, 0);
   }
   return at::Device(at::kCPU);

@@ -1,13 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fl/torch/batched_network.h"
 
+#include <algorithm>
 #include <utility>
-
-#include "fl/torch/pool.h"
 
 namespace ebb::fl {
 
 using plan::NetworkLayer;
+
+namespace {
+
+/// Below so many channels that come into a convolution, groups of them leave a card idle.
+constexpr std::uint64_t kManyChannels = 32;
+
+/// Channels that come into most convolutions of a network.
+std::uint64_t usual_channels(const NetworkShape& shape) {
+  std::vector<std::uint64_t> channels;
+  for (const ParameterShape& parameter : shape.parameters) {
+    if (parameter.dimensions.size() == 4)
+      channels.push_back(static_cast<std::uint64_t>(parameter.dimensions[1]));
+  }
+  if (channels.empty()) return 0;
+  std::nth_element(channels.begin(),
+                   channels.begin() + static_cast<std::ptrdiff_t>(channels.size() / 2),
+                   channels.end());
+  return channels[channels.size() / 2];
+}
+
+std::unique_ptr<Layers> layers_for(const NetworkShape& shape, std::int64_t clients) {
+  if (clients == 1) return plain_layers();
+  return usual_channels(shape) < kManyChannels ? column_layers() : grouped_layers(clients);
+}
+
+}  // namespace
 
 /// One forward pass: takes the parameters in the order in which the layers come.
 class BatchedNetwork::Pass {
@@ -23,31 +48,27 @@ class BatchedNetwork::Pass {
  private:
   at::Tensor through(const NetworkLayer& layer, at::Tensor flow) {
     using Kind = NetworkLayer::Kind;
-    const std::int64_t clients = network_.clients_;
+    const Layers& kinds = *network_.layers_;
     switch (layer.kind) {
       case Kind::convolution: {
-        const at::Tensor weight = merged(next());
-        const at::Tensor bias = layer.bias ? merged(next()) : at::Tensor();
-        const auto stride = static_cast<std::int64_t>(layer.stride);
-        const auto padding = static_cast<std::int64_t>(layer.padding);
-        return at::conv2d(flow, weight, bias, at::IntArrayRef{stride, stride},
-                          at::IntArrayRef{padding, padding}, at::IntArrayRef{1, 1}, clients);
+        const at::Tensor& weight = next();
+        const at::Tensor bias = layer.bias ? next() : at::Tensor();
+        return kinds.convolve(flow, weight, bias, static_cast<std::int64_t>(layer.stride),
+                              static_cast<std::int64_t>(layer.padding));
       }
       case Kind::linear: {
         const at::Tensor& weight = next();
         const at::Tensor bias = layer.bias ? next() : at::Tensor();
-        return clients == 1 ? at::linear(flow.flatten(1), weight, bias)
-                            : side_by_side(std::move(flow), weight, bias);
+        return kinds.multiply(flow, weight, bias);
       }
       case Kind::max_pool:
-        return max_pool(flow, static_cast<std::int64_t>(layer.kernel));
+        return kinds.max_pool(flow, static_cast<std::int64_t>(layer.kernel));
       case Kind::average_pool:
-        return at::adaptive_avg_pool2d(flow, {1, 1});
+        return kinds.average(flow);
       case Kind::group_norm: {
-        const at::Tensor scale = merged(next());
-        const at::Tensor shift = merged(next());
-        return at::group_norm(flow, clients * static_cast<std::int64_t>(layer.groups), scale,
-                              shift);
+        const at::Tensor& scale = next();
+        const at::Tensor& shift = next();
+        return kinds.normalise(flow, static_cast<std::int64_t>(layer.groups), scale, shift);
       }
       case Kind::relu:
         return layer.in_place ? flow.relu_() : flow.relu();
@@ -60,18 +81,6 @@ class BatchedNetwork::Pass {
     return flow;
   }
 
-  /// Linear layers keep clients in front, once the pictures are flat.
-  at::Tensor side_by_side(at::Tensor flow, const at::Tensor& weight, const at::Tensor& bias) {
-    if (flow.dim() == 4) flow = flow.view({flow.size(0), network_.clients_, -1}).transpose(0, 1);
-    const at::Tensor turned = weight.transpose(1, 2);
-    return bias.defined() ? at::baddbmm(bias.unsqueeze(1), flow, turned) : at::bmm(flow, turned);
-  }
-
-  /// Clients and their outputs in one dimension, as groups want them.
-  at::Tensor merged(const at::Tensor& parameter) const {
-    return network_.clients_ == 1 ? parameter : parameter.flatten(0, 1);
-  }
-
   const at::Tensor& next() { return network_.parameters_[taken_++]; }
 
   const BatchedNetwork& network_;
@@ -80,7 +89,7 @@ class BatchedNetwork::Pass {
 
 BatchedNetwork::BatchedNetwork(const plan::Network& network, const NetworkShape& shape,
                                std::int64_t clients, at::Device device)
-    : network_(network), shape_(shape), clients_(clients) {
+    : network_(network), shape_(shape), clients_(clients), layers_(layers_for(shape, clients)) {
   const auto options = at::TensorOptions().dtype(at::kFloat).device(device);
   for (const ParameterShape& parameter : shape.parameters) {
     std::vector<std::int64_t> dimensions = parameter.dimensions;
@@ -115,8 +124,7 @@ void BatchedNetwork::store(std::span<float> weights) const {
 }
 
 at::Tensor BatchedNetwork::forward(const at::Tensor& pictures) const {
-  at::Tensor logits = Pass(*this).through(network_.layers, pictures);
-  return clients_ == 1 ? logits.unsqueeze(0) : logits;
+  return layers_->leave(Pass(*this).through(network_.layers, layers_->enter(pictures)));
 }
 
 void BatchedNetwork::step(double lr, double proximal) {

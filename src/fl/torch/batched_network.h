@@ -2,17 +2,20 @@
 #pragma once
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "fl/network_shape.h"
+#include "fl/torch/layers.h"
 #include "plan/network.h"
 
 namespace ebb::fl {
 
-/// One network with the weights of several clients, who train side by side: convolutions in groups,
-/// linear layers as batches of matrices. With one client it is the plain network. Not thread-safe.
+/// One network with the weights of several clients, who train side by side. With one client it is
+/// the plain network. Not thread-safe.
 class BatchedNetwork {
  public:
   /// `network` and `shape` outlive it.
@@ -21,12 +24,12 @@ class BatchedNetwork {
 
   std::int64_t clients() const { return clients_; }
 
-  /// Gives every client these weights.
+  /// Gives every client these weights, which outlive the steps that follow.
   void load(std::span<const float> weights);
   /// The weights of each client, one model after the other.
   void store(std::span<float> weights) const;
 
-  /// `pictures`: [batch, clients * channels, height, width]; gives [clients, batch, classes].
+  /// `pictures`: [clients, batch, channels, height, width]; gives [clients, batch, classes].
   at::Tensor forward(const at::Tensor& pictures) const;
 
   /// Goes `lr` down the gradients that backward() left, pulled by `proximal` towards what was last
@@ -39,6 +42,7 @@ class BatchedNetwork {
   const plan::Network& network_;
   const NetworkShape& shape_;
   const std::int64_t clients_;
+  const std::unique_ptr<Layers> layers_;
   std::vector<at::Tensor> parameters_;  ///< [clients, ...], or plain where there is one client
   std::vector<at::Tensor> loaded_;      ///< one client's, where a step was pulled towards them
 };

@@ -159,7 +159,7 @@ base::Result<LocalResult> TorchTrainer::train(std::uint32_t slot_index,
         at::from_blob(slot.labels.data(), {static_cast<std::int64_t>(samples.size())}, at::kLong)
             .to(device_);
     const at::Tensor losses =
-        losses_of(network.forward(pictures_of(task, samples, random, slot)), labels);
+        losses_of(network.forward(pictures_of(task, samples, random, slot).unsqueeze(0)), labels);
     losses.mean().backward();
     network.step(task.lr, task.proximal);
     const at::Tensor seen = losses.detach().cpu();
@@ -193,7 +193,7 @@ base::Result<Evaluation> TorchTrainer::evaluate(std::uint32_t slot_index,
                       at::kFloat)
             .to(device_);
     const at::Tensor labels = at::from_blob(slot.labels.data(), {count}, at::kLong).to(device_);
-    const at::Tensor logits = slot.network->forward(pictures);
+    const at::Tensor logits = slot.network->forward(pictures.unsqueeze(0));
     const at::Tensor losses = losses_of(logits, labels).cpu();
     const at::Tensor answers = logits.argmax(2).cpu();
     const float* loss = losses.data_ptr<float>();
@@ -244,19 +244,15 @@ base::Result<std::vector<LocalResult>> TorchTrainer::train_together(
       counts[client] = batch.size();
       any = any || !batch.empty();
       for (std::size_t i = 0; i < batch.size(); ++i) {
-        samples[i * tasks.size() + client] = batch[i];
-        if (data_->augments) moves[i * tasks.size() + client] = Move::draw(randoms[client]);
+        samples[client * width + i] = batch[i];
+        if (data_->augments) moves[client * width + i] = Move::draw(randoms[client]);
         labels[client * width + i] = data_->train.labels[batch[i]];
         shares[client * width + i] = 1.0F / static_cast<float>(batch.size());
       }
     }
     if (!any) break;
-    const at::Tensor pictures =
-        pictures_.on_device(on_device(samples, at::kLong), moves)
-            .view({static_cast<std::int64_t>(width),
-                   clients * static_cast<std::int64_t>(data_->picture.channels),
-                   static_cast<std::int64_t>(data_->picture.height),
-                   static_cast<std::int64_t>(data_->picture.width)});
+    const at::Tensor pictures = pictures_.on_device(on_device(samples, at::kLong), moves)
+                                    .unflatten(0, {clients, static_cast<std::int64_t>(width)});
     const at::Tensor losses = losses_of(network.forward(pictures), on_device(labels, at::kLong));
     (losses * on_device(shares, at::kFloat).view({clients, -1})).sum().backward();
     network.step(tasks.front().lr, tasks.front().proximal);

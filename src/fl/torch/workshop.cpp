@@ -4,9 +4,11 @@
 #include <numeric>
 
 #include "base/clock.h"
+#include "fl/planning.h"
 #include "fl/simulation.h"
 #include "fl/torch/backend.h"
 #include "fl/torch/torch_trainer.h"
+#include "sense/gpu.h"
 
 namespace ebb::fl {
 namespace {
@@ -75,6 +77,18 @@ base::Result<std::string> chosen_backend(const Config& config, const plan::Netwo
   return here[index];
 }
 
+/// How many clients a card takes at once: those of a round, or as many as its free memory holds.
+base::Result<std::uint32_t> together_on(const std::string& backend, const Config& config,
+                                        const plan::Network& network) {
+  if (backend != "cuda") return 1U;
+  const auto meter = sense::GpuMeter::open();
+  if (!meter) return meter.error();
+  const auto cards = meter->read();
+  if (!cards) return cards.error();
+  const std::uint64_t free = cards->empty() ? 0 : cards->front().free.value_or(0);
+  return clients_side_by_side(network, config.batch, config.per_round, free / 10 * 9);
+}
+
 }  // namespace
 
 base::Result<Workshop> open_workshop(const Config& config, const Execution& execution,
@@ -86,7 +100,9 @@ base::Result<Workshop> open_workshop(const Config& config, const Execution& exec
   if (!network) return network.error();
   const auto backend = chosen_backend(config, *network, *data, *ranks);
   if (!backend) return backend.error();
-  auto trainer = TorchTrainer::create(*network, *data, *backend, config.per_round);
+  const auto together = together_on(*backend, config, *network);
+  if (!together) return together.error();
+  auto trainer = TorchTrainer::create(*network, *data, *backend, *together);
   if (!trainer) return trainer.error();
   Workshop workshop;
   workshop.data = std::move(*data);

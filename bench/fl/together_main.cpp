@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clients side by side on a card against the same clients one by one, in the same run, on synthetic
+// data; with the memory that was planned and the memory that was taken.
+//
+//   fl-together [cuda|native]
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "fl/planning.h"
+#include "fl/torch/torch_trainer.h"
+#include "sense/gpu.h"
+#include "term/table.h"
+
+namespace {
+
+using namespace ebb;
+
+struct Case {
+  const char* model;
+  plan::Picture picture;
+  std::uint32_t clients;
+  std::uint32_t samples;
+  double least;  ///< times faster; 0: not asked for
+};
+
+double now() {
+  return static_cast<double>(base::system_clock().now_ns()) * 1e-9;
+}
+
+std::uint64_t used_on_card() {
+  const auto meter = sense::GpuMeter::open();
+  if (!meter) return 0;
+  const auto cards = meter->read();
+  return cards && !cards->empty() ? cards->front().used.value_or(0) : 0;
+}
+
+int failed(const base::Error& error) {
+  std::fprintf(stderr, "fl-together: %s\n", error.message.c_str());
+  return 1;
+}
+
+struct Measured {
+  double one_by_one = 0;
+  double together = 0;
+  float difference = 0;  ///< of weights, at the most
+  std::uint64_t planned = 0;
+  std::uint64_t taken = 0;
+};
+
+base::Result<Measured> measure(const Case& one, const std::string& backend) {
+  fl::SyntheticOptions options;
+  options.picture = one.picture;
+  options.train = one.clients * one.samples;
+  options.test = 10;
+  auto data = fl::synthetic_data_set(options);
+  if (!data) return data.error();
+  const auto network = plan::network_named(one.model, one.picture, 10);
+  if (!network) return network.error();
+  auto trainer = fl::TorchTrainer::create(*network, *data, backend, one.clients);
+  if (!trainer) return trainer.error();
+  const std::size_t size = (*trainer)->parameters();
+  std::vector<float> global(size);
+  (*trainer)->initialise(42, global);
+  std::vector<std::uint32_t> order(options.train);
+  std::iota(order.begin(), order.end(), 0U);
+  std::vector<fl::LocalTask> tasks;
+  for (std::uint32_t client = 0; client < one.clients; ++client) {
+    fl::LocalTask task;
+    task.client = client;
+    task.order = std::span(order).subspan(client * one.samples, one.samples);
+    tasks.push_back(task);
+  }
+  Measured measured;
+  std::vector<float> alone(size * one.clients);
+  const auto one_by_one = [&]() -> base::Status {
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      const auto done =
+          (*trainer)->train(0, global, tasks[i], std::span(alone).subspan(i * size, size));
+      if (!done) return done.error();
+    }
+    return {};
+  };
+  std::vector<float> batched(size * one.clients);
+  std::vector<float> first(size);
+  if (const auto warm = (*trainer)->train(0, global, tasks[0], first); !warm) return warm.error();
+  double start = now();
+  if (auto done = one_by_one(); !done) return done.error();
+  measured.one_by_one = now() - start;
+  const std::uint64_t before = used_on_card();
+  if (auto warm = (*trainer)->train_together(global, tasks, batched); !warm) return warm.error();
+  measured.taken = used_on_card() - std::min(before, used_on_card());
+  start = now();
+  if (auto done = (*trainer)->train_together(global, tasks, batched); !done) return done.error();
+  measured.together = now() - start;
+  for (std::size_t i = 0; i < alone.size(); ++i)
+    measured.difference = std::max(measured.difference, std::abs(alone[i] - batched[i]));
+  const auto each = fl::side_by_side_bytes(*network, 32);
+  if (!each) return each.error();
+  measured.planned = *each * one.clients;
+  return measured;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const std::string backend = count > 1 ? words[1] : "cuda";
+  const plan::Picture grey{1, 28, 28};
+  const plan::Picture colours{3, 32, 32};
+  std::vector<Case> cases = {{"CNN-MNIST", grey, 10, 600, 0},
+                             {"CNN-MNIST", grey, 50, 600, 10},
+                             {"CNN-MNIST", grey, 200, 600, 0},
+                             {"ResNet18", colours, 10, 256, 0},
+                             {"ResNet18", colours, 32, 256, 3}};
+  if (backend != "cuda") cases.resize(1);
+  term::Table table({{"model", term::Align::left},
+                     {"clients"},
+                     {"samples each"},
+                     {"one by one"},
+                     {"side by side"},
+                     {"times faster"},
+                     {"weights differ by"},
+                     {"planned"},
+                     {"taken beside one by one"}});
+  bool good = true;
+  for (const Case& one : cases) {
+    const auto measured = measure(one, backend);
+    if (!measured) return failed(measured.error());
+    const double ratio = measured->one_by_one / measured->together;
+    good = good && (ratio >= one.least || backend != "cuda");
+    table.add_row({one.model, std::to_string(one.clients), std::to_string(one.samples),
+                   base::format_text("%.3f s", measured->one_by_one),
+                   base::format_text("%.3f s", measured->together),
+                   base::format_text("%.1f", ratio),
+                   base::format_text("%.1e", static_cast<double>(measured->difference)),
+                   base::bytes_text(measured->planned), base::bytes_text(measured->taken)});
+    std::fprintf(stderr, "%s %u: %.3f %.3f\n", one.model, one.clients, measured->one_by_one,
+                 measured->together);
+  }
+  std::printf("batch 32, back end %s\n\n%s\n", backend.c_str(), table.markdown().c_str());
+  return good ? 0 : 1;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <cstdint>
+#include <memory>
+
+namespace ebb::fl {
+
+/// The layers of a network for several clients at once, each with weights of its own: those stand
+/// first in every parameter, unless there is but one client. What flows between layers is laid out
+/// as an implementation likes it. Biases may be undefined.
+class Layers {
+ public:
+  virtual ~Layers() = default;
+
+  /// [clients, batch, channels, height, width].
+  virtual at::Tensor enter(const at::Tensor& pictures) const = 0;
+  virtual at::Tensor convolve(const at::Tensor& flow, const at::Tensor& weight,
+                              const at::Tensor& bias, std::int64_t stride,
+                              std::int64_t padding) const = 0;
+  virtual at::Tensor max_pool(const at::Tensor& flow, std::int64_t kernel) const = 0;
+  virtual at::Tensor average(const at::Tensor& flow) const = 0;
+  virtual at::Tensor normalise(const at::Tensor& flow, std::int64_t groups, const at::Tensor& scale,
+                               const at::Tensor& shift) const = 0;
+  virtual at::Tensor multiply(const at::Tensor& flow, const at::Tensor& weight,
+                              const at::Tensor& bias) const = 0;
+  /// [clients, batch, classes].
+  virtual at::Tensor leave(const at::Tensor& flow) const = 0;
+};
+
+/// libtorch's own, for one client.
+std::unique_ptr<Layers> plain_layers();
+
+/// Convolutions in groups, one per client: fast where each client has many channels.
+std::unique_ptr<Layers> grouped_layers(std::int64_t clients);
+
+/// Windows laid out as columns and multiplied, one matrix per client: keeps a card busy where
+/// grouped convolutions of few channels leave it idle. Columns are made again for the gradient, and
+/// not kept.
+std::unique_ptr<Layers> column_layers();
+
+/// [clients, batch, features] by weights [clients, outputs, features].
+at::Tensor multiply_side_by_side(const at::Tensor& flow, const at::Tensor& weight,
+                                 const at::Tensor& bias);
+
+}  // namespace ebb::fl

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fl/torch/layers.h"
+#include "fl/torch/pool.h"
+
+namespace ebb::fl {
+namespace {
+
+/// What flows is [batch, channels, height, width].
+class Plain final : public Layers {
+ public:
+  at::Tensor enter(const at::Tensor& pictures) const override { return pictures.squeeze(0); }
+  at::Tensor convolve(const at::Tensor& flow, const at::Tensor& weight, const at::Tensor& bias,
+                      std::int64_t stride, std::int64_t padding) const override {
+    return at::conv2d(flow, weight, bias, at::IntArrayRef{stride, stride},
+                      at::IntArrayRef{padding, padding});
+  }
+  at::Tensor max_pool(const at::Tensor& flow, std::int64_t kernel) const override {
+    return fl::max_pool(flow, kernel);
+  }
+  at::Tensor average(const at::Tensor& flow) const override {
+    return at::adaptive_avg_pool2d(flow, {1, 1});
+  }
+  at::Tensor normalise(const at::Tensor& flow, std::int64_t groups, const at::Tensor& scale,
+                       const at::Tensor& shift) const override {
+    return at::group_norm(flow, groups, scale, shift);
+  }
+  at::Tensor multiply(const at::Tensor& flow, const at::Tensor& weight,
+                      const at::Tensor& bias) const override {
+    return at::linear(flow.flatten(1), weight, bias);
+  }
+  at::Tensor leave(const at::Tensor& flow) const override { return flow.unsqueeze(0); }
+};
+
+}  // namespace
+
+std::unique_ptr<Layers> plain_layers() {
+  return std::make_unique<Plain>();
+}
+
+}  // namespace ebb::fl

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fl/simulation.h"
+
+#include "base/file.h"
+#include "fl/torch/workbench.h"
+#include "support/temporary_directory.h"
+
+namespace ebb::fl {
+namespace {
+
+class SimulationTest : public Workbench {};
+
+TEST_F(SimulationTest, Learns) {
+  config_.rounds = 15;
+  config_.lr = 0.05;
+  const SimulationResult result = run(config_, on_threads(2));
+  ASSERT_EQ(result.rounds.size(), 15U);
+  ASSERT_TRUE(result.untrained);
+  EXPECT_LT(result.untrained->accuracy, 0.35);
+  EXPECT_GT(result.rounds.back().scores->accuracy, result.untrained->accuracy + 0.2);
+  EXPECT_LT(result.rounds.back().scores->loss, result.untrained->loss);
+}
+
+TEST_F(SimulationTest, EvaluatesWhenAskedAndAtTheEnd) {
+  config_.rounds = 5;
+  config_.eval_every = 2;
+  const SimulationResult result = run(config_, on_threads(1));
+  std::vector<bool> evaluated;
+  for (const RoundReport& report : result.rounds)
+    evaluated.push_back(report.scores.has_value());
+  EXPECT_EQ(evaluated, (std::vector<bool>{false, true, false, true, true}));
+}
+
+TEST_F(SimulationTest, LeavesTheModelAsItIsWhereNobodyAnswers) {
+  config_.world.dropout = 1;
+  const SimulationResult result = run(config_, on_threads(2));
+  for (const RoundReport& report : result.rounds) {
+    EXPECT_TRUE(report.took_part.empty());
+    EXPECT_EQ(report.scores->loss, result.untrained->loss);
+  }
+}
+
+TEST_F(SimulationTest, CountsWhatIsSentAndComputed) {
+  config_.workflow = Workflow::swarm;
+  const SimulationResult result = run(config_, on_threads(1));
+  const RoundReport& first = result.rounds.front();
+  ASSERT_TRUE(first.aggregator);
+  EXPECT_NE(std::find(first.cohort.begin(), first.cohort.end(), *first.aggregator),
+            first.cohort.end());
+  config_.workflow = Workflow::server;
+  const SimulationResult with_server = run(config_, on_threads(1));
+  EXPECT_LT(first.communicated_bytes, with_server.rounds.front().communicated_bytes)
+      << "the aggregator does not send to itself";
+  EXPECT_GT(first.flops, 0);
+  EXPECT_GT(result.rounds[1].flops, first.flops);
+}
+
+TEST_F(SimulationTest, SpendsPrivacyRoundByRound) {
+  config_.privacy = {.clip = 1, .noise = 1};
+  const SimulationResult result = run(config_, on_threads(1));
+  ASSERT_TRUE(result.rounds[0].epsilon && result.rounds[2].epsilon);
+  EXPECT_GT(*result.rounds[0].epsilon, 0);
+  EXPECT_GT(*result.rounds[2].epsilon, *result.rounds[0].epsilon);
+}
+
+TEST_F(SimulationTest, SaysWhoDiverged) {
+  config_.lr = 1e30;
+  const std::string failure = failure_of(config_, on_threads(1));
+  EXPECT_NE(failure.find("diverged in round 0"), std::string::npos) << failure;
+  EXPECT_NE(failure.find("learning rate"), std::string::npos) << failure;
+}
+
+TEST_F(SimulationTest, RefusesAMemoryLimitThatCannotHoldOneClient) {
+  Execution execution;
+  execution.memory = 1 << 20;
+  const std::string failure = failure_of(config_, execution);
+  EXPECT_NE(failure.find("needs"), std::string::npos) << failure;
+  EXPECT_NE(failure.find("1.0 MiB"), std::string::npos) << failure;
+}
+
+TEST_F(SimulationTest, RefusesMoreClientsThanSamples) {
+  config_.clients = 601;
+  const std::string failure = failure_of(config_, {});
+  EXPECT_NE(failure.find("600"), std::string::npos) << failure;
+  EXPECT_NE(failure.find("601"), std::string::npos) << failure;
+}
+
+TEST_F(SimulationTest, RefusesRulesThatDoNotGoTogether) {
+  config_.aggregation.rule = Rule::median;
+  config_.privacy = {.clip = 1, .noise = 1};
+  EXPECT_NE(failure_of(config_, {}).find("median"), std::string::npos);
+  config_.privacy = {};
+  config_.world.deadline = 1;
+  config_.world.staleness = 1;
+  EXPECT_NE(failure_of(config_, {}).find("staleness"), std::string::npos);
+}
+
+class Checkpoints : public Workbench {
+ protected:
+  Checkpoints() {
+    execution_ = on_threads(1);
+    execution_.folder = directory_ / "run";
+  }
+
+  const support::TemporaryDirectory directory_;
+  Execution execution_;
+};
+
+TEST_F(Checkpoints, OfAnotherSimulationAreRefused) {
+  run(config_, execution_);
+  execution_.resume = true;
+  config_.lr = 0.5;
+  const std::string failure = failure_of(config_, execution_);
+  EXPECT_NE(failure.find("its lr is 0.01"), std::string::npos) << failure;
+}
+
+TEST_F(Checkpoints, MayGoOnForMoreRounds) {
+  run(config_, execution_);
+  Config longer = config_;
+  longer.rounds = 5;
+  const SimulationResult whole = run(longer, on_threads(1));
+  execution_.resume = true;
+  const SimulationResult resumed = run(longer, execution_);
+  EXPECT_EQ(resumed.resumed_at, 3U);
+  EXPECT_EQ(resumed.model_sha256, whole.model_sha256);
+}
+
+TEST_F(Checkpoints, ThatAreDamagedAreRefused) {
+  run(config_, execution_);
+  execution_.resume = true;
+  const std::string path = execution_.folder + "/checkpoint";
+  std::string bytes = *base::read_file(path);
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 0x40);
+  ASSERT_TRUE(base::write_file_atomically(path, bytes));
+  EXPECT_NE(failure_of(config_, execution_).find("damaged"), std::string::npos);
+}
+
+TEST_F(Checkpoints, WriteALineForEveryRound) {
+  run(config_, execution_);
+  const std::string lines = *base::read_file(execution_.folder + "/rounds.jsonl");
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 3);
+  const auto first = base::parse_json(lines.substr(0, lines.find('\n')));
+  ASSERT_TRUE(first);
+  const auto report = round_report_from(*first);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(to_json(*report).text(), first->text());
+}
+
+/// Takes memory once the plan is made, and notes what comes of it.
+class Ballast final : public Observer {
+ public:
+  explicit Ballast(std::size_t size) : size_(size) {}
+
+  void planned(const MemoryPlan&) override { bytes_.assign(size_, 'x'); }
+  void round_done(const RoundReport& report) override {
+    parallel.push_back(report.memory.parallel_clients);
+  }
+  void warned(const std::string& line) override { lines.push_back(line); }
+
+  std::vector<std::uint32_t> parallel;
+  std::vector<std::string> lines;
+
+ private:
+  const std::size_t size_;
+  std::string bytes_;
+};
+
+class UnderPressure : public Workbench {};
+
+TEST_F(UnderPressure, FewerClientsTrainAtATimeWithTheSameBits) {
+  config_.rounds = 4;
+  const SimulationResult calm = run(config_, on_threads(4));
+  // The limit is met while the plan still fits; then something else takes most of the room.
+  Execution tight = on_threads(4);
+  tight.memory = *sense::read_rss_fast() + (300U << 20);
+  Ballast ballast(280U << 20);
+  const SimulationResult pressed = run(config_, tight, ballast);
+  EXPECT_EQ(pressed.plan.parallel_clients, 4U);
+  ASSERT_FALSE(ballast.parallel.empty());
+  EXPECT_LT(ballast.parallel.back(), 4U);
+  ASSERT_FALSE(ballast.lines.empty());
+  EXPECT_NE(ballast.lines.front().find("memory at"), std::string::npos);
+  EXPECT_EQ(calm.model_sha256, pressed.model_sha256);
+}
+
+}  // namespace
+}  // namespace ebb::fl
