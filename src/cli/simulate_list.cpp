@@ -41,12 +41,17 @@ Json to_json(const fl::Method& method) {
                        {"parameters", std::move(parameters)}});
 }
 
-/// The networks with their weights, for pictures as Fashion-MNIST has them.
-std::vector<plan::Network> networks() {
-  std::vector<plan::Network> all;
-  for (const std::string_view name : plan::network_names())
-    if (auto network = plan::network_named(name, plan::Picture{}, 10))
-      all.push_back(*std::move(network));
+struct Model {
+  std::string name;
+  std::uint64_t parameters = 0;  ///< for pictures as Fashion-MNIST has them
+};
+
+std::vector<Model> models() {
+  std::vector<Model> all;
+  for (const std::string& name : model_names()) {
+    const auto network = plan::network_named(name, plan::Picture{}, 10);
+    all.push_back({name, network ? network->parameters().value_or(0) : 0});
+  }
   return all;
 }
 
@@ -54,16 +59,15 @@ int print_json() {
   Json methods = Json::array();
   for (const fl::Method& method : fl::methods())
     methods.push(to_json(method));
-  Json models = Json::array();
-  for (const plan::Network& network : networks())
-    models.push(
-        Json::object({{"name", network.name}, {"parameters", network.parameters().value_or(0)}}));
+  Json networks = Json::array();
+  for (const Model& model : models())
+    networks.push(Json::object({{"name", model.name}, {"parameters", model.parameters}}));
   Json sets = Json::array();
   for (const fl::DataSetKind& kind : fl::data_set_kinds())
     sets.push(
         Json::object({{"name", kind.name}, {"files", kind.files}, {"summary", kind.summary}}));
   Json json = Json::object({{"methods", std::move(methods)},
-                            {"models", std::move(models)},
+                            {"models", std::move(networks)},
                             {"datasets", std::move(sets)}});
   std::puts(json.text(true).c_str());
   return kDone;
@@ -78,13 +82,13 @@ int list_simulations(bool json) {
   for (const fl::Method& method : fl::methods())
     methods.add_row(
         {std::string(method.key), std::string(method.summary), parameters_text(method)});
-  term::Table models({{"model", Align::left}, {"weights (28 x 28, 10 classes)"}});
-  for (const plan::Network& network : networks())
-    models.add_row({network.name, std::to_string(network.parameters().value_or(0))});
+  term::Table networks({{"model", Align::left}, {"weights (28 x 28, 10 classes)"}});
+  for (const Model& model : models())
+    networks.add_row({model.name, std::to_string(model.parameters)});
   term::Table sets({{"data set", Align::left}, {"", Align::left}, {"files", Align::left}});
   for (const fl::DataSetKind& kind : fl::data_set_kinds())
     sets.add_row({std::string(kind.name), std::string(kind.summary), std::string(kind.files)});
-  std::printf("%s\n%s\n%s", methods.text(style).c_str(), models.text(style).c_str(),
+  std::printf("%s\n%s\n%s", methods.text(style).c_str(), networks.text(style).c_str(),
               sets.text(style).c_str());
   return kDone;
 }

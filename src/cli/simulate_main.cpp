@@ -67,11 +67,11 @@ const std::vector<std::string>& command_line() {
 int report(const base::Error& error) {
   if (is_first_rank()) {
     std::fprintf(stderr, "ebb: %s\n", error.message.c_str());
-  } else if (is_joined) {
-    // What fails on all ranks, the first one says, and ends this process with its own: whoever is
+  } else {
+    // What fails on all ranks, the first one says, and mpirun ends this process with it: whoever is
     // still there after a while has a trouble of its own.
     ::sleep(kSecondsForTheFirst);
-    std::fprintf(stderr, "ebb: rank %s: %s\n", rank_text(), error.message.c_str());
+    if (is_joined) std::fprintf(stderr, "ebb: rank %s: %s\n", rank_text(), error.message.c_str());
   }
   return status_of(error.code);
 }

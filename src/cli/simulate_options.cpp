@@ -2,6 +2,7 @@
 #include "cli/simulate_options.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include "base/bytes.h"
@@ -9,6 +10,7 @@
 #include "base/text.h"
 #include "cli/run_store.h"
 #include "fl/select/selector.h"
+#include "plan/network.h"
 #include "sense/memory_info.h"
 
 namespace ebb::cli {
@@ -281,6 +283,15 @@ base::Status set_seeds(const SimulateWords& words, const FileWords& file, Simula
   return {};
 }
 
+base::Status check_model(const std::string& model) {
+  if (plan::network_named(model, plan::Picture{}, 10)) return {};
+  const std::vector<std::string> names = model_names();
+  std::string line = "unknown model '" + model + "'";
+  if (const auto guess = base::nearest(model, {names.begin(), names.end()}))
+    line += ": did you mean " + std::string(*guess) + "?";
+  return base::Error{Code::bad_input, line + " (ebb simulate --list shows all)", 0};
+}
+
 base::Status set_execution(const SimulateWords& words, fl::Execution& execution) {
   execution.data_folder = words.data;
   if (words.parallel_clients != "auto") {
@@ -338,6 +349,23 @@ base::Status set_record(const SimulateWords& words, SimulateOrder& order) {
 }
 
 }  // namespace
+
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for (const std::string_view network : plan::network_names()) {
+    std::string name;
+    for (const char c : network) {
+      if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+        name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      } else if (!name.empty() && name.back() != '-') {
+        name += '-';
+      }
+    }
+    if (name.ends_with('-')) name.pop_back();
+    names.push_back(name);
+  }
+  return names;
+}
 
 fl::Config SimulateOrder::config_of(std::size_t method, std::size_t seed) const {
   fl::Config one = config;
@@ -405,6 +433,7 @@ base::Result<SimulateOrder> order_from(const SimulateWords& words) {
   if (const auto set = set_seeds(words, *file, order); !set) return set.error();
   order.config = order.config_of(0, 0);
   if (const auto sound = fl::check(order.config); !sound) return sound.error();
+  if (const auto known = check_model(order.config.model); !known) return known.error();
   if (const auto set = set_execution(words, order.execution); !set) return set.error();
   if (const auto set = set_folder(words, order); !set) return set.error();
   if (const auto set = set_record(words, order); !set) return set.error();

@@ -71,6 +71,9 @@ void add_simulate_options(CLI::App& verb, SimulateWords& words);
 /// and what a folder to be resumed says of itself; writes nothing.
 base::Result<SimulateOrder> order_from(const SimulateWords& words);
 
+/// The networks of the simulator as --model takes them, e.g. "cnn-mnist".
+std::vector<std::string> model_names();
+
 /// What kComparisonFile holds.
 base::Json comparison_json(const SimulateOrder& order);
 

@@ -2,6 +2,7 @@
 #include "cli/simulate_page.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/bytes.h"
 #include "base/text.h"
@@ -13,6 +14,9 @@ using base::bytes_text;
 using base::format_text;
 using base::Json;
 
+/// Smaller parts of the plan are drawn together.
+constexpr double kSmallShare = 0.005;
+
 page::Plot round_plot(const char* title, const char* y_label, page::Unit unit) {
   page::Plot plot;
   plot.title = title;
@@ -23,12 +27,14 @@ page::Plot round_plot(const char* title, const char* y_label, page::Unit unit) {
   return plot;
 }
 
-void add_point(page::Line& line, std::uint32_t round, const fl::Band& band, bool has_band) {
+/// `most`: what a value can be at all; none is below 0.
+void add_point(page::Line& line, std::uint32_t round, const fl::Band& band, bool has_band,
+               double most = std::numeric_limits<double>::infinity()) {
   line.x.push_back(round + 1.0);
   line.y.push_back(band.mean);
   if (!has_band) return;
-  line.band_low.push_back(band.low);
-  line.band_high.push_back(band.high);
+  line.band_low.push_back(std::max(band.low, 0.0));
+  line.band_high.push_back(std::min(band.high, most));
 }
 
 page::Line line_named(const std::string& name) {
@@ -48,7 +54,7 @@ void add_round_plots(const SimulateOutcome& outcome, page::Document& page) {
     page::Line losses = line_named(runs.method);
     page::Line memory = line_named(runs.method);
     for (const fl::RoundBand& band : fl::bands_of(runs.repeats)) {
-      if (band.accuracy) add_point(accuracies, band.round, *band.accuracy, has_band);
+      if (band.accuracy) add_point(accuracies, band.round, *band.accuracy, has_band, 1);
       if (band.loss) add_point(losses, band.round, *band.loss, has_band);
       add_point(memory, band.round, band.rss, has_band);
     }
@@ -105,11 +111,18 @@ page::BarChart plan_chart(const fl::MemoryPlan& plan) {
                            bytes_text(plan.available).c_str(), plan.available_from.c_str());
   page::Bar bar;
   bar.name = "planned";
+  double rest = 0;
   for (const fl::MemoryItem& item : plan.items) {
-    if (item.on_disk || item.bytes == 0) continue;
-    const std::uint64_t times = item.per_client ? plan.parallel_clients : 1;
-    bar.parts.push_back({item.purpose, static_cast<double>(times * item.bytes)});
+    if (item.on_disk) continue;
+    const double bytes =
+        static_cast<double>(item.bytes) * (item.per_client ? plan.parallel_clients : 1);
+    if (bytes < kSmallShare * static_cast<double>(plan.total())) {
+      rest += bytes;
+    } else {
+      bar.parts.push_back({item.purpose, bytes});
+    }
   }
+  if (rest > 0) bar.parts.push_back({"the rest", rest});
   chart.bars.push_back(std::move(bar));
   return chart;
 }
@@ -173,6 +186,25 @@ page::Table ranking_table(const SimulateOutcome& outcome, const std::vector<fl::
   return table;
 }
 
+page::Verdict best_of(const SimulateOutcome& outcome, const std::vector<fl::Ranked>& ranking) {
+  page::Verdict verdict;
+  const fl::Ranked& best = ranking.front();
+  verdict.name = "best";
+  verdict.headline = format_text("%s: final accuracy %.4f",
+                                 outcome.methods[best.index].method.c_str(), best.accuracy.mean);
+  verdict.tone = page::Tone::good;
+  for (std::size_t place = 1; place < ranking.size(); ++place) {
+    const fl::Ranked& other = ranking[place];
+    std::string line = format_text("%s: %+.4f", outcome.methods[other.index].method.c_str(),
+                                   other.accuracy.mean - best.accuracy.mean);
+    if (other.against_best)
+      line += format_text(" (95 %%: %+.4f to %+.4f, p %.3f)", other.against_best->low,
+                          other.against_best->high, other.against_best->p);
+    verdict.evidence.push_back(line);
+  }
+  return verdict;
+}
+
 }  // namespace
 
 page::Document page_of_simulations(const SimulateOrder& order, const SimulateOutcome& outcome) {
@@ -190,11 +222,11 @@ page::Document page_of_simulations(const SimulateOrder& order, const SimulateOut
                               config.per_round, config.rounds, fl::name_of(config.partition.kind));
   page.facts = {{order.compare ? "best accuracy" : "accuracy",
                  format_text("%.4f", ranking.front().accuracy.mean)},
-                {"method", best.method},
                 {"seeds", std::to_string(order.seeds.size())},
                 {"peak rss", bytes_text(peak)},
                 {"rounds", std::to_string(config.rounds)},
                 {"clients", std::to_string(config.clients)}};
+  if (order.compare) page.verdict = best_of(outcome, ranking);
   add_round_plots(outcome, page);
   page.plots.push_back(participation_plot(outcome));
   page.bars.push_back(plan_chart(best.repeats.front().plan));

@@ -256,9 +256,12 @@ void Session::say_where() const {
   if (order_.quiet) return;
   if (!order_.html.empty() && !outcome_.methods.empty()) say("wrote " + order_.html);
   if (!folder_.path().empty()) say("files in " + folder_.path());
-  for (const std::int64_t run : outcome_.runs)
-    say(base::format_text("run %lld (ebb report %lld)", static_cast<long long>(run),
-                          static_cast<long long>(run)));
+  if (outcome_.runs.empty()) return;
+  const auto last = static_cast<long long>(outcome_.runs.back());
+  say(outcome_.runs.size() == 1
+          ? base::format_text("run %lld in the record (ebb report %lld)", last, last)
+          : base::format_text("%zu runs in the record, the last is %lld (ebb report %lld)",
+                              outcome_.runs.size(), last, last));
 }
 
 int Session::dry_run() {

@@ -235,8 +235,8 @@ SimulateProgress::SimulateProgress(std::string title, std::uint32_t rounds, bool
 std::string SimulateProgress::line_of(const fl::RoundReport& round, double seconds_left) const {
   std::string line = format_text("round %u of %u", round.round + 1, rounds_);
   if (scores_) line += format_text(", accuracy %.4f, loss %.3f", scores_->accuracy, scores_->loss);
-  return line + ", " + base::duration_text(seconds_left) + " left, rss " +
-         bytes_text(round.memory.rss);
+  if (round.round + 1 < rounds_) line += ", " + base::duration_text(seconds_left) + " left";
+  return line + ", rss " + bytes_text(round.memory.rss);
 }
 
 void SimulateProgress::show(const fl::RoundReport& round) {

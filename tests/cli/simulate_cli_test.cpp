@@ -234,6 +234,37 @@ TEST_F(EbbSimulate, ThreadsDoNotChangeTheModel) {
   EXPECT_NE(model_of(simulate(tiny({"--no-folder", "--seed", "7"}))), one);
 }
 
+#ifdef EBB_MPIRUN
+Words on_ranks(int count, const Words& words) {
+  return joined({EBB_MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", std::to_string(count)},
+                words);
+}
+
+TEST_F(EbbSimulate, RanksDoNotChangeTheModelAndOnlyTheFirstSpeaks) {
+  const Words words = simulate(tiny({"--json", "--no-record"}));
+  const std::string alone = model_of(simulate(tiny({"--no-folder"})));
+  for (const int ranks : {2, 4}) {
+    const Finished finished = support::run(on_ranks(ranks, command(words)));
+    EXPECT_EQ(finished.status, 0) << finished.error;
+    const auto json = base::parse_json(finished.output);
+    ASSERT_TRUE(json) << finished.output;
+    EXPECT_EQ(*json->find("model_sha256")->as_string(), alone) << ranks;
+  }
+}
+
+TEST_F(EbbSimulate, WhatIsWrongOnAllRanksIsSaidOnce) {
+  const Words words = simulate(tiny({"--clients", "1000"}));
+  const Finished finished = support::run(on_ranks(2, command(words)));
+  EXPECT_NE(finished.status, 0);
+  EXPECT_EQ(finished.output, "");
+  const std::string line = "300 samples for 1000 clients";
+  const std::size_t first = finished.error.find(line);
+  EXPECT_NE(first, std::string::npos) << finished.error;
+  EXPECT_EQ(finished.error.find(line, first + 1), std::string::npos) << finished.error;
+  EXPECT_FALSE(files::exists(file("ebb-runs"))) << "nothing half-written";
+}
+#endif
+
 TEST_F(EbbSimulate, GoesOnAfterAKillWithTheSameModel) {
   const Words words = simulate(tiny({"--rounds", "40"}));
   const std::string whole = model_of(joined(words, {"--no-folder"}));
