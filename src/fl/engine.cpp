@@ -50,16 +50,10 @@ base::Result<std::unique_ptr<Engine>> Engine::create(const Config& config,
   if (!world) return world.error();
   auto selector = create_selector(config.method, config.method_parameters);
   if (!selector) return selector.error();
-  const AggregatorShape aggregator_shape{shape->elements, config.per_round,
-                                         largest_weight_of(config, *partition),
-                                         config.world.staleness, execution.folder};
-  auto aggregator = create_aggregator(config.aggregation, aggregator_shape);
-  if (!aggregator) return aggregator.error();
   std::unique_ptr<Engine> engine(new Engine(config, execution, workshop, parallel_clients,
                                             std::move(*partition), std::move(*shape),
                                             std::move(*world)));
   engine->selector_ = std::move(*selector);
-  engine->aggregator_ = std::move(*aggregator);
   return engine;
 }
 
@@ -76,6 +70,15 @@ Engine::Engine(const Config& config, const Execution& execution, Workshop& works
       weights_(shape_.elements),
       trained_(parallel_clients) {
   workshop.trainer->initialise(config.seed, weights_);
+}
+
+base::Status Engine::open_aggregator(const std::string& folder) {
+  auto aggregator = create_aggregator(config_.aggregation, {shape_.elements, config_.per_round,
+                                                            largest_weight_of(config_, partition_),
+                                                            config_.world.staleness, folder});
+  if (!aggregator) return aggregator.error();
+  aggregator_ = std::move(*aggregator);
+  return {};
 }
 
 bool Engine::is_mine(std::size_t item) const {

@@ -27,7 +27,10 @@ class Engine {
                                                       Workshop& workshop,
                                                       std::uint32_t parallel_clients);
 
-  /// The next one; its report has no memory in it yet.
+  /// Before everything below: makes what updates go into; in `folder` where that takes a file.
+  base::Status open_aggregator(const std::string& folder);
+
+  /// The next round; its report has no memory in it yet.
   base::Result<RoundReport> run_round();
   /// How many rounds are done.
   std::uint32_t rounds_done() const { return round_; }

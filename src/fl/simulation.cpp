@@ -55,10 +55,13 @@ class Run {
         Engine::create(result_.config, execution_, workshop_, result_.plan.parallel_clients);
     if (!engine) return engine.error();
     engine_ = std::move(*engine);
-    if (execution_.resume) return resume();
-    if (writes()) {
+    if (writes() && !execution_.resume) {
       if (auto begun = folder_.begin(to_json(result_.config)); !begun) return begun;
     }
+    // Other ranks may be on machines that do not have the folder.
+    if (auto opened = engine_->open_aggregator(writes() ? execution_.folder : ""); !opened)
+      return opened;
+    if (execution_.resume) return resume();
     auto untrained = engine_->evaluate();
     if (!untrained) return untrained.error();
     result_.untrained = *untrained;

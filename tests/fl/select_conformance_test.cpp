@@ -144,6 +144,24 @@ TEST_P(EverySelector, DoesNotLockIntoItsFirstCohortsEvenWhereTrainingNeverHelps)
   EXPECT_GE(clients, knows ? 25U : GetParam() == "system_aware.fedcs" ? 40U : 60U);
 }
 
+TEST_P(EverySelector, DoesNotFillItsCohortsWithThoseWhoNeverAnswer) {
+  const auto selector = make_selector(GetParam());
+  FakeFederation world(100);
+  world.answers = [](std::uint32_t id) { return id % 5 >= 2; };
+  const std::vector<Cohort> cohorts = world.rounds(*selector, 10, 100);
+  const std::vector<Cohort> last(cohorts.end() - 50, cohorts.end());
+  // Random selection gets answers from 60 %.
+  EXPECT_GT(mean_of(last, world.answers), 0.45);
+}
+
+TEST_P(EverySelector, ChoosesAWholeCohortWhereNobodyAnswers) {
+  const auto selector = make_selector(GetParam());
+  FakeFederation world(20);
+  world.answers = [](std::uint32_t) { return false; };
+  for (const Cohort& cohort : world.rounds(*selector, 18, 30))
+    EXPECT_EQ(std::set<std::uint32_t>(cohort.begin(), cohort.end()).size(), 18U);
+}
+
 TEST_P(EverySelector, CopesWithDivergedTrainingAndStrangeClients) {
   FakeFederation world(40);
   constexpr double kInfinity = std::numeric_limits<double>::infinity();

@@ -20,10 +20,30 @@ TEST(Ranking, PutsTheHighestFirstAndEqualOnesInRandomOrder) {
   EXPECT_EQ(orders, (std::set<Ids>{{3, 1, 0, 2}, {3, 1, 2, 0}}));
 }
 
-TEST(Ranking, PutsTheUnseenBeforeTheHighest) {
+TEST(Ranking, PutsTheUnseenBeforeTheHighestAndTheSilentLast) {
+  std::vector<Client> clients(4);
+  clients[3].unanswered = 60;
   Random random(1, Purpose::selection);
-  const std::vector<std::optional<double>> scores = {3, std::nullopt, 1e300, 4};
-  EXPECT_EQ(unseen_first(scores, random), (Ids{1, 2, 3, 0}));
+  const Choice::Probe probe;
+  const std::vector<std::optional<double>> scores = {3, std::nullopt, 1e300, std::nullopt};
+  EXPECT_EQ(best_first({0, 1, clients, {}, random, probe}, scores), (Ids{1, 2, 0, 3}));
+}
+
+TEST(SilentOnes, AreTriedAgainHalfAsOftenEachTime) {
+  std::vector<Client> clients(4);
+  for (std::uint32_t id = 0; id < 4; ++id)
+    clients[id].unanswered = id;
+  std::vector<int> tried(4);
+  const Choice::Probe probe;
+  for (std::uint32_t round = 0; round < 8000; ++round) {
+    Random random(1, Purpose::selection, round);
+    const std::vector<bool> silent = silent_ones({round, 1, clients, {}, random, probe});
+    for (std::size_t id = 0; id < 4; ++id)
+      tried[id] += !silent[id];
+  }
+  EXPECT_EQ(tried[0], 8000);
+  for (std::size_t id = 1; id < 4; ++id)
+    EXPECT_NEAR(tried[id], 8000 / (1 << id), 200) << id;
 }
 
 TEST(Ranking, PutsWhatIsNotANumberLast) {

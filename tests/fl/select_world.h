@@ -61,9 +61,14 @@ class FakeFederation {
   }
 
   void finish(Selector& selector, const Cohort& cohort) {
-    for (const std::uint32_t id : cohort)
+    Cohort took_part;
+    for (const std::uint32_t id : cohort) {
+      ++clients[id].unanswered;
+      if (answers && !answers(id)) continue;
       take_part(id);
-    selector.learn({now, cohort, clients});
+      took_part.push_back(id);
+    }
+    selector.learn({now, took_part, clients});
     ++now;
   }
 
@@ -87,6 +92,7 @@ class FakeFederation {
     client.loss_rms = *client.loss * 1.1;
     client.gradient_norm = norm ? norm(*this, id) : *client.loss;
     client.last_round = now;
+    client.unanswered = 0;
     ++client.participations;
     Random random(seed_, Purpose::sketch, now, id);
     client.sketch.resize(kSketchLength);
@@ -105,6 +111,7 @@ class FakeFederation {
   Loss loss = learning;
   Loss norm;  ///< of updates; like the loss where there is none
   std::function<std::uint32_t(std::uint32_t)> sketch_group;
+  std::function<bool(std::uint32_t)> answers;  ///< whose updates arrive; everyone's without it
   std::optional<double> deadline;
   std::uint32_t now = 0;
   bool probe_fails = false;

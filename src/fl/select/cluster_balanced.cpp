@@ -9,13 +9,8 @@
 namespace ebb::fl::select {
 namespace {
 
-/// Those who have been seen, by cluster; then one group of those who have not.
-std::vector<Ids> groups_of(const Choice& choice, std::size_t clusters) {
-  Ids seen;
-  Ids unseen;
-  for (std::uint32_t id = 0; id < choice.clients.size(); ++id)
-    (choice.clients[id].loss ? seen : unseen).push_back(id);
-
+/// `seen` by cluster.
+std::vector<Ids> groups_of(const Choice& choice, const Ids& seen, std::size_t clusters) {
   std::vector<double> loss;
   std::vector<double> norm;
   std::vector<double> samples;
@@ -32,11 +27,10 @@ std::vector<Ids> groups_of(const Choice& choice, std::size_t clusters) {
   for (std::size_t i = 0; i < seen.size(); ++i)
     points.insert(points.end(), {loss[i], norm[i], samples[i]});
 
-  std::vector<Ids> groups(clusters + 1);
+  std::vector<Ids> groups(clusters);
   const std::vector<std::uint32_t> cluster = k_means(points, 3, clusters, choice.random);
   for (std::size_t i = 0; i < seen.size(); ++i)
     groups[cluster[i]].push_back(seen[i]);
-  groups.back() = std::move(unseen);
   return groups;
 }
 
@@ -48,19 +42,24 @@ class ClusterBalanced final : public Selector {
     const auto root = std::sqrt(static_cast<double>(choice.clients.size()));
     const auto automatic = std::min<std::size_t>(choice.count, static_cast<std::size_t>(root));
     const std::size_t clusters = clusters_ > 0 ? clusters_ : automatic;
-    std::vector<Ids> groups = groups_of(choice, std::max<std::size_t>(clusters, 1));
+    const auto [seen, unseen, silent] = acquaintance(choice);
+    std::vector<Ids> groups = groups_of(choice, seen, std::max<std::size_t>(clusters, 1));
+    groups.push_back(unseen);
     for (Ids& group : groups)
       choice.random.shuffle(std::span(group));
 
     Ids cohort;
-    while (cohort.size() < choice.count) {
+    const std::size_t places = std::min<std::size_t>(choice.count, seen.size() + unseen.size());
+    while (cohort.size() < places) {
       choice.random.shuffle(std::span(groups));
       for (Ids& group : groups) {
-        if (group.empty() || cohort.size() == choice.count) continue;
+        if (group.empty() || cohort.size() == places) continue;
         cohort.push_back(group.back());
         group.pop_back();
       }
     }
+    const Ids last = some_of(silent, choice.count - cohort.size(), choice.random);
+    cohort.insert(cohort.end(), last.begin(), last.end());
     return cohort;
   }
 

@@ -77,16 +77,16 @@ class DivFl final : public Selector {
   explicit DivFl(double tolerance) : tolerance_(tolerance) {}
 
   base::Result<std::vector<std::uint32_t>> select(const Choice& choice) override {
-    Ids seen;
-    Ids unseen;
-    for (std::uint32_t id = 0; id < choice.clients.size(); ++id)
-      (choice.clients[id].sketch.empty() ? unseen : seen).push_back(id);
+    const auto [seen, unseen, silent] = acquaintance(choice);
     Ids cohort = some_of(unseen, choice.count, choice.random);
-    if (cohort.size() == choice.count) return cohort;
-    const std::size_t missing = choice.count - cohort.size();
-    const Ids compared = some_of(seen, std::max(missing, kMostCompared), choice.random);
-    const Ids rest = facilities(choice, compared, missing, tolerance_);
-    cohort.insert(cohort.end(), rest.begin(), rest.end());
+    if (const std::size_t places = std::min(choice.count - cohort.size(), seen.size());
+        places > 0) {
+      const Ids compared = some_of(seen, std::max(places, kMostCompared), choice.random);
+      const Ids rest = facilities(choice, compared, places, tolerance_);
+      cohort.insert(cohort.end(), rest.begin(), rest.end());
+    }
+    const Ids last = some_of(silent, choice.count - cohort.size(), choice.random);
+    cohort.insert(cohort.end(), last.begin(), last.end());
     return cohort;
   }
 

@@ -21,7 +21,7 @@ class EpsilonGreedy final : public Selector {
     for (std::size_t i = 0; i < pulls_.size(); ++i)
       if (pulls_[i] > 0) known[i] = estimates_[i];
 
-    Ids left = unseen_first(known, choice.random);
+    Ids left = best_first(choice, known);
     Ids cohort;
     while (cohort.size() < choice.count) {
       const bool explores = choice.random.uniform() < epsilon_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "fl/select/all.h"
@@ -39,12 +40,14 @@ class FedCor final : public Selector {
     if (samples_now) return choice.random.sample(everyone, choice.count);
 
     LossProcess process(changes_, choice.clients);
+    const std::vector<bool> silent = silent_ones(choice);
     Ids left = choice.random.sample(everyone, everyone);
     Ids cohort;
     while (cohort.size() < choice.count) {
       std::vector<double> benefits;
       for (const std::uint32_t id : left)
-        benefits.push_back(process.benefit(id) * std::pow(annealing_, picks_[id]));
+        benefits.push_back(silent[id] ? -std::numeric_limits<double>::infinity()
+                                      : process.benefit(id) * std::pow(annealing_, picks_[id]));
       const auto best = std::max_element(benefits.begin(), benefits.end()) - benefits.begin();
       cohort.push_back(left[static_cast<std::size_t>(best)]);
       left.erase(left.begin() + best);

@@ -19,12 +19,12 @@ class LinUcb final : public Selector {
     if (!model_.fit())
       return base::error(base::Code::internal,
                          "ml.bandit.linucb: what it has learned cannot be solved for");
-    std::vector<double> bounds;
+    std::vector<std::optional<double>> bounds;
     for (std::size_t i = 0; i < contexts.size(); ++i) {
       const auto [mean, deviation] = model_.predict(contexts[i]);
       bounds.push_back(mean + alpha_ * deviation_with_own(deviation, choice.clients[i]));
     }
-    Ids cohort = first(ranked(bounds, choice.random), choice.count);
+    Ids cohort = first(best_first(choice, bounds), choice.count);
     for (const std::uint32_t id : cohort)
       pending_.keep(id, contexts[id]);
     return cohort;

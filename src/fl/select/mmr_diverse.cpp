@@ -22,7 +22,7 @@ std::vector<double> utilities_of(std::span<const Client> clients) {
   std::vector<double> utilities;
   for (std::size_t i = 0; i < clients.size(); ++i)
     utilities.push_back((0.4 * losses[i] + 0.3 * norms[i] + 0.15 * speeds[i] + 0.15 * channels[i]) /
-                        (1 + clients[i].participations));
+                        (1.0 + clients[i].participations + clients[i].unanswered));
   normalise(utilities);
   return utilities;
 }

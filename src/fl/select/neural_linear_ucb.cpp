@@ -32,13 +32,13 @@ class NeuralLinearUcb final : public Selector {
       head.add(network_->features(contexts_[i]), targets[i]);
     EBB_CHECK(head.fit());
     const std::vector<Context> contexts = contexts_of(choice);
-    std::vector<double> bounds(contexts.size());
     // Before the first reward the network's features mean nothing, and all are equal.
+    std::vector<std::optional<double>> bounds(contexts.size());
     for (std::size_t i = 0; i < bounds.size() && !targets.empty(); ++i) {
       const auto [mean, deviation] = head.predict(network_->features(contexts[i]));
       bounds[i] = mean + alpha_ * deviation_with_own(deviation, choice.clients[i]);
     }
-    Ids cohort = first(ranked(bounds, choice.random), choice.count);
+    Ids cohort = first(best_first(choice, bounds), choice.count);
     for (const std::uint32_t id : cohort)
       pending_.keep(id, contexts[id]);
     return cohort;

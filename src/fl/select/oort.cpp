@@ -30,10 +30,7 @@ class Oort final : public Selector {
         window_(whole(values[6])) {}
 
   base::Result<std::vector<std::uint32_t>> select(const Choice& choice) override {
-    Ids seen;
-    Ids unseen;
-    for (std::uint32_t id = 0; id < choice.clients.size(); ++id)
-      (choice.clients[id].loss ? seen : unseen).push_back(id);
+    const auto [seen, unseen, silent] = acquaintance(choice);
     const std::size_t explored =
         std::min<std::size_t>(unseen.size(), whole(exploration_ * choice.count));
     const std::size_t exploited = std::min(seen.size(), choice.count - explored);
@@ -46,6 +43,8 @@ class Oort final : public Selector {
       speeds.push_back(std::max(measured(choice.clients[id].speed), 0.0));
     const Ids fresh = drawn(unseen, speeds, choice.count - exploited, choice.random);
     cohort.insert(cohort.end(), fresh.begin(), fresh.end());
+    const Ids last = some_of(silent, choice.count - cohort.size(), choice.random);
+    cohort.insert(cohort.end(), last.begin(), last.end());
     return cohort;
   }
 

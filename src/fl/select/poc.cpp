@@ -19,8 +19,11 @@ class PowerOfChoice final : public Selector {
     const auto size = static_cast<std::size_t>(std::ceil(pool_ * choice.count));
     const Ids pool = drawn(samples, std::min(size, samples.size()), choice.random);
 
-    const auto losses = fresh_losses(choice, pool);
+    auto losses = fresh_losses(choice, pool);
     if (!losses) return losses.error();
+    const std::vector<bool> silent = silent_ones(choice);
+    for (std::size_t i = 0; i < pool.size(); ++i)
+      if (silent[pool[i]]) (*losses)[i] = -1;
     Ids cohort = first(ranked(*losses, choice.random), choice.count);
     for (std::uint32_t& place : cohort)
       place = pool[place];

@@ -24,12 +24,31 @@ Ids ranked(std::span<const double> scores, Random& random) {
   return order;
 }
 
-Ids unseen_first(std::span<const std::optional<double>> scores, Random& random) {
+std::vector<bool> silent_ones(const Choice& choice) {
+  std::vector<bool> silent;
+  silent.reserve(choice.clients.size());
+  for (const Client& client : choice.clients)
+    silent.push_back(client.unanswered > 0 &&
+                     choice.random.uniform() >= std::exp2(-static_cast<double>(client.unanswered)));
+  return silent;
+}
+
+Ids best_first(const Choice& choice, std::span<const std::optional<double>> scores) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const std::vector<bool> silent = silent_ones(choice);
   std::vector<double> filled;
   filled.reserve(scores.size());
-  for (const std::optional<double>& score : scores)
-    filled.push_back(score.value_or(std::numeric_limits<double>::infinity()));
-  return ranked(filled, random);
+  for (std::size_t id = 0; id < scores.size(); ++id)
+    filled.push_back(silent[id] ? -kInfinity : scores[id].value_or(kInfinity));
+  return ranked(filled, choice.random);
+}
+
+Acquaintance acquaintance(const Choice& choice) {
+  const std::vector<bool> silent = silent_ones(choice);
+  Acquaintance all;
+  for (std::uint32_t id = 0; id < choice.clients.size(); ++id)
+    (silent[id] ? all.silent : choice.clients[id].loss ? all.seen : all.unseen).push_back(id);
+  return all;
 }
 
 Ids first(Ids ids, std::size_t count) {
@@ -91,7 +110,7 @@ std::vector<double> hopeful(std::span<const Client> clients, std::optional<doubl
   all.reserve(clients.size());
   auto next = known.begin();
   for (const Client& client : clients)
-    all.push_back(client.*what ? *next++ : 1);
+    all.push_back(client.*what ? *next++ : 1 / (1.0 + client.unanswered));
   return all;
 }
 

@@ -20,9 +20,22 @@ double measured(double value);
 /// Every index, highest score first, equal ones in random order; what is not a number comes last.
 Ids ranked(std::span<const double> scores, Random& random);
 
-/// As ranked(), but those without a score come first, in random order: what they are worth is found
-/// out by choosing them.
-Ids unseen_first(std::span<const std::optional<double>> scores, Random& random);
+/// Who is left alone in this round. Whoever was chosen in vain is chosen again with a chance that
+/// halves each time: those who never answer would otherwise stay unexplored, or keep an old high
+/// loss, and fill every cohort.
+std::vector<bool> silent_ones(const Choice& choice);
+
+/// As ranked(), but clients without a score come first, in random order, because what they are
+/// worth is found out by choosing them; and silent_ones() last.
+Ids best_first(const Choice& choice, std::span<const std::optional<double>> scores);
+
+/// Everyone, by what is known of them.
+struct Acquaintance {
+  Ids seen;
+  Ids unseen;
+  Ids silent;  ///< whether seen or not
+};
+Acquaintance acquaintance(const Choice& choice);
 
 /// The first `count` of `ids`.
 Ids first(Ids ids, std::size_t count);
@@ -45,7 +58,8 @@ Ids candidates(const std::vector<bool>& taken, std::size_t picks, double toleran
 /// Shifts and scales to [0, 1]; all 0 where all are equal.
 void normalise(std::span<double> values);
 
-/// What is known of each client, normalised; 1 where nothing is known yet.
+/// What is known of each client, normalised; 1 where nothing is known yet, less for whoever was
+/// chosen in vain.
 std::vector<double> hopeful(std::span<const Client> clients, std::optional<double> Client::*what);
 
 /// The smallest of `values` that at least `share` of them do not exceed. Requires: one value.

@@ -32,6 +32,10 @@ struct Client {
   double energy = 0;       ///< simulated joules of the same
   std::uint32_t tier = 0;  ///< 0 slow, 1 middle, 2 fast
 
+  /// Times it was chosen since its last update arrived, or ever: it dropped out, was late, or is
+  /// still at it.
+  std::uint32_t unanswered = 0;
+
   // What the server knows from its participations; nothing before the first.
   std::uint32_t participations = 0;
   std::optional<std::uint32_t> last_round;

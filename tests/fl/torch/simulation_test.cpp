@@ -32,7 +32,7 @@ TEST_F(SimulationTest, EvaluatesWhenAskedAndAtTheEnd) {
 }
 
 TEST_F(SimulationTest, LeavesTheModelAsItIsWhereNobodyAnswers) {
-  config_.world.dropout = 1;
+  config_.world.deadline = 1e-9;
   const SimulationResult result = run(config_, on_threads(2));
   for (const RoundReport& report : result.rounds) {
     EXPECT_TRUE(report.took_part.empty());
