@@ -67,6 +67,9 @@ inline constexpr const char* kComparisonFile = "comparison.json";
 /// All options of the two verbs; `words` outlives the verb.
 void add_simulate_options(CLI::App& verb, SimulateWords& words);
 
+/// What was given, as fl::config_from takes it. Code::bad_input for a number that is none.
+base::Result<base::Json> settings_json(const SimulateWords& words);
+
 /// Code::bad_input names the option, with the nearest name where one is unknown. Reads --config,
 /// and what a folder to be resumed says of itself; writes nothing.
 base::Result<SimulateOrder> order_from(const SimulateWords& words);

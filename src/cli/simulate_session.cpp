@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdio>
 
 #include "base/bytes.h"
@@ -10,8 +9,8 @@
 #include "cli/simulate.h"
 #include "cli/simulate_folder.h"
 #include "cli/simulate_page.h"
-#include "cli/simulate_record.h"
 #include "cli/simulate_view.h"
+#include "cli/simulate_watcher.h"
 #include "cli/verb.h"
 #include "fl/planning.h"
 #include "page/render.h"
@@ -21,82 +20,9 @@
 namespace ebb::cli {
 namespace {
 
-volatile std::sig_atomic_t stop_was_asked = 0;
-bool speaks = true;  // whether this rank does; set before there is a handler
-
-extern "C" void ask_to_stop(int) {
-  stop_was_asked = 1;
-  if (!speaks) return;
-  constexpr char kLine[] = "\nebb: stops after this round; once more stops at once\n";
-  // Nobody may be reading: nothing to do about it here.
-  if (::write(STDERR_FILENO, kLine, sizeof kLine - 1) < 0) return;
-}
-
-/// The first signal asks, the second one ends the process as it would have without us.
-void stop_on_signals() {
-  struct sigaction action {};
-  action.sa_handler = ask_to_stop;
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
-}
-
 std::uint64_t rss_now() {
   return sense::read_rss_fast().value_or(0);
 }
-
-/// Tells people and the record what happens in one simulation. Nothing is printed or recorded of
-/// one that is refused before its first round.
-class Watcher : public fl::Observer {
- public:
-  struct About {
-    std::string name;
-    std::uint32_t rounds = 0;
-    std::string record_path;
-    const std::vector<std::string>* words = nullptr;
-    std::uint64_t limit = 0;
-    bool prints_plan = false;
-    bool quiet = false;
-  };
-
-  explicit Watcher(About about) : about_(std::move(about)) {}
-
-  void planned(const fl::MemoryPlan& plan) override {
-    if (about_.prints_plan) plan_text_ = plan_text(plan, term::Style::of_stream(STDOUT_FILENO));
-  }
-  void round_done(const fl::RoundReport& round) override {
-    progress_->show(round);
-    record_->add(round);
-  }
-  void warned(const std::string& line) override {
-    progress_->say(line);
-    record_->warn(line);
-  }
-  bool should_stop() override {
-    if (!record_) begin();
-    return stop_was_asked != 0;
-  }
-
-  void end_progress() { progress_.reset(); }
-  /// Null where no round was begun.
-  SimulateRecord* record() { return record_.get(); }
-
- private:
-  void begin() {
-    if (!plan_text_.empty()) {
-      std::printf("%s\n", plan_text_.c_str());
-      std::fflush(stdout);
-    }
-    progress_ = std::make_unique<SimulateProgress>(about_.name, about_.rounds, about_.quiet);
-    record_ = std::make_unique<SimulateRecord>(about_.record_path, about_.name, *about_.words,
-                                               about_.limit);
-  }
-
-  const About about_;
-  std::string plan_text_;
-  std::unique_ptr<SimulateProgress> progress_;
-  std::unique_ptr<SimulateRecord> record_;
-};
 
 /// Ranks that somebody else owns: a workshop that does not open must not take MPI down with it,
 /// before the reason is told.
@@ -161,7 +87,7 @@ base::Status Session::simulate_one(std::size_t method, std::size_t seed) {
   execution.folder = folder_.of(order_, method, seed);
   execution.resume = order_.execution.resume && can_be_resumed(execution.folder);
   if (is_first_ && order_.execution.resume && !execution.resume) forget_beginning(execution.folder);
-  Watcher::About about;
+  SimulateWatcher::About about;
   about.name = config.method;
   if (order_.seeds.size() > 1)
     about.name += base::format_text(", seed %llu", static_cast<unsigned long long>(config.seed));
@@ -173,7 +99,7 @@ base::Status Session::simulate_one(std::size_t method, std::size_t seed) {
   about.prints_plan = !order_.json && !order_.quiet && method == 0 && seed == 0;
   about.quiet = order_.quiet;
 
-  Watcher watcher(std::move(about));
+  SimulateWatcher watcher(std::move(about));
   auto result = fl::simulate(config, execution, *workshop_, watcher);
   watcher.end_progress();
   SimulateRecord* record = watcher.record();
@@ -292,8 +218,7 @@ int Session::run() {
   if (!folder) return report(folder.error());
   folder_ = *std::move(folder);
   outcome_.folder = folder_.path();
-  speaks = is_first_;
-  stop_on_signals();
+  stop_on_signals(is_first_);
   const auto done = simulate_every();
   if (!done) {
     if (is_first_) folder_.drop_if_empty();

@@ -71,7 +71,7 @@ class EbbSimulate : public testing::Test {
     EXPECT_FALSE(files::exists(file("ebb-runs"))) << "nothing half-written";
   }
 
-  /// Starts it, lets it come to its `round`-th tenth, and sends it `signal`.
+  /// Starts it, waits until a tenth of its rounds is done, and sends it `signal`.
   int interrupted(const Words& words, int signal, std::string* said = nullptr) const {
     Words command_words = command(words);
     // Progress is on stderr: read both as one.
@@ -111,6 +111,14 @@ TEST_F(EbbSimulate, UnknownNamesGetTheNearest) {
   expect_refused(simulate(tiny({"--workflow", "sever"})), "server");
   expect_refused(simulate(tiny({"--rouns", "3"})), "did you mean --rounds?");
   expect_refused(simulate(tiny({"--method-option", "nothing=1"})), "nothing");
+}
+
+TEST_F(EbbSimulate, WithoutTheSimulatorBesideItEbbSaysSo) {
+  files::copy_file(EBB_PROGRAM, file("ebb"));
+  const Finished finished = support::run({file("ebb"), "compare", "--list"});
+  EXPECT_EQ(finished.status, 3);
+  EXPECT_TRUE(finished.error.starts_with("ebb: ebb compare needs the program")) << finished.error;
+  EXPECT_EQ(finished.error.find('\n'), finished.error.size() - 1) << finished.error;
 }
 
 TEST_F(EbbSimulate, NumbersThatAreNoneAreNamed) {
