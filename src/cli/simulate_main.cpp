@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -16,7 +17,7 @@ namespace ebb::cli {
 
 namespace {
 
-constexpr unsigned kSecondsForTheFirst = 2;
+constexpr unsigned kSecondsForTheFirst = 10;
 
 bool is_joined = false;
 
@@ -70,6 +71,7 @@ int report(const base::Error& error) {
   } else {
     // What fails on all ranks, the first one says, and mpirun ends this process with it: whoever is
     // still there after a while has a trouble of its own.
+    std::signal(SIGTERM, SIG_DFL);
     ::sleep(kSecondsForTheFirst);
     if (is_joined) std::fprintf(stderr, "ebb: rank %s: %s\n", rank_text(), error.message.c_str());
   }
