@@ -48,6 +48,14 @@ class LossTally {
   std::uint64_t steps_ = 0;
 };
 
+/// Batches on the host are filled up to a multiple of this with samples that do not count: oneDNN
+/// compiles and keeps kernels for every size that it meets.
+constexpr std::size_t kWholeRows = 8;
+
+std::size_t filled_up(std::size_t count) {
+  return (count + kWholeRows - 1) / kWholeRows * kWholeRows;
+}
+
 base::Status check_finite(std::span<const float> weights, const LocalTask& task) {
   for (const float weight : weights) {
     if (!std::isfinite(weight))
@@ -120,25 +128,22 @@ TorchTrainer::Slot& TorchTrainer::slot_at(std::uint32_t index) {
   return slot;
 }
 
-at::Tensor TorchTrainer::pictures_of(const LocalTask& task, std::span<const std::uint32_t> samples,
-                                     Random& random, Slot& slot) const {
-  const auto count = static_cast<std::int64_t>(samples.size());
-  if (!device_.is_cpu()) {
-    const at::Tensor indices =
-        at::from_blob(const_cast<std::uint32_t*>(samples.data()), {count}, at::kInt).to(device_);
-    std::vector<Move> moves;
-    for (std::size_t i = 0; data_->augments && i < samples.size(); ++i)
-      moves.push_back(Move::draw(random));
-    return pictures_.on_device(indices, moves);
-  }
-  slot.pictures.resize(std::size_t{task.batch} * pictures_.floats_each());
-  pictures_.fill_augmented(samples, random, slot.pictures.data());
-  return at::from_blob(slot.pictures.data(),
-                       {count, static_cast<std::int64_t>(data_->picture.channels),
-                        static_cast<std::int64_t>(data_->picture.height),
-                        static_cast<std::int64_t>(data_->picture.width)},
-                       at::kFloat)
-      .to(device_);
+at::Tensor TorchTrainer::on_card(std::span<const std::uint32_t> samples, Random& random) const {
+  std::vector<Move> moves;
+  for (std::size_t i = 0; data_->augments && i < samples.size(); ++i)
+    moves.push_back(Move::draw(random));
+  const at::Tensor indices = at::from_blob(const_cast<std::uint32_t*>(samples.data()),
+                                           {static_cast<std::int64_t>(samples.size())}, at::kInt);
+  return pictures_.on_device(indices.to(device_), moves);
+}
+
+at::Tensor TorchTrainer::on_host(Slot& slot, std::size_t rows) const {
+  return at::from_blob(
+      slot.pictures.data(),
+      {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(data_->picture.channels),
+       static_cast<std::int64_t>(data_->picture.height),
+       static_cast<std::int64_t>(data_->picture.width)},
+      at::kFloat);
 }
 
 base::Result<LocalResult> TorchTrainer::train(std::uint32_t slot_index,
@@ -152,15 +157,26 @@ base::Result<LocalResult> TorchTrainer::train(std::uint32_t slot_index,
   for (std::size_t step = 0;; ++step) {
     const std::span<const std::uint32_t> samples = batch_of(task, step);
     if (samples.empty()) break;
-    slot.labels.clear();
-    for (const std::uint32_t sample : samples)
-      slot.labels.push_back(data_->train.labels[sample]);
-    const at::Tensor labels =
-        at::from_blob(slot.labels.data(), {static_cast<std::int64_t>(samples.size())}, at::kLong)
-            .to(device_);
-    const at::Tensor losses =
-        losses_of(network.forward(pictures_of(task, samples, random, slot).unsqueeze(0)), labels);
-    losses.mean().backward();
+    const std::size_t rows = device_.is_cpu() ? filled_up(samples.size()) : samples.size();
+    slot.labels.assign(rows, 0);
+    slot.shares.assign(rows, 0);
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      slot.labels[i] = data_->train.labels[samples[i]];
+      slot.shares[i] = 1.0F / static_cast<float>(samples.size());
+    }
+    at::Tensor pictures;
+    if (device_.is_cpu()) {
+      slot.make_room(filled_up(task.batch) * pictures_.floats_each());
+      pictures_.fill_augmented(samples, random, slot.pictures.data());
+      pictures = on_host(slot, rows);
+    } else {
+      pictures = on_card(samples, random);
+    }
+    const auto count = static_cast<std::int64_t>(rows);
+    const at::Tensor labels = at::from_blob(slot.labels.data(), {count}, at::kLong).to(device_);
+    const at::Tensor shares = at::from_blob(slot.shares.data(), {count}, at::kFloat).to(device_);
+    const at::Tensor losses = losses_of(network.forward(pictures.unsqueeze(0)), labels);
+    losses.flatten().dot(shares).backward();
     network.step(task.lr, task.proximal);
     const at::Tensor seen = losses.detach().cpu();
     tally.add(seen.data_ptr<float>(), samples.size());
@@ -176,23 +192,18 @@ base::Result<Evaluation> TorchTrainer::evaluate(std::uint32_t slot_index,
   const at::NoGradGuard guard;
   Slot& slot = slot_at(slot_index);
   slot.network->load(weights);
-  slot.pictures.resize(std::max(slot.pictures.size(), kEvaluationBatch * pictures_.floats_each()));
+  slot.make_room(filled_up(kEvaluationBatch) * pictures_.floats_each());
   Evaluation evaluation(data_->classes);
   for (std::size_t first = 0; first < samples.size(); first += kEvaluationBatch) {
     const auto batch = samples.subspan(first, std::min(kEvaluationBatch, samples.size() - first));
-    const auto count = static_cast<std::int64_t>(batch.size());
+    const std::size_t rows = filled_up(batch.size());
     pictures_.fill(split, batch, slot.pictures.data());
-    slot.labels.clear();
-    for (const std::uint32_t sample : batch)
-      slot.labels.push_back(split.labels[sample]);
-    const at::Tensor pictures =
-        at::from_blob(slot.pictures.data(),
-                      {count, static_cast<std::int64_t>(data_->picture.channels),
-                       static_cast<std::int64_t>(data_->picture.height),
-                       static_cast<std::int64_t>(data_->picture.width)},
-                      at::kFloat)
-            .to(device_);
-    const at::Tensor labels = at::from_blob(slot.labels.data(), {count}, at::kLong).to(device_);
+    slot.labels.assign(rows, 0);
+    for (std::size_t i = 0; i < batch.size(); ++i)
+      slot.labels[i] = split.labels[batch[i]];
+    const at::Tensor pictures = on_host(slot, rows).to(device_);
+    const at::Tensor labels =
+        at::from_blob(slot.labels.data(), {static_cast<std::int64_t>(rows)}, at::kLong).to(device_);
     const at::Tensor logits = slot.network->forward(pictures.unsqueeze(0));
     const at::Tensor losses = losses_of(logits, labels).cpu();
     const at::Tensor answers = logits.argmax(2).cpu();

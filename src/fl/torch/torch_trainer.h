@@ -46,17 +46,25 @@ class TorchTrainer final : public Trainer {
  private:
   /// What one thread works with.
   struct Slot {
+    /// At least so many floats for pictures. All are numbers: those that do not count are computed
+    /// with, too.
+    void make_room(std::size_t floats) {
+      if (pictures.size() < floats) pictures.resize(floats);
+    }
+
     std::unique_ptr<BatchedNetwork> network;
     std::vector<float> pictures;
     std::vector<std::int64_t> labels;
+    std::vector<float> shares;  ///< of each sample in the loss of its batch
   };
 
   TorchTrainer(plan::Network network, NetworkShape shape, std::shared_ptr<const DataSet> data,
                std::string backend, at::Device device, std::uint32_t together);
 
   Slot& slot_at(std::uint32_t index) EBB_EXCLUDES(mutex_);
-  at::Tensor pictures_of(const LocalTask& task, std::span<const std::uint32_t> samples,
-                         Random& random, Slot& slot) const;
+  at::Tensor on_card(std::span<const std::uint32_t> samples, Random& random) const;
+  /// The first rows of the slot's pictures.
+  at::Tensor on_host(Slot& slot, std::size_t rows) const;
 
   const plan::Network network_;
   const NetworkShape shape_;
