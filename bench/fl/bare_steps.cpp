@@ -14,7 +14,7 @@
 namespace ebb::bench {
 namespace {
 
-constexpr std::int64_t kEvaluationBatch = 64;
+constexpr std::int64_t kEvaluationBatch = 32;
 
 /// Calls work(item) for every item below `count` on several threads; seconds.
 double on_threads(std::uint32_t threads, std::size_t count,

@@ -207,6 +207,7 @@ base::Result<RoundReport> Engine::run_round() {
   auto cohort = choose_cohort();
   if (!cohort) return cohort.error();
   report.cohort = *cohort;
+  population_.choose(*cohort);
   report.selection_seconds = seconds_since(start);
 
   const std::int64_t training = base::system_clock().now_ns();

@@ -41,8 +41,14 @@ void Population::meet(const World& world) {
   }
 }
 
+void Population::choose(std::span<const std::uint32_t> cohort) {
+  for (const std::uint32_t id : cohort)
+    ++clients_[id].unanswered;
+}
+
 void Population::learn(const Lesson& lesson) {
   Client& client = clients_[lesson.client];
+  client.unanswered = 0;
   ++client.participations;
   client.last_round = lesson.round;
   client.loss = lesson.loss;
@@ -100,21 +106,27 @@ base::Result<Lesson> lesson_from(const base::Json& json) {
 }
 
 base::Json Population::state() const {
-  base::Json list = base::Json::array();
+  base::Json seen = base::Json::array();
+  base::Json unanswered = base::Json::array();
   for (std::uint32_t id = 0; id < clients_.size(); ++id) {
     const Client& client = clients_[id];
+    unanswered.push(std::uint64_t{client.unanswered});
     if (!client.last_round) continue;
     base::Json one = to_json(Lesson{id, *client.last_round, *client.loss, *client.loss_rms,
                                     *client.gradient_norm, client.sketch});
     one.set("participations", std::uint64_t{client.participations});
-    list.push(std::move(one));
+    seen.push(std::move(one));
   }
-  return list;
+  return base::Json::object({{"seen", seen}, {"unanswered", unanswered}});
 }
 
 base::Status Population::restore(const base::Json& state) {
-  if (state.as_array() == nullptr) return damaged("the list of clients");
-  for (const base::Json& one : *state.as_array()) {
+  const base::Json* seen = state.find("seen");
+  const base::Json* unanswered = state.find("unanswered");
+  if (seen == nullptr || seen->as_array() == nullptr || unanswered == nullptr ||
+      unanswered->as_array() == nullptr || unanswered->as_array()->size() != clients_.size())
+    return damaged("the list of clients");
+  for (const base::Json& one : *seen->as_array()) {
     const auto lesson = lesson_from(one);
     if (!lesson) return lesson.error();
     const base::Json* count = one.find("participations");
@@ -123,6 +135,11 @@ base::Status Population::restore(const base::Json& state) {
       return damaged("a client");
     learn(*lesson);
     clients_[lesson->client].participations = static_cast<std::uint32_t>(participations);
+  }
+  for (std::size_t id = 0; id < clients_.size(); ++id) {
+    const auto count = (*unanswered->as_array())[id].as_unsigned();
+    if (!count || *count > UINT32_MAX) return damaged("a client");
+    clients_[id].unanswered = static_cast<std::uint32_t>(*count);
   }
   return {};
 }

@@ -32,6 +32,8 @@ class Population {
 
   /// Takes over the world's state of this round.
   void meet(const World& world);
+  /// These were chosen; whether they answer is not known yet.
+  void choose(std::span<const std::uint32_t> cohort);
   /// An update arrived.
   void learn(const Lesson& lesson);
 

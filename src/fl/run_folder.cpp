@@ -2,12 +2,12 @@
 #include "fl/run_folder.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
 
-#include "base/file.h"
 #include "base/text.h"
 
 namespace ebb::fl {
@@ -24,14 +24,25 @@ base::Status RunFolder::begin(const base::Json& config) {
   if (failed)
     return base::error(base::Code::io, "%s: cannot make the folder: %s", path_.c_str(),
                        failed.message().c_str());
-  const std::string config_path = path_ + "/config.json";
-  if (std::filesystem::exists(config_path, failed))
+  if (std::filesystem::exists(config_path(), failed))
     return base::error(base::Code::bad_input,
                        "%s: has a simulation in it already, expected another folder or --resume",
                        path_.c_str());
-  if (auto written = base::write_file_atomically(config_path, config.text(true) + "\n"); !written)
+  if (auto written = base::write_file_atomically(config_path(), config.text(true) + "\n"); !written)
     return written;
+  if (auto taken = take(); !taken) return taken;
   return base::write_file_atomically(rounds_path(), "");
+}
+
+base::Status RunFolder::take() {
+  base::FileDescriptor file(::open(config_path().c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open())
+    return base::system_error(errno, "%s: cannot be opened", config_path().c_str());
+  // Goes with the process, however that ends.
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return base::error(base::Code::bad_input, "%s: another simulation works in it", path_.c_str());
+  lock_ = std::move(file);
+  return {};
 }
 
 base::Result<std::vector<base::Json>> RunFolder::keep_rounds(std::uint32_t rounds) {

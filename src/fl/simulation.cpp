@@ -71,6 +71,7 @@ class Run {
   base::Status resume() {
     std::string bytes;
     if (workshop_.ranks->is_first()) {
+      if (auto taken = folder_.take(); !taken) return taken;
       auto read = base::read_file(folder_.checkpoint_path(), kMostCheckpointBytes);
       if (!read) return read.error();
       bytes = std::move(*read);

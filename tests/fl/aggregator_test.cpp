@@ -66,7 +66,9 @@ TEST(FedAdam, TakesStepsOfTheLearningRateWhateverTheSizeOfUpdates) {
     for (int round = 0; round < 300; ++round) {
       server.add(size);
       const float now = server.finish();
-      if (round > 250) EXPECT_NEAR(now - last, 0.01F, 0.001F) << size;
+      if (round > 250) {
+        EXPECT_NEAR(now - last, 0.01F, 0.001F) << size;
+      }
       last = now;
     }
   }

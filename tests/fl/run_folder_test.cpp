@@ -36,6 +36,17 @@ TEST_F(RunFolderTest, IsNotWrittenOver) {
   EXPECT_NE(again.error().message.find("--resume"), std::string::npos);
 }
 
+TEST_F(RunFolderTest, BelongsToOneAtATime) {
+  auto first = std::make_unique<RunFolder>(path_);
+  ASSERT_TRUE(first->begin(base::Json::object()));
+  RunFolder second(path_);
+  const auto refused = second.take();
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("another simulation"), std::string::npos);
+  first.reset();
+  EXPECT_TRUE(second.take());
+}
+
 TEST_F(RunFolderTest, LosesTheLinesAfterItsCheckpoint) {
   RunFolder folder(path_);
   ASSERT_TRUE(folder.begin(base::Json::object()));

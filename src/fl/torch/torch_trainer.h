@@ -21,7 +21,7 @@ namespace ebb::fl {
 class TorchTrainer final : public Trainer {
  public:
   /// Pictures that are evaluated at a time: more would only take memory.
-  static constexpr std::size_t kEvaluationBatch = 64;
+  static constexpr std::size_t kEvaluationBatch = 32;
 
   /// `together`: clients that train_together may take. Fails as shape_of and use_backend do.
   static base::Result<std::unique_ptr<TorchTrainer>> create(const plan::Network& network,

@@ -100,6 +100,8 @@ base::Result<Workshop> open_workshop(const Config& config, const Execution& exec
   if (!network) return network.error();
   const auto backend = chosen_backend(config, *network, *data, *ranks);
   if (!backend) return backend.error();
+  // What the trials leave behind would stand below the peak of every round.
+  cleaner.clean({.deep = true});
   const auto together = together_on(*backend, config, *network);
   if (!together) return together.error();
   auto trainer = TorchTrainer::create(*network, *data, *backend, *together);
