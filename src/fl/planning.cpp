@@ -44,8 +44,8 @@ base::Result<Available> available(const Execution& execution) {
   if (execution.memory) return Available{*execution.memory, "--memory"};
   const auto info = sense::memory_info();
   if (!info) return info.error();
-  const std::uint64_t room = std::min(info->machine.available, info->limit);
-  return Available{room + info->process.rss,
+  const double free = static_cast<double>(info->limit) * (100 - info->fullest_percent) / 100;
+  return Available{static_cast<std::uint64_t>(std::max(free, 0.0)) + info->process.rss,
                    std::string("free memory under the ") + sense::name_of(info->source) + " limit"};
 }
 
@@ -86,7 +86,7 @@ base::Result<MemoryPlan> plan_memory(const Config& config, const Execution& exec
   plan.available = room->bytes;
   plan.available_from = room->from;
 
-  // A tenth stays free, so that the thresholds are not passed by what was planned.
+  // What was planned shall not pass a threshold.
   const auto usable =
       static_cast<std::uint64_t>(static_cast<double>(room->bytes) * execution.warn_percent / 100);
   const std::uint64_t fixed = plan.fixed();

@@ -2,9 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
