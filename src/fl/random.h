@@ -23,6 +23,7 @@ enum class Purpose : std::uint32_t {
   privacy_noise = 9,
   synthetic_data = 10,
   workflow = 11,
+  sketch = 12,
 };
 
 /// Random numbers from a counter (Philox 4x32-10, Salmon et al. 2011): the stream is decided by
