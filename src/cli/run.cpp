@@ -2,13 +2,13 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <cstdio>
 #include <memory>
 
 #include "base/bytes.h"
 #include "base/duration.h"
 #include "base/text.h"
+#include "cli/run_store.h"
 #include "cli/run_view.h"
 #include "cli/verb.h"
 #include "record/store.h"
@@ -82,17 +82,9 @@ base::Result<run::Options> options_from(const Words& words) {
 }
 
 record::Run run_of(const run::Options& options) {
-  record::Run run;
-  run.name = options.name;
-  run.command = options.command;
+  record::Run run = beginning_run(options.name, options.command);
   run.role = options.role ? keep::name_of(*options.role) : "";
   run.allocator = options.allocator;
-  char host[256] = "";
-  ::gethostname(host, sizeof host - 1);
-  run.host = host;
-  run.version = EBB_VERSION;
-  run.started =
-      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   run.interval = options.interval_seconds;
   if (const auto info = sense::memory_info()) run.limit = info->limit;
   return run;

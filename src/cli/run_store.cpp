@@ -1,9 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_store.h"
 
+#include <unistd.h>
+
+#include <chrono>
 #include <ctime>
 
 namespace ebb::cli {
+
+record::Run beginning_run(const std::string& name, const std::vector<std::string>& command) {
+  record::Run run;
+  run.name = name;
+  run.command = command;
+  char host[256] = "";
+  ::gethostname(host, sizeof host - 1);
+  run.host = host;
+  run.version = EBB_VERSION;
+  run.started =
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  return run;
+}
 
 base::Result<std::string> record_path(const std::string& db) {
   if (!db.empty()) return db;

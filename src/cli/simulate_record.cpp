@@ -3,9 +3,8 @@
 
 #include <unistd.h>
 
-#include <chrono>
-
 #include "base/clock.h"
+#include "cli/run_store.h"
 #include "heap/host_allocator.h"
 #include "sense/process.h"
 
@@ -14,16 +13,8 @@ namespace {
 
 record::Run run_of(const std::string& name, const std::vector<std::string>& words,
                    std::uint64_t limit) {
-  record::Run run;
-  run.name = name;
-  run.command = words;
+  record::Run run = beginning_run(name, words);
   run.role = "simulator";
-  char host[256] = "";
-  ::gethostname(host, sizeof host - 1);
-  run.host = host;
-  run.version = EBB_VERSION;
-  run.started =
-      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   run.limit = limit;
   return run;
 }

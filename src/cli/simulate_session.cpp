@@ -61,7 +61,7 @@ class Session {
   void say_where() const;
   int dry_run();
 
-  const SimulateOrder& order_;
+  SimulateOrder order_;
   const std::vector<std::string>& words_;
   const std::unique_ptr<fl::Ranks> ranks_;
   const bool is_first_;
@@ -213,6 +213,8 @@ int Session::dry_run() {
 int Session::run() {
   if (const auto opened = open(order_.config); !opened) return report(opened.error());
   if (order_.dry_run) return dry_run();
+  // Chosen once: every method, every seed and whatever is resumed computes with the same one.
+  order_.config.backend = workshop_->trainer->backend();
   outcome_.start_rss = rss_now();
   auto folder = SimulateFolder::open(order_, *ranks_);
   if (!folder) return report(folder.error());

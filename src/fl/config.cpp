@@ -82,6 +82,11 @@ base::Status check_company(const Config& config) {
     return base::error(base::Code::bad_input,
                        "dp_clip with aggregation %s, expected a mean, to whose sum noise is added",
                        name_of(rule));
+  if (config.world.staleness > 0 && !averages)
+    return base::error(base::Code::bad_input,
+                       "staleness with aggregation %s, expected a mean: it needs all updates of a "
+                       "round at once",
+                       name_of(rule));
   if (config.workflow != Workflow::cyclic) return {};
   if (rule != Rule::fedavg && rule != Rule::fedprox)
     return base::error(base::Code::bad_input,

@@ -107,7 +107,7 @@ base::Status Engine::contribute(std::uint32_t place, Member& member,
     // Neither the number of samples nor the size of an update may show.
     const double norm = distance(weights_, trained);
     contribution.weight = 1;
-    contribution.factor = norm > config_.privacy.clip ? config_.privacy.clip / norm : 1;
+    contribution.factor = clip_factor(norm, config_.privacy.clip);
   }
   auto added = aggregator_->add(contribution, weights_, trained);
   if (added) return added;

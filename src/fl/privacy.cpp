@@ -84,22 +84,7 @@ base::Status RenyiAccountant::restore(std::span<const double> divergences) {
   return {};
 }
 
-double clip_factor(std::span<const float> update, double clip) {
-  // Eight sums in a fixed order, which the compiler may keep in vector registers.
-  std::array<double, 8> sums{};
-  std::size_t i = 0;
-  for (; i + sums.size() <= update.size(); i += sums.size()) {
-    for (std::size_t lane = 0; lane < sums.size(); ++lane) {
-      const double value = update[i + lane];
-      sums[lane] += value * value;
-    }
-  }
-  for (; i < update.size(); ++i)
-    sums[0] += double{update[i]} * double{update[i]};
-  double sum = 0;
-  for (const double part : sums)
-    sum += part;
-  const double norm = std::sqrt(sum);
+double clip_factor(double norm, double clip) {
   return norm > clip ? clip / norm : 1;
 }
 

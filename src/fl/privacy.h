@@ -41,8 +41,8 @@ class RenyiAccountant {
   std::vector<double> divergences_;  ///< at each order
 };
 
-/// The factor (at most 1) that brings `update` to norm `clip`. Sums in a fixed order.
-double clip_factor(std::span<const float> update, double clip);
+/// The factor (at most 1) that brings an update of Euclidean norm `norm` to `clip`.
+double clip_factor(double norm, double clip);
 
 /// Code::bad_input where an option is out of its range.
 base::Status check(const PrivacyOptions& options);

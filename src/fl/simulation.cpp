@@ -171,27 +171,11 @@ class Run {
   std::unique_ptr<Engine> engine_;
 };
 
-base::Status check_together(const Config& config) {
-  const bool robust =
-      config.aggregation.rule == Rule::median || config.aggregation.rule == Rule::trimmed_mean;
-  if (robust && config.world.staleness > 0)
-    return base::error(base::Code::bad_input,
-                       "rule %s needs all updates of a round at once: expected staleness 0",
-                       name_of(config.aggregation.rule));
-  if (config.privacy.on() && (robust || config.workflow == Workflow::cyclic))
-    return base::error(base::Code::bad_input,
-                       "differential privacy covers sums of updates: expected another rule than %s "
-                       "and another workflow than cyclic",
-                       name_of(config.aggregation.rule));
-  return {};
-}
-
 }  // namespace
 
 base::Result<SimulationResult> simulate(const Config& config, const Execution& execution,
                                         Workshop& workshop, Observer& observer) {
   if (auto sound = check(config); !sound) return sound.error();
-  if (auto sound = check_together(config); !sound) return sound.error();
   return Run(config, execution, workshop, observer).to_the_end();
 }
 

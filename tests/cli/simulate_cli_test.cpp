@@ -335,6 +335,19 @@ TEST_F(EbbSimulate, ComparesMethodsOnTheSameSeeds) {
     EXPECT_NE(page->find(part), std::string::npos) << part;
 }
 
+TEST_F(EbbSimulate, AComparisonKeepsTheBackEndThatItChose) {
+  const base::Json whole = json_of(
+      {"compare", "--methods", "heuristic.random,heuristic.round_robin", "--seeds", "1,2",
+       "--rounds", "1", "--dataset", "synthetic", "--synthetic-train", "300", "--synthetic-test",
+       "100", "--clients", "8", "--per-round", "3", "--folder", file("kept")});
+  const auto kept = base::parse_json(*base::read_file(file("kept") + "/comparison.json"));
+  ASSERT_TRUE(kept);
+  const std::string backend = *kept->find("backend")->as_string();
+  EXPECT_NE(backend, "auto");
+  for (const base::Json& method : *whole.find("methods")->as_array())
+    EXPECT_EQ(*method.find("config")->find("backend")->as_string(), backend);
+}
+
 TEST_F(EbbSimulate, AComparisonGoesOnAfterAKill) {
   const Words words =
       joined({"compare", "--methods", "heuristic.random,heuristic.round_robin", "--rounds", "30"},

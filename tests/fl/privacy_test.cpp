@@ -102,13 +102,10 @@ TEST(Privacy, ACheckpointIsTakenOrRefused) {
 }
 
 TEST(Privacy, UpdatesAreCutToTheirNorm) {
-  const std::vector<float> update(100, 3);  // norm 30
-  EXPECT_DOUBLE_EQ(clip_factor(update, 15), 0.5);
-  EXPECT_DOUBLE_EQ(clip_factor(update, 30), 1);
-  EXPECT_DOUBLE_EQ(clip_factor(update, 100), 1);
-  EXPECT_DOUBLE_EQ(clip_factor(std::vector<float>{3, 4}, 1), 0.2);
-  EXPECT_DOUBLE_EQ(clip_factor(std::vector<float>(9), 1), 1);
-  EXPECT_DOUBLE_EQ(clip_factor({}, 1), 1);
+  EXPECT_DOUBLE_EQ(clip_factor(30, 15), 0.5);
+  EXPECT_DOUBLE_EQ(clip_factor(30, 30), 1);
+  EXPECT_DOUBLE_EQ(clip_factor(30, 100), 1);
+  EXPECT_DOUBLE_EQ(clip_factor(0, 1), 1);
 }
 
 TEST(Privacy, OptionsOutOfTheirRangeAreRefused) {

@@ -21,6 +21,11 @@ struct Shape {
   std::int64_t width;
 };
 
+/// What is no number stands above all: it must not get lost.
+bool is_above(float one, float other) {
+  return one > other || one != one;
+}
+
 /// Which of four pixels is the largest, the first of equals: bit 0 right, bit 1 below.
 void pool_row(const float* above, const float* below, std::int64_t count, float* into,
               std::uint8_t* which) {
@@ -29,11 +34,11 @@ void pool_row(const float* above, const float* below, std::int64_t count, float*
     const float b = above[2 * x + 1];
     const float c = below[2 * x];
     const float d = below[2 * x + 1];
-    const bool right_above = b > a;
-    const bool right_below = d > c;
+    const bool right_above = is_above(b, a);
+    const bool right_below = is_above(d, c);
     const float top = right_above ? b : a;
     const float bottom = right_below ? d : c;
-    const bool is_below = bottom > top;
+    const bool is_below = is_above(bottom, top);
     into[x] = is_below ? bottom : top;
     which[x] = static_cast<std::uint8_t>(is_below ? 2 + right_below : right_above);
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Three rounds of another simulator, recorded: initial weights, cohorts, the order of every sample,
-// weights after each round. The same steps here have to come to the same weights.
+// weights after each round. Each round, done again from the recorded weights before it, has to come
+// to the same weights but for the rounding of sums. (Over several rounds a sign at a kink of the
+// network, rounded the other way by another processor, grows to 1e-4.)
 #include <cmath>
 #include <cstring>
 
@@ -72,11 +74,12 @@ TEST_P(GoldenTrace, IsReproduced) {
     float largest = 0;
     for (std::size_t i = 0; i < weights.size(); ++i)
       largest = std::max(largest, std::fabs(weights[i] - expected[i]));
-    EXPECT_LT(largest, 1e-4F);
+    EXPECT_LT(largest, 1e-5F);
     const auto evaluation = (*trainer)->evaluate(0, weights, (*data)->test, all);
     ASSERT_TRUE(evaluation);
     EXPECT_NEAR(evaluation->accuracy(), *told.find("accuracy")->as_double(), 3.0 / 10000);
-    EXPECT_NEAR(evaluation->loss(), *told.find("loss")->as_double(), 1e-4);
+    EXPECT_NEAR(evaluation->loss(), *told.find("loss")->as_double(), 1e-5);
+    weights = expected;
   }
 }
 

@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
         Variant{"Swarm", [](Config& config) { config.workflow = Workflow::swarm; }},
         Variant{"LateUpdates",
                 [](Config& config) {
-                  config.world.deadline = 0.5;
+                  config.world.deadline = 0.06;
                   config.world.staleness = 2;
                   config.rounds = 4;
                 }},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fl/torch/pool.h"
 
+#include <limits>
+
 namespace ebb::fl {
 namespace {
 
@@ -29,6 +31,14 @@ TEST(MaxPool, IsWhatLibtorchComputes) {
     });
     EXPECT_TRUE(ours.values.equal(theirs.values)) << pictures;
     EXPECT_TRUE(ours.gradient.equal(theirs.gradient)) << pictures;
+  }
+}
+
+TEST(MaxPool, PassesOnWhatIsNoNumber) {
+  for (std::int64_t at = 0; at < 4; ++at) {
+    at::Tensor pictures = at::ones({1, 1, 2, 2});
+    pictures.flatten()[at] = std::numeric_limits<float>::quiet_NaN();
+    EXPECT_TRUE(max_pool(pictures, 2).isnan().all().item<bool>()) << at;
   }
 }
 

@@ -55,6 +55,22 @@ TEST_F(SimulationTest, CountsWhatIsSentAndComputed) {
   EXPECT_GT(result.rounds[1].flops, first.flops);
 }
 
+TEST_F(SimulationTest, TakesLateUpdatesInALaterRound) {
+  config_.world.deadline = 0.06;
+  config_.world.staleness = 2;
+  config_.rounds = 4;
+  const SimulationResult result = run(config_, on_threads(1));
+  const auto has = [](const std::vector<std::uint32_t>& list, std::uint32_t client) {
+    return std::find(list.begin(), list.end(), client) != list.end();
+  };
+  int late = 0;
+  for (const RoundReport& report : result.rounds) {
+    for (const std::uint32_t client : report.took_part)
+      late += has(report.cohort, client) ? 0 : 1;
+  }
+  EXPECT_GT(late, 0);
+}
+
 TEST_F(SimulationTest, SpendsPrivacyRoundByRound) {
   config_.privacy = {.clip = 1, .noise = 1};
   const SimulationResult result = run(config_, on_threads(1));

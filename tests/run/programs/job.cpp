@@ -8,8 +8,8 @@
 // frees them whole; with steady no larger than after ten seconds. rounds: announces each second as
 // a round. workers: three forked processes share 64 MiB with it; with worker-leaks one of them
 // leaks. cache: fills a cache once, over a third of its time, and stays so. file: maps a growing
-// part of a file. squeeze: frees 360 MiB, which the allocator keeps, and then needs 300 MiB
-// elsewhere, within four seconds.
+// part of a file. squeeze: holds 90 MiB, builds 360 MiB more and frees them, which the allocator
+// keeps; once they were returned, or after SECONDS, it needs 250 MiB elsewhere.
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -164,24 +164,34 @@ void live(const Plan& plan, bool leaks) {
   std::fclose(file);
 }
 
-int squeeze() {
+/// Touches memory that no allocator knows of.
+bool take(std::size_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  std::memset(memory, 1, bytes);
+  return true;
+}
+
+std::size_t resident_bytes() {
+  FILE* file = std::fopen("/proc/self/statm", "r");
+  unsigned long pages = 0;
+  if (file == nullptr || std::fscanf(file, "%*u %lu", &pages) != 1) std::abort();
+  std::fclose(file);
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+int squeeze(double seconds) {
   std::free(filled(30 * kMiB));
-  {
-    // Below 60 MiB each, of which glibc keeps all once its thresholds are up.
-    Pool pool(8);
-    pool.run([] {
-      std::vector<void*> built = blocks(45 * kMiB);
-      free_all(built);
-    });
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    for (std::size_t i = 0; i < 100; ++i) {
-      void* more =
-          mmap(nullptr, 3 * kMiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-      if (more == MAP_FAILED) return 1;
-      std::memset(more, 1, 3 * kMiB);
-      std::this_thread::sleep_for(std::chrono::milliseconds(40));
-    }
-  }
+  if (!take(90 * kMiB)) return 1;
+  // All are built before one is freed: whoever sees memory retained also sees how much is used.
+  static thread_local std::vector<void*> built;
+  Pool pool(8);
+  // Below 60 MiB each, of which glibc keeps all once its thresholds are up.
+  pool.run([] { built = blocks(45 * kMiB); });
+  pool.run([] { free_all(built); });
+  for (double waited = 0; waited < seconds && resident_bytes() > 300 * kMiB; waited += 0.05)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  if (!take(250 * kMiB)) return 1;
   std::puts("survived");
   return 0;
 }
@@ -214,7 +224,7 @@ int main(int count, char** words) {
   if (count > 1) plan.seconds = std::atof(words[1]);
   for (int i = 2; i < count; ++i)
     plan.has.insert(words[i]);
-  if (plan.has.count("squeeze") != 0) return squeeze();
+  if (plan.has.count("squeeze") != 0) return squeeze(plan.seconds);
   if (plan.has.count("workers") != 0) return with_workers(plan);
   live(plan, plan.has.count("leak") != 0);
   return 0;
