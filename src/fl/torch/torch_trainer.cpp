@@ -2,6 +2,7 @@
 #include "fl/torch/torch_trainer.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "fl/random.h"
@@ -57,14 +58,16 @@ std::size_t filled_up(std::size_t count) {
 }
 
 base::Status check_finite(std::span<const float> weights, const LocalTask& task) {
-  for (const float weight : weights) {
-    if (!std::isfinite(weight))
-      return base::error(base::Code::bad_input,
-                         "client %u diverged in round %u: its weights are no numbers any more, "
-                         "expected a smaller learning rate than %g",
-                         task.client, task.round, task.lr);
-  }
-  return {};
+  // Over integers and without a way out: so it runs in vector registers, at the speed of memory.
+  constexpr std::uint32_t kNoNumber = 0x7f800000;
+  std::uint32_t bad = 0;
+  for (const float weight : weights)
+    bad |= (std::bit_cast<std::uint32_t>(weight) & kNoNumber) == kNoNumber ? 1U : 0U;
+  if (bad == 0) return {};
+  return base::error(base::Code::bad_input,
+                     "client %u diverged in round %u: its weights are no numbers any more, "
+                     "expected a smaller learning rate than %g",
+                     task.client, task.round, task.lr);
 }
 
 /// The samples of one step; batches do not reach from one epoch into the next.
