@@ -85,20 +85,27 @@ base::Result<Measured> measure(const Case& one, const std::string& backend) {
     }
     return {};
   };
-  std::vector<float> batched(size * one.clients);
   std::vector<float> first(size);
   if (const auto warm = (*trainer)->train(0, global, tasks[0], first); !warm) return warm.error();
   double start = now();
   if (auto done = one_by_one(); !done) return done.error();
   measured.one_by_one = now() - start;
   const std::uint64_t before = used_on_card();
-  if (auto warm = (*trainer)->train_together(global, tasks, batched); !warm) return warm.error();
+  const auto compare = [&](std::size_t place, const fl::LocalResult&,
+                           std::span<const float> weights) -> base::Status {
+    for (std::size_t i = 0; i < size; ++i)
+      measured.difference =
+          std::max(measured.difference, std::abs(alone[place * size + i] - weights[i]));
+    return {};
+  };
+  if (auto warm = (*trainer)->train_together(global, tasks, compare); !warm) return warm.error();
   measured.taken = used_on_card() - std::min(before, used_on_card());
   start = now();
-  if (auto done = (*trainer)->train_together(global, tasks, batched); !done) return done.error();
+  const auto leave = [](std::size_t, const fl::LocalResult&, std::span<const float>) {
+    return base::Status();
+  };
+  if (auto done = (*trainer)->train_together(global, tasks, leave); !done) return done.error();
   measured.together = now() - start;
-  for (std::size_t i = 0; i < alone.size(); ++i)
-    measured.difference = std::max(measured.difference, std::abs(alone[i] - batched[i]));
   const auto each = fl::side_by_side_bytes(*network, 32);
   if (!each) return each.error();
   measured.planned = *each * one.clients;

@@ -58,7 +58,6 @@ base::Status Engine::train_one(std::uint32_t slot, std::uint32_t place, Member& 
 
 base::Status Engine::train_groups(std::vector<Member>& members,
                                   std::span<const std::uint32_t> mine) {
-  std::vector<float>& trained = trained_.front();
   for (std::size_t first = 0; first < mine.size(); first += workshop_.trainer->together()) {
     const auto group = mine.subspan(
         first, std::min<std::size_t>(workshop_.trainer->together(), mine.size() - first));
@@ -68,14 +67,13 @@ base::Status Engine::train_groups(std::vector<Member>& members,
     std::vector<LocalTask> tasks;
     for (std::size_t i = 0; i < group.size(); ++i)
       tasks.push_back(task_of(members[group[i]].client, orders[i]));
-    trained.resize(group.size() * weights_.size());
-    const auto results = workshop_.trainer->train_together(weights_, tasks, trained);
-    if (!results) return results.error();
-    for (std::size_t i = 0; i < group.size(); ++i) {
-      members[group[i]].result = (*results)[i];
-      const auto model = std::span(trained).subspan(i * weights_.size(), weights_.size());
-      if (auto added = contribute(group[i], members[group[i]], model); !added) return added;
-    }
+    auto added = workshop_.trainer->train_together(
+        weights_, tasks,
+        [&](std::size_t i, const LocalResult& result, std::span<const float> trained) {
+          members[group[i]].result = result;
+          return contribute(group[i], members[group[i]], trained);
+        });
+    if (!added) return added;
   }
   return {};
 }

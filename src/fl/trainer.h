@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "base/result.h"
 #include "fl/data_set.h"
@@ -57,10 +57,13 @@ class Trainer {
 
   /// How many clients train_together takes at once; 1 where one by one is all there is.
   virtual std::uint32_t together() const { return 1; }
-  /// The same trainings in one batched network; `weights` of each one after the other.
-  virtual base::Result<std::vector<LocalResult>> train_together(std::span<const float> global,
-                                                                std::span<const LocalTask> tasks,
-                                                                std::span<float> weights) = 0;
+  /// What one of several trainings came to, by its place among them. The weights live for the call.
+  using Trained = std::function<base::Status(std::size_t place, const LocalResult& result,
+                                             std::span<const float> weights)>;
+  /// The same trainings in one batched network. Hands them over one by one, in their order, so that
+  /// the host holds one model at a time; stops at the first status that is not good.
+  virtual base::Status train_together(std::span<const float> global,
+                                      std::span<const LocalTask> tasks, const Trained& trained) = 0;
 
   /// Lets go of the buffers of all slots from `first` on.
   virtual void release(std::uint32_t first) = 0;

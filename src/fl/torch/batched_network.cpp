@@ -111,16 +111,23 @@ void BatchedNetwork::load(std::span<const float> weights) {
   }
 }
 
-void BatchedNetwork::store(std::span<float> weights) const {
+at::Tensor BatchedNetwork::finite() const {
   const at::NoGradGuard guard;
-  for (std::int64_t client = 0; client < clients_; ++client) {
-    float* model = weights.data() + static_cast<std::size_t>(client) * shape_.elements;
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      const ParameterShape& shape = shape_.parameters[i];
-      const at::Tensor mine = clients_ == 1 ? parameters_[i] : parameters_[i][client];
-      at::from_blob(model + shape.offset, shape.dimensions, at::kFloat).copy_(mine);
-    }
-  }
+  at::Tensor all = at::ones({clients_}, parameters_.front().options().dtype(at::kBool));
+  for (const at::Tensor& parameter : parameters_)
+    all.logical_and_(parameter.isfinite().view({clients_, -1}).all(1));
+  return all.cpu();
+}
+
+void BatchedNetwork::store(std::int64_t client, at::Tensor row) const {
+  const at::NoGradGuard guard;
+  std::vector<at::Tensor> mine;
+  for (const at::Tensor& parameter : parameters_)
+    mine.push_back((clients_ == 1 ? parameter : parameter[client]).flatten());
+  if (parameters_.front().is_cpu())
+    at::cat_out(row, mine);
+  else
+    row.copy_(at::cat(mine));  // a card makes one row of them sooner than it sends each
 }
 
 at::Tensor BatchedNetwork::forward(const at::Tensor& pictures) const {

@@ -26,8 +26,10 @@ class BatchedNetwork {
 
   /// Gives every client these weights, which outlive the steps that follow.
   void load(std::span<const float> weights);
-  /// The weights of each client, one model after the other.
-  void store(std::span<float> weights) const;
+  /// Whether all weights of a client are numbers, for each: on the host.
+  at::Tensor finite() const;
+  /// Copies the weights of one client into a row on the host.
+  void store(std::int64_t client, at::Tensor row) const;
 
   /// `pictures`: [clients, batch, channels, height, width]; gives [clients, batch, classes].
   at::Tensor forward(const at::Tensor& pictures) const;

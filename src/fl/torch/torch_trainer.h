@@ -38,9 +38,8 @@ class TorchTrainer final : public Trainer {
                                     const Split& split,
                                     std::span<const std::uint32_t> samples) override;
   std::uint32_t together() const override { return together_; }
-  base::Result<std::vector<LocalResult>> train_together(std::span<const float> global,
-                                                        std::span<const LocalTask> tasks,
-                                                        std::span<float> weights) override;
+  base::Status train_together(std::span<const float> global, std::span<const LocalTask> tasks,
+                              const Trained& trained) override;
   void release(std::uint32_t first) override;
 
  private:

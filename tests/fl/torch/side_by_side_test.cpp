@@ -97,8 +97,12 @@ TEST_P(BatchedNetworkTest, TrainsSeveralClientsAsIfOneByOne) {
           .backward();
       clients.step(0.01, 0.1);
     }
+    const auto elements = static_cast<std::int64_t>(weights.size());
     std::vector<float> trained(static_cast<std::size_t>(count) * weights.size());
-    clients.store(trained);
+    const at::Tensor rows = at::from_blob(trained.data(), {count, elements}, at::kFloat);
+    for (std::int64_t client = 0; client < count; ++client)
+      clients.store(client, rows[client]);
+    EXPECT_TRUE(clients.finite().all().item<bool>());
     return trained;
   };
   BatchedNetwork together(*network, *shape, kClients, at::kCPU);
