@@ -34,7 +34,8 @@ bool CleanupPolicy::is_affordable(double seconds, std::uint64_t bytes) const {
   if (last_seconds_) predicted = std::min(predicted, last_cost_);
   // The first one is judged by itself: before it, the time so far says little about the job.
   if (!last_seconds_) return true;
-  return spent_ + predicted <= CleanupBudget::kShareOfTime * seconds;
+  return spent_ + predicted <= CleanupBudget::kShareOfTime * seconds &&
+         spent_ + predicted + refaults_ <= kShareWithRefaults * seconds;
 }
 
 void CleanupPolicy::learn_whether_it_lasted(double seconds, std::uint64_t rss) {
@@ -49,9 +50,17 @@ void CleanupPolicy::learn_whether_it_lasted(double seconds, std::uint64_t rss) {
   is_watched_ = false;
 }
 
+void CleanupPolicy::count_what_was_taken_again(std::uint64_t rss) {
+  const std::uint64_t now = std::min(above(rss, floor_), returned_);
+  if (now <= taken_again_) return;
+  refaults_ += kRefaultSecondsPerByte * static_cast<double>(now - taken_again_);
+  taken_again_ = now;
+}
+
 std::optional<wire::Reason> CleanupPolicy::sampled(double seconds, std::uint64_t rss,
                                                    std::optional<std::uint64_t> retained) {
   learn_whether_it_lasted(seconds, rss);
+  count_what_was_taken_again(rss);
   if (is_told_) {
     if (!retained) return std::nullopt;
     retained_ = retained;
@@ -62,11 +71,13 @@ std::optional<wire::Reason> CleanupPolicy::sampled(double seconds, std::uint64_t
     if (!large_since_) {
       large_since_ = seconds;
       least_ = *retained;
+      wait_ = stay_;
     }
     least_ = std::min(least_, *retained);
-    if (asked_ || seconds - *large_since_ < stay_ || !is_affordable(seconds, least_))
-      return std::nullopt;
-    return decide(wire::Reason::retained);
+    if (asked_ || seconds - *large_since_ < wait_) return std::nullopt;
+    if (is_affordable(seconds, least_)) return decide(wire::Reason::retained);
+    wait_ = std::clamp(wait_ * 2, kPatienceSeconds, kLongestStay);
+    return std::nullopt;
   }
   if (asked_ || seconds - last_seconds_.value_or(0) < probe_) return std::nullopt;
   if (!is_worth(above(rss, floor_), floor_, kLargeBytes, kLargeShare)) return std::nullopt;
@@ -75,6 +86,7 @@ std::optional<wire::Reason> CleanupPolicy::sampled(double seconds, std::uint64_t
 }
 
 std::optional<wire::Reason> CleanupPolicy::round_done(double seconds, std::uint64_t rss) {
+  count_what_was_taken_again(rss);
   if (asked_) return std::nullopt;
   // Before the first cleanup nothing tells the floor but one.
   const std::uint64_t expected = std::max(above(rss, floor_), retained_.value_or(0));
@@ -109,6 +121,7 @@ void CleanupPolicy::cleaned(double seconds, const wire::Cleaned& done) {
   last_seconds_ = seconds;
   floor_ = done.rss_after;
   returned_ = done.returned;
+  taken_again_ = 0;
   is_watched_ = !in_vain && done.reason == wire::Reason::retained;
   retained_.reset();
   if ((done.known & wire::kKnowsRetained) != 0) retained_ = done.retained_after;

@@ -10,17 +10,24 @@
 namespace ebb::keep {
 
 /// Decides from outside when one process of a managed job shall clean up: where it pays, at most a
-/// share of the job's time, and at any cost when memory is critical. Times are seconds since the
-/// process was first seen. Each decision is answered by cleaned(); until then there is no other.
-/// Not thread-safe.
+/// share of the job's time, page faults for what it takes again counted in, and at any cost when
+/// memory is critical. Times are seconds since the process was first seen. Each decision is
+/// answered by cleaned(); until then there is no other. Not thread-safe.
 class CleanupPolicy {
  public:
   /// Between rounds memory is worth a cleanup when this much of it...
   static constexpr std::uint64_t kLargeBytes = 64ULL << 20;
   static constexpr double kLargeShare = 0.1;
   /// ...was kept unused for so long. Doubles whenever what was returned is needed again at once.
-  static constexpr double kStaySeconds = 3;
+  static constexpr double kStaySeconds = 2;
   static constexpr double kLongestStay = 300;
+  /// Memory that could not be paid for when it was due is left for a minute, then for two...: late
+  /// in its cycle a job is about to need it again.
+  static constexpr double kPatienceSeconds = 60;
+  /// What is returned and taken again costs the job a page fault of 2 us for every 4 KiB.
+  static constexpr double kRefaultSecondsPerByte = 2e-6 / 4096;
+  /// Cleanups and these faults together take at most this share of the time.
+  static constexpr double kShareWithRefaults = 0.024;
   /// Where the allocator cannot tell what it keeps: the first probe, and the pause between probes,
   /// which doubles while they return little.
   static constexpr double kProbeSeconds = 60;
@@ -55,6 +62,7 @@ class CleanupPolicy {
   std::optional<wire::Reason> decide(wire::Reason reason);
   bool is_affordable(double seconds, std::uint64_t bytes) const;
   void learn_whether_it_lasted(double seconds, std::uint64_t rss);
+  void count_what_was_taken_again(std::uint64_t rss);
 
   bool is_told_ = true;
   bool asked_ = false;
@@ -66,11 +74,14 @@ class CleanupPolicy {
   std::optional<double> large_since_;
   std::uint64_t least_ = 0;  // of what was retained since then
   double stay_ = kStaySeconds;
+  double wait_ = kStaySeconds;  // this time; stay_ or longer
 
   std::optional<double> last_seconds_;  // of the last cleanup
   std::uint64_t floor_ = 0;             // rss after it
   std::uint64_t returned_ = 0;
-  bool is_watched_ = false;  // whether what it returned comes back
+  std::uint64_t taken_again_ = 0;  // of it
+  double refaults_ = 0;            // seconds, of all cleanups so far
+  bool is_watched_ = false;        // whether what it returned comes back
   double probe_ = kProbeSeconds;
 };
 

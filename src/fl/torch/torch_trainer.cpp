@@ -178,8 +178,8 @@ base::Result<LocalResult> TorchTrainer::train(std::uint32_t slot_index,
     tally.add(seen.data_ptr<float>(), samples.size());
   }
   if (!network.finite()[0].item<bool>()) return diverged(task);
-  network.store(0, at::from_blob(weights.data(), {static_cast<std::int64_t>(weights.size())},
-                                 at::kFloat));
+  network.store(
+      0, at::from_blob(weights.data(), {static_cast<std::int64_t>(weights.size())}, at::kFloat));
   return tally.result();
 }
 
