@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/run_store.h"
 #include "cli/simulate_config.h"
+#include "cli/simulate_page.h"
 #include "fl/select/selector.h"
 #include "plan/network.h"
 #include "sense/memory_info.h"
@@ -235,6 +236,9 @@ base::Result<SimulateOrder> order_from(const SimulateWords& words) {
   order.compare = words.compare;
   order.config = *std::move(config);
   order.html = words.html;
+  if (!order.html.empty()) {
+    if (const auto can = can_write_pages(); !can) return can.error();
+  }
   order.json = words.json;
   order.dry_run = words.dry_run;
   order.quiet = words.quiet;

@@ -6,6 +6,8 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "page/document.h"
+#include "page/render.h"
 
 namespace ebb::cli {
 namespace {
@@ -113,7 +115,7 @@ page::BarChart plan_chart(const fl::MemoryPlan& plan) {
   bar.name = "planned";
   double rest = 0;
   for (const fl::MemoryItem& item : plan.items) {
-    if (item.on_disk) continue;
+    if (item.on_disk || item.on_card) continue;
     const double bytes =
         static_cast<double>(item.bytes) * (item.per_client ? plan.parallel_clients : 1);
     if (bytes < kSmallShare * static_cast<double>(plan.total())) {
@@ -205,8 +207,6 @@ page::Verdict best_of(const SimulateOutcome& outcome, const std::vector<fl::Rank
   return verdict;
 }
 
-}  // namespace
-
 page::Document page_of_simulations(const SimulateOrder& order, const SimulateOutcome& outcome) {
   const fl::Config& config = order.config;
   const std::vector<fl::Ranked> ranking = fl::ranking_of(outcome.methods);
@@ -233,6 +233,16 @@ page::Document page_of_simulations(const SimulateOrder& order, const SimulateOut
   if (order.compare) page.tables.push_back(ranking_table(outcome, ranking));
   page.tables.push_back(results_table(outcome, ranking));
   return page;
+}
+
+}  // namespace
+
+base::Status can_write_pages() {
+  return {};
+}
+
+base::Status write_page(const SimulateOrder& order, const SimulateOutcome& outcome) {
+  return page::write(page_of_simulations(order, outcome), order.html);
 }
 
 }  // namespace ebb::cli

@@ -2,12 +2,14 @@
 #pragma once
 
 #include "cli/simulate_view.h"
-#include "page/document.h"
 
 namespace ebb::cli {
 
-/// Simulations as a page: accuracy, loss and memory by round with their bands, how often clients
-/// took part, the memory plan and the figures. Requires: a method with a repeat.
-page::Document page_of_simulations(const SimulateOrder& order, const SimulateOutcome& outcome);
+/// Code::unavailable where this build writes none.
+base::Status can_write_pages();
+
+/// Simulations as a page at `order.html`: accuracy, loss and memory by round with their bands, how
+/// often clients took part, the memory plan and the figures. Requires: a method with a repeat.
+base::Status write_page(const SimulateOrder& order, const SimulateOutcome& outcome);
 
 }  // namespace ebb::cli

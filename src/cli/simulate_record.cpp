@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "cli/run_store.h"
 #include "heap/host_allocator.h"
+#include "run/journal.h"
 #include "sense/process.h"
 
 namespace ebb::cli {
@@ -19,32 +20,46 @@ record::Run run_of(const std::string& name, const std::vector<std::string>& word
   return run;
 }
 
-}  // namespace
+class JournalledRecord final : public SimulateRecord {
+ public:
+  JournalledRecord(const std::string& path, const record::Run& run);
 
-SimulateRecord::SimulateRecord(const std::string& path, const std::string& name,
-                               const std::vector<std::string>& words, std::uint64_t limit)
-    : run_(run_of(name, words, limit)),
-      began_ns_(base::system_clock().now_ns()),
-      journal_(path, run_, false) {
-  if (path.empty()) return;
+  void add(const fl::RoundReport& round) override;
+  void add(const keep::CleanupReport& cleanup) override;
+  void warn(const std::string& line) override;
+  void end(int exit_code, const std::string& ending) override;
+  std::int64_t run_id() const override { return journal_.run_id(); }
+
+ private:
+  double now() const;
+  void sample(const fl::RoundReport* round);
+
+  record::Run run_;
+  std::int64_t began_ns_;
+  record::ProcessKey process_;
+  run::Journal journal_;
+};
+
+JournalledRecord::JournalledRecord(const std::string& path, const record::Run& run)
+    : run_(run), began_ns_(base::system_clock().now_ns()), journal_(path, run_, false) {
   record::Process process;
   process.pid = ::getpid();
   if (const auto reading = sense::read_process()) {
     process.start = reading->start_ticks;
     process.parent = reading->parent;
   }
-  process.command = "ebb-simulate " + name;
+  process.command = "ebb-simulate " + run.name;
   process.allocator = heap::name_of(heap::host_allocator().kind());
   process_ = process.key();
   journal_.add(process);
   sample(nullptr);
 }
 
-double SimulateRecord::now() const {
+double JournalledRecord::now() const {
   return base::seconds_between(began_ns_, base::system_clock().now_ns());
 }
 
-void SimulateRecord::sample(const fl::RoundReport* round) {
+void JournalledRecord::sample(const fl::RoundReport* round) {
   const auto reading = sense::read_process();
   if (!reading) return;
   record::Sample sample;
@@ -64,7 +79,7 @@ void SimulateRecord::sample(const fl::RoundReport* round) {
   journal_.add(sample);
 }
 
-void SimulateRecord::add(const fl::RoundReport& round) {
+void JournalledRecord::add(const fl::RoundReport& round) {
   if (journal_.run_id() == 0) return;
   if (round.memory.returned > 0) {
     record::Action action;
@@ -84,7 +99,7 @@ void SimulateRecord::add(const fl::RoundReport& round) {
   journal_.check();
 }
 
-void SimulateRecord::add(const keep::CleanupReport& cleanup) {
+void JournalledRecord::add(const keep::CleanupReport& cleanup) {
   if (journal_.run_id() == 0) return;
   record::Action action;
   action.process = process_;
@@ -102,16 +117,25 @@ void SimulateRecord::add(const keep::CleanupReport& cleanup) {
   sample(nullptr);
 }
 
-void SimulateRecord::warn(const std::string& line) {
+void JournalledRecord::warn(const std::string& line) {
   journal_.add(record::Event{now(), "warn", line, process_});
 }
 
-void SimulateRecord::end(int exit_code, const std::string& ending) {
+void JournalledRecord::end(int exit_code, const std::string& ending) {
   journal_.process_ended(process_, now());
   run_.ended = run_.started + now();
   run_.exit_code = exit_code;
   run_.ending = ending;
   journal_.end(run_);
+}
+
+}  // namespace
+
+std::unique_ptr<SimulateRecord> record_simulation(const std::string& path, const std::string& name,
+                                                  const std::vector<std::string>& words,
+                                                  std::uint64_t limit) {
+  if (path.empty()) return std::make_unique<SimulateRecord>();
+  return std::make_unique<JournalledRecord>(path, run_of(name, words, limit));
 }
 
 }  // namespace ebb::cli

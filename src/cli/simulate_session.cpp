@@ -13,7 +13,6 @@
 #include "cli/simulate_watcher.h"
 #include "cli/verb.h"
 #include "fl/planning.h"
-#include "page/render.h"
 #include "sense/memory_info.h"
 #include "sense/process.h"
 
@@ -157,9 +156,7 @@ base::Status Session::show() const {
     if (!written) return written;
   }
   if (!order_.html.empty() && !outcome_.methods.empty()) {
-    if (const auto written = page::write(page_of_simulations(order_, outcome_), order_.html);
-        !written)
-      return written;
+    if (const auto written = write_page(order_, outcome_); !written) return written;
   }
   if (order_.json) {
     std::puts(json.text().c_str());

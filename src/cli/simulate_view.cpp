@@ -173,13 +173,18 @@ std::string plan_text(const fl::MemoryPlan& plan, const term::Style& style) {
   term::Table table({{"memory for", Align::left}, {"each"}, {"times"}, {"together"}});
   for (const fl::MemoryItem& item : plan.items) {
     const std::uint64_t times = item.per_client ? plan.parallel_clients : 1;
-    table.add_row({item.purpose + (item.on_disk ? " (on disk)" : ""), bytes_text(item.bytes),
-                   std::to_string(times), bytes_text(times * item.bytes)});
+    const char* where = item.on_disk ? " (on disk)" : item.on_card ? " (on the card)" : "";
+    table.add_row({item.purpose + where, bytes_text(item.bytes), std::to_string(times),
+                   bytes_text(times * item.bytes)});
   }
   table.add_row({style.paint("planned", term::Colour::bold), "", "", bytes_text(plan.total())});
-  return table.text(style) + format_text("available  %s (%s); %u clients at a time\n",
-                                         bytes_text(plan.available).c_str(),
-                                         plan.available_from.c_str(), plan.parallel_clients);
+  std::string text = table.text(style);
+  if (plan.card_available > 0)
+    text += format_text("on the card %s of %s\n", bytes_text(plan.card_total()).c_str(),
+                        bytes_text(plan.card_available).c_str());
+  return text + format_text("available  %s (%s); %u clients at a time\n",
+                            bytes_text(plan.available).c_str(), plan.available_from.c_str(),
+                            plan.parallel_clients);
 }
 
 std::string outcome_text(const SimulateOutcome& outcome, const term::Style& style) {

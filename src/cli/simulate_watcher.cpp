@@ -56,8 +56,7 @@ void SimulateWatcher::begin() {
     std::fflush(stdout);
   }
   progress_ = std::make_unique<SimulateProgress>(about_.name, about_.rounds, about_.quiet);
-  record_ = std::make_unique<SimulateRecord>(about_.record_path, about_.name, *about_.words,
-                                             about_.limit);
+  record_ = record_simulation(about_.record_path, about_.name, *about_.words, about_.limit);
 }
 
 }  // namespace ebb::cli

@@ -38,8 +38,7 @@ base::Status Engine::train_cohort(std::vector<Member>& members) {
   for (std::uint32_t place = 0; place < members.size(); ++place) {
     if (is_mine(place) && members[place].fate.arrives) mine.push_back(place);
   }
-  if (workshop_.trainer->together() > 1 && config_.aggregation.rule != Rule::fedprox)
-    return train_groups(members, mine);
+  if (workshop_.trainer->together() > 1) return train_groups(members, mine);
   return crew_.run(static_cast<std::uint32_t>(mine.size()),
                    [&](std::uint32_t slot, std::uint32_t item) {
                      return train_one(slot, mine[item], members[mine[item]]);
@@ -120,7 +119,10 @@ void Engine::take_note(Member& member, std::span<const float> from,
   const double path =
       config_.lr * static_cast<double>(std::max<std::uint64_t>(member.result.steps, 1));
   member.gradient_norm = distance(from, trained) / path;
-  member.sketch = sketch_of(from, trained);
+  if (selector_->needs_sketches())
+    member.sketch = sketch_of(from, trained);
+  else
+    member.sketch.assign(kSketchLength, 0);
 }
 
 base::Status Engine::exchange(std::vector<Member>& members) {

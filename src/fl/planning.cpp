@@ -78,10 +78,21 @@ base::Result<MemoryPlan> plan_memory(const Config& config, const Execution& exec
       {"checkpoint while it is written",
        execution.folder.empty() ? 0
                                 : 2 * (model + aggregator.accumulators + aggregator.server_state)},
-      {"training of a client", *step, true},
-      {"model of a client", model, true},
       {"updates of a round", aggregator.spill, false, true},
   };
+  const bool on_card = workshop.card_available > 0;
+  if (on_card) {
+    // The host takes the clients' models one after the other.
+    plan.items.push_back({"model of a client", model});
+    const auto each = side_by_side_bytes(workshop.network, config.batch);
+    if (!each) return each.error();
+    plan.items.push_back({"data set", workshop.data->train.pixels.size(), false, false, true});
+    plan.items.push_back({"training of a client", *each, true, false, true});
+    plan.card_available = workshop.card_available;
+  } else {
+    plan.items.push_back({"training of a client", *step, true});
+    plan.items.push_back({"model of a client", model, true});
+  }
   std::erase_if(plan.items, [](const MemoryItem& item) { return item.bytes == 0; });
   plan.available = room->bytes;
   plan.available_from = room->from;
@@ -99,6 +110,10 @@ base::Result<MemoryPlan> plan_memory(const Config& config, const Execution& exec
                        room->from.c_str(), base::bytes_text(room->bytes).c_str(),
                        base::bytes_text(needed).c_str(), base::bytes_text(fixed + each).c_str(),
                        execution.warn_percent);
+  }
+  if (on_card) {
+    plan.parallel_clients = workshop.trainer->together();
+    return plan;
   }
   const std::uint64_t fits = (usable - fixed) / each;
   const std::uint64_t cores = std::max(std::thread::hardware_concurrency(), 1U);

@@ -51,8 +51,9 @@ class Run {
     if (!plan) return plan.error();
     result_.plan = std::move(*plan);
     if (workshop_.ranks->is_first()) observer_.planned(result_.plan);
-    auto engine =
-        Engine::create(result_.config, execution_, workshop_, result_.plan.parallel_clients);
+    // A card trains its clients in one network, for one thread.
+    const std::uint32_t threads = workshop_.card_available > 0 ? 1 : result_.plan.parallel_clients;
+    auto engine = Engine::create(result_.config, execution_, workshop_, threads);
     if (!engine) return engine.error();
     engine_ = std::move(*engine);
     if (writes() && !execution_.resume) {
@@ -149,7 +150,8 @@ class Run {
       memory.live = cleaned.after.live;
       memory.retained = cleaned.after.retained;
     }
-    memory.parallel_clients = engine_->crew().now();
+    memory.parallel_clients =
+        workshop_.card_available > 0 ? result_.plan.parallel_clients : engine_->crew().now();
     if (const auto process = sense::read_process()) {
       memory.rss = process->rss;
       memory.peak = process->hwm.value_or(process->rss);

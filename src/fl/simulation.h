@@ -96,6 +96,7 @@ struct Workshop {
   std::unique_ptr<Trainer> trainer;
   std::unique_ptr<Ranks> ranks;
   keep::Cleaner* cleaner = nullptr;  ///< outlives it
+  std::uint64_t card_available = 0;  ///< memory of the card that trains; 0: the host does
   double setup_seconds = 0;
 };
 

@@ -14,6 +14,25 @@ constexpr double kWeightUnit = 0x1p-30;
 /// Two bits less than a signed 64-bit integer has: contributions are rounded up at times.
 constexpr int kUsableBits = 61;
 
+/// Written so that what is no number is too far, too.
+bool is_too_far(float from, float to) {
+  return !(std::fabs(static_cast<double>(to) - static_cast<double>(from)) <=
+           UpdateSum::kLargestMove);
+}
+
+base::Status check_moves(std::span<const float> from, std::span<const float> to) {
+  // Without a way out of the loop: so it runs in vector registers.
+  unsigned bad = 0;
+  for (std::size_t i = 0; i < from.size(); ++i)
+    bad |= is_too_far(from[i], to[i]) ? 1U : 0U;
+  for (std::size_t i = 0; bad != 0 && i < from.size(); ++i) {
+    if (is_too_far(from[i], to[i]))
+      return base::error(base::Code::bad_input, "parameter %zu went from %g to %g", i,
+                         static_cast<double>(from[i]), static_cast<double>(to[i]));
+  }
+  return {};
+}
+
 }  // namespace
 
 UpdateSum::UpdateSum(std::size_t parameters, double largest_weight) : sums_(parameters + 1) {
@@ -27,12 +46,7 @@ base::Status UpdateSum::add(std::span<const float> from, std::span<const float> 
                             double factor) {
   EBB_CHECK(from.size() == parameters() && to.size() == parameters());
   EBB_CHECK(weight >= 0 && factor >= 0 && factor <= 1);
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    // Written so that what is no number fails, too.
-    if (!(std::fabs(static_cast<double>(to[i]) - from[i]) <= kLargestMove))
-      return base::error(base::Code::bad_input, "parameter %zu went from %g to %g", i,
-                         static_cast<double>(from[i]), static_cast<double>(to[i]));
-  }
+  if (auto sound = check_moves(from, to); !sound) return sound;
   const double scale = weight * factor / unit_;
   const base::Lock lock(mutex_);
   for (std::size_t i = 0; i < from.size(); ++i)

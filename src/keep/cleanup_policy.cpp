@@ -35,7 +35,7 @@ bool CleanupPolicy::is_affordable(double seconds, std::uint64_t bytes) const {
   // The first one is judged by itself: before it, the time so far says little about the job.
   if (!last_seconds_) return true;
   return spent_ + predicted <= CleanupBudget::kShareOfTime * seconds &&
-         spent_ + predicted + refaults_ <= kShareWithRefaults * seconds;
+         spent_ + predicted + refaults_ <= kShareWithRefaults * std::max(seconds, kLearningSeconds);
 }
 
 void CleanupPolicy::learn_whether_it_lasted(double seconds, std::uint64_t rss) {

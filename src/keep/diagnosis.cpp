@@ -114,7 +114,7 @@ class Doctor {
         decide_growing_retention(trends_.retained);
       }
     } else if (trends_.retained.slope) {
-      if (grows(growing, kClearGrowth)) {
+      if (grows(growing, kClearGrowth) && !may_be_retained(growing)) {
         // A growth of which one cleanup returns many times as much is not the first thing to say.
         if (growing.growth() < kDwarfedShare * static_cast<double>(series_.cleanups.typical))
           judge_level_retention();
@@ -129,6 +129,15 @@ class Doctor {
       decide_growing_retention(trends_.anon);
     }
     judge_level_retention();
+  }
+
+  /// Whether the allocator may hold half of the growth or more: because what it retains grows so
+  /// fast, or because cleanups return it.
+  bool may_be_retained(const Assessment& growing) const {
+    const double half = growing.slope->per_second / 2;
+    return trends_.retained.slope->per_second >= half ||
+           (trends_.floor.slope && trends_.floor.slope->per_second < half &&
+            trends_.cleanups_paid(series_));
   }
 
   void decide_fragmentation() {

@@ -155,22 +155,23 @@ TEST(Configuration, NamesGoBothWays) {
 
 TEST(MemoryPlans, AddUpWhatIsFixedAndWhatEachClientTakes) {
   MemoryPlan plan;
-  plan.items = {{"data set", 1000, false, false},
-                {"accumulator", 200, false, false},
-                {"training", 30, true, false},
-                {"spill file", 5000, false, true}};
+  plan.items = {{"data set", 1000, false, false},  {"accumulator", 200, false, false},
+                {"training", 30, true, false},     {"spill file", 5000, false, true},
+                {"weights", 7, true, false, true}, {"pictures", 50, false, false, true}};
   plan.parallel_clients = 4;
   plan.available = 4096;
   plan.available_from = "--memory";
   EXPECT_EQ(plan.fixed(), 1200U);
   EXPECT_EQ(plan.per_client(), 30U);
   EXPECT_EQ(plan.total(), 1320U);
+  EXPECT_EQ(plan.card_total(), 78U);
   const base::Json json = to_json(plan);
   EXPECT_EQ(json.find("total_bytes")->as_unsigned(), 1320U);
   EXPECT_EQ(json.find("parallel_clients")->as_unsigned(), 4U);
-  ASSERT_EQ(json.find("items")->as_array()->size(), 4U);
-  EXPECT_EQ(json.find("items")->as_array()->at(3).text(),
-            R"({"purpose":"spill file","bytes":5000,"per_client":false,"on_disk":true})");
+  ASSERT_EQ(json.find("items")->as_array()->size(), 6U);
+  EXPECT_EQ(
+      json.find("items")->as_array()->at(3).text(),
+      R"({"purpose":"spill file","bytes":5000,"per_client":false,"on_disk":true,"on_card":false})");
 }
 
 }  // namespace

@@ -57,6 +57,16 @@ TEST_P(EverySelector, GivesTheSameAnswersToTheSameCalls) {
   EXPECT_EQ(run(1) == run(2), GetParam() == "heuristic.round_robin");
 }
 
+TEST_P(EverySelector, AsksForSketchesIfItLooksAtThem) {
+  const auto run = [](std::uint32_t groups) {
+    const auto selector = make_selector(GetParam());
+    FakeFederation world(40);
+    world.sketch_group = [=](std::uint32_t id) { return id % groups; };
+    return world.rounds(*selector, 5, 40);
+  };
+  EXPECT_EQ(run(4) != run(9), make_selector(GetParam())->needs_sketches());
+}
+
 /// Twelve rounds by a selector that starts from `state`, after it was told of `open_round`.
 std::vector<Cohort> go_on(const std::string& key, const std::string& state, FakeFederation world,
                           const std::optional<Cohort>& open_round) {

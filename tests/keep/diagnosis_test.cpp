@@ -160,6 +160,31 @@ TEST(Diagnosis, WhatCleanupsReturnEveryRoundIsRetention) {
       << found.headline;
 }
 
+TEST(Diagnosis, GrowthThatCleanupsReturnIsNotForeign) {
+  const Points retained = over_time([](double t) { return std::fmod(t, 7) * 20; });
+  const Points floor = after_cleanups(12, [](int i) { return 450 + 20 * std::sin(i); });
+  MemorySeries series{.rss = kGrowing,
+                      .anon = kGrowing,
+                      .live = kLevel,
+                      .retained = retained,
+                      .after_cleanup = floor};
+  EXPECT_EQ(diagnose(series).verdict, Verdict::foreign) << "as long as nothing is returned";
+  series.cleanups = cleanups_of(100);
+  const Diagnosis found = diagnose(series);
+  EXPECT_EQ(found.verdict, Verdict::retention) << found.headline;
+  EXPECT_TRUE(found.also.empty());
+}
+
+TEST(Diagnosis, GrowthThatMayBeRetainedIsNotForeign) {
+  // So restless that its own growth is not certain.
+  const Points retained =
+      over_time([](double t) { return 200 + 0.45 * t + 150 * std::sin(t * 0.9); });
+  const Diagnosis found =
+      diagnose({.rss = kGrowing, .anon = kGrowing, .live = kLevel, .retained = retained});
+  EXPECT_NE(found.verdict, Verdict::foreign) << found.headline;
+  EXPECT_TRUE(found.also.empty());
+}
+
 TEST(Diagnosis, CleanupsThatReturnLittleAreNoRetention) {
   const Diagnosis found = diagnose({.rss = kLevel,
                                     .anon = kLevel,

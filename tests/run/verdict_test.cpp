@@ -35,8 +35,10 @@ struct Case {
 };
 
 std::vector<Case> cases_on(const std::string& allocator) {
+  // Where pages are purged by the clock, level memory moves by some MiB for a while.
+  const std::string until_level = allocator == "glibc" ? "45" : "75";
   std::vector<Case> cases = {
-      {allocator, {"neither"}, "healthy", "", EBB_JOB, "45"},
+      {allocator, {"neither"}, "healthy", "", EBB_JOB, until_level},
       {allocator, {"workers"}, "healthy", "", EBB_JOB, "45"},
       {allocator, {"leak", "rounds"}, "leak", ""},
       {allocator, {"retain", "rounds"}, "retention", ""},

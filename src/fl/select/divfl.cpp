@@ -90,6 +90,8 @@ class DivFl final : public Selector {
     return cohort;
   }
 
+  bool needs_sketches() const override { return true; }
+
  private:
   double tolerance_;
 };

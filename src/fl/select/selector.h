@@ -43,7 +43,7 @@ struct Client {
   std::optional<double> loss_rms;       ///< root of the mean squared loss, likewise
   std::optional<double> gradient_norm;  ///< of its last update, per step and learning rate
   /// A random projection of its last update, whose inner products approximate those of updates;
-  /// empty before the first participation.
+  /// empty before the first participation. Only for selectors that ask for it.
   std::vector<float> sketch;
 };
 
@@ -78,6 +78,9 @@ class Selector {
 
   /// After each round.
   virtual void learn(const Outcome&) {}
+
+  /// Whether it looks at Client::sketch, which is all zeros otherwise.
+  virtual bool needs_sketches() const { return false; }
 
   /// All that select() depends on beyond its argument and its parameters, for a checkpoint; and
   /// back. Code::bad_input where `state` is not what such a selector saves; it is unchanged then.

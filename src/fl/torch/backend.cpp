@@ -5,6 +5,10 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#if __has_include(<torch/headeronly/version.h>)
+#include <ATen/DeviceAccelerator.h>
+#define EBB_CAN_EMPTY_DEVICE_CACHE
+#endif
 
 namespace ebb::fl {
 
@@ -37,6 +41,12 @@ base::Result<at::Device> use_backend(const std::string& name) {
     return at::Device(at::kCUDA, 0);
   }
   return at::Device(at::kCPU);
+}
+
+void empty_device_cache() {
+#ifdef EBB_CAN_EMPTY_DEVICE_CACHE
+  if (at::hasCUDA()) at::accelerator::emptyCache();
+#endif
 }
 
 }  // namespace ebb::fl

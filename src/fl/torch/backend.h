@@ -18,4 +18,7 @@ std::vector<std::string> backends_here();
 /// Code::unavailable for one that is not here.
 base::Result<at::Device> use_backend(const std::string& name);
 
+/// Gives what libtorch keeps of a card's memory, unused, back to it. PyTorch 2.10 and later.
+void empty_device_cache();
+
 }  // namespace ebb::fl

@@ -29,7 +29,6 @@ Pictures::Pictures(const DataSet& data, at::Device device)
       values[byte] = (static_cast<float>(byte) / 255.0F - data.normalisation.mean[channel]) /
                      data.normalisation.deviation[channel];
   }
-  if (device.is_cpu()) return;
   const auto count = static_cast<std::int64_t>(data.train.size());
   pixels_ = at::from_blob(const_cast<std::uint8_t*>(data.train.pixels.data()),
                           {count, static_cast<std::int64_t>(data.picture.channels),

@@ -46,8 +46,8 @@ class Pictures {
   const DataSet& data_;
   const std::size_t floats_each_;
   std::vector<std::array<float, 256>> values_;  ///< of each byte, per channel
-  at::Tensor pixels_;  ///< all training bytes, on a device that is not the host
-  at::Tensor mean_;    ///< likewise, per channel
+  at::Tensor pixels_;  ///< all training bytes; on the host those of the data set itself
+  at::Tensor mean_;    ///< per channel
   at::Tensor deviation_;
 };
 

@@ -292,6 +292,7 @@ base::Status TorchTrainer::train_together(std::span<const float> global,
 void TorchTrainer::release(std::uint32_t first) {
   const base::Lock lock(mutex_);
   if (slots_.size() > first) slots_.resize(first);
+  if (first == 0 && device_.is_cuda()) empty_device_cache();
 }
 
 }  // namespace ebb::fl

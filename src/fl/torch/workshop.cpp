@@ -3,6 +3,7 @@
 #include <array>
 #include <numeric>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "fl/planning.h"
 #include "fl/simulation.h"
@@ -77,16 +78,39 @@ base::Result<std::string> chosen_backend(const Config& config, const plan::Netwo
   return here[index];
 }
 
-/// How many clients a card takes at once: those of a round, or as many as its free memory holds.
-base::Result<std::uint32_t> together_on(const std::string& backend, const Config& config,
-                                        const plan::Network& network) {
-  if (backend != "cuda") return 1U;
+/// Whether a card trains, and how many clients it takes at once.
+struct Card {
+  std::uint32_t clients = 1;
+  std::uint64_t available = 0;  ///< bytes; 0: the host trains
+};
+
+/// Those of a round, as many as were asked for, or as many as the card's free memory holds.
+base::Result<Card> card_for(const std::string& backend, const Config& config,
+                            const Execution& execution, const plan::Network& network,
+                            const DataSet& data) {
+  Card card;
+  if (backend != "cuda") return card;
   const auto meter = sense::GpuMeter::open();
   if (!meter) return meter.error();
   const auto cards = meter->read();
   if (!cards) return cards.error();
   const std::uint64_t free = cards->empty() ? 0 : cards->front().free.value_or(0);
-  return clients_side_by_side(network, config.batch, config.per_round, free / 10 * 9);
+  // CUDA's context and its libraries need some of it, too.
+  card.available = free / 10 * 9;
+  const std::uint64_t pictures = data.train.pixels.size();
+  const auto each = side_by_side_bytes(network, config.batch);
+  if (!each) return each.error();
+  if (pictures + *each > card.available)
+    return base::error(
+        base::Code::bad_input, "the card has %s for it, but the data set and one client need %s",
+        base::bytes_text(card.available).c_str(), base::bytes_text(pictures + *each).c_str());
+  std::uint32_t wanted = config.per_round;
+  if (execution.parallel_clients > 0) wanted = std::min(wanted, execution.parallel_clients);
+  const auto clients =
+      clients_side_by_side(network, config.batch, wanted, card.available - pictures);
+  if (!clients) return clients.error();
+  card.clients = *clients;
+  return card;
 }
 
 }  // namespace
@@ -102,9 +126,10 @@ base::Result<Workshop> open_workshop(const Config& config, const Execution& exec
   if (!backend) return backend.error();
   // What the trials leave behind would stand below the peak of every round.
   cleaner.clean({.deep = true});
-  const auto together = together_on(*backend, config, *network);
-  if (!together) return together.error();
-  auto trainer = TorchTrainer::create(*network, *data, *backend, *together);
+  if (*backend == "cuda") empty_device_cache();
+  const auto card = card_for(*backend, config, execution, *network, **data);
+  if (!card) return card.error();
+  auto trainer = TorchTrainer::create(*network, *data, *backend, card->clients);
   if (!trainer) return trainer.error();
   Workshop workshop;
   workshop.data = std::move(*data);
@@ -112,6 +137,7 @@ base::Result<Workshop> open_workshop(const Config& config, const Execution& exec
   workshop.trainer = std::move(*trainer);
   workshop.ranks = std::move(ranks);
   workshop.cleaner = &cleaner;
+  workshop.card_available = card->available;
   workshop.setup_seconds = base::seconds_between(start, base::system_clock().now_ns());
   return workshop;
 }
