@@ -124,9 +124,13 @@ base::Result<Workshop> open_workshop(const Config& config, const Execution& exec
   if (!network) return network.error();
   const auto backend = chosen_backend(config, *network, *data, *ranks);
   if (!backend) return backend.error();
+  // CUDA's libraries load with the first step: after it their memory is there to be planned with.
+  if (*backend == "cuda") {
+    if (const auto step = time_of(*backend, config, *network, *data); !step) return step.error();
+    empty_device_cache();
+  }
   // What the trials leave behind would stand below the peak of every round.
   cleaner.clean({.deep = true});
-  if (*backend == "cuda") empty_device_cache();
   const auto card = card_for(*backend, config, execution, *network, **data);
   if (!card) return card.error();
   auto trainer = TorchTrainer::create(*network, *data, *backend, card->clients);
