@@ -3,6 +3,7 @@
 #include "fl/torch/batched_network.h"
 
 #include "fl/torch/layers.h"
+#include "fl/torch/nearness.h"
 
 namespace ebb::fl {
 namespace {
@@ -110,12 +111,9 @@ TEST_P(BatchedNetworkTest, TrainsSeveralClientsAsIfOneByOne) {
   for (std::int64_t client = 0; client < kClients; ++client) {
     BatchedNetwork alone(*network, *shape, 1, at::kCPU);
     const std::vector<float> own = steps(alone, client, 1);
-    float largest = 0;
-    for (std::size_t i = 0; i < own.size(); ++i)
-      largest = std::max(
-          largest,
-          std::abs(own[i] - side_by_side[static_cast<std::size_t>(client) * own.size() + i]));
-    EXPECT_LT(largest, 2e-5F) << client;
+    const auto theirs =
+        std::span(side_by_side).subspan(static_cast<std::size_t>(client) * own.size(), own.size());
+    EXPECT_LT(apart(weights, own, theirs), kRounding) << client;
   }
 }
 
