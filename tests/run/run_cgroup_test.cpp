@@ -88,11 +88,12 @@ TEST_F(EbbRunInAGroup, SaysThatItWasTheKernelWhoKilledTheJob) {
 
 TEST_F(EbbRunInAGroup, StopsAJobBeforeTheKernelKillsIt) {
   if (!group_.usable()) GTEST_SKIP() << "no control group can be made here";
-  const Finished done = support::run(group_.inside(
-      command({"--interval", "100ms", "--critical", "70", "--warn", "60", "--on-critical", "stop"},
-              {"/usr/bin/python3", "-c",
-               "import time\nkept = []\nwhile True:\n"
-               "  kept.append(bytearray(1 << 20)); time.sleep(0.02)\n"})));
+  const Finished done = support::run(group_.inside(command(
+      {"--interval", "100ms", "--critical", "70", "--warn", "60", "--on-critical", "stop"},
+      {"/usr/bin/python3", "-c",
+       // At once close to the level, then slowly: a machine that stands still must not decide.
+       "import time\nkept = [bytearray(300 << 20)]\nwhile True:\n"
+       "  kept.append(bytearray(1 << 20)); time.sleep(0.1)\n"})));
   EXPECT_EQ(done.status, -SIGTERM) << done.error;
   EXPECT_EQ(last().summary.run.ending, "stopped");
   EXPECT_FALSE(has_event(last(), "oom_kill"));
