@@ -27,10 +27,14 @@ struct Case {
       text += " " + word;
     return text;
   }
-  /// What the allocator cannot tell is judged from the floor after cleanups, at low confidence.
-  /// Elsewhere a busy machine, on which a job gives fewer samples, may lower it as well.
+  /// What the allocator cannot tell is judged from the floor after cleanups, at low confidence, but
+  /// for healthy: the kernel tells that. Less than a minute is never sure. A busy machine, on which
+  /// a job gives fewer samples, may lower it as well.
   bool may_say(const std::string& confidence) const {
-    return confidence == "low" || (confidence == "medium" && allocator != "mimalloc");
+    const bool is_long = std::stod(seconds) > 60;
+    const bool is_told = allocator != "mimalloc" || (is_long && verdict == "healthy");
+    return confidence == "low" || (confidence == "medium" && is_told) ||
+           (confidence == "high" && is_long && allocator != "mimalloc");
   }
 };
 
