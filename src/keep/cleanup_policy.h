@@ -26,8 +26,8 @@ class CleanupPolicy {
   static constexpr double kPatienceSeconds = 60;
   /// What is returned and taken again costs the job a page fault of 2 us for every 4 KiB.
   static constexpr double kRefaultSecondsPerByte = 2e-6 / 4096;
-  /// Cleanups and these faults together take at most this share of the time, at the beginning of
-  /// two minutes: what a short job retains is only known by cleaning it up.
+  /// Cleanups and these faults together take at most this share of the time, which counts as two
+  /// minutes at the least: what a short job retains is only known by cleaning it up.
   static constexpr double kShareWithRefaults = 0.024;
   static constexpr double kLearningSeconds = 120;
   /// Where the allocator cannot tell what it keeps: the first probe, and the pause between probes,
