@@ -74,7 +74,7 @@ TEST_F(EbbRun, CleansUpAtTheRoundsAJobAnnounces) {
 }
 
 TEST_F(EbbRun, ManagesForkedWorkersToo) {
-  ASSERT_EQ(run({"--interval", "100ms"}, {EBB_JOB, "2", "workers"}).status, 0);
+  ASSERT_EQ(run({"--interval", "100ms"}, {EBB_JOB, "6", "workers"}).status, 0);
   const record::RecordedRun recorded = last();
   ASSERT_EQ(recorded.processes.size(), 4U);
   bool has_pss = false;
