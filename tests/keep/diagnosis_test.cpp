@@ -178,7 +178,7 @@ TEST(Diagnosis, GrowthThatCleanupsReturnIsNotForeign) {
 TEST(Diagnosis, GrowthThatMayBeRetainedIsNotForeign) {
   // So restless that its own growth is not certain.
   const Points retained =
-      over_time([](double t) { return 200 + 0.45 * t + 150 * std::sin(t * 0.9); });
+      over_time([](double t) { return 300 + 0.4 * t + 100 * std::sin(t * 0.1); });
   const Diagnosis found =
       diagnose({.rss = kGrowing, .anon = kGrowing, .live = kLevel, .retained = retained});
   EXPECT_NE(found.verdict, Verdict::foreign) << found.headline;

@@ -15,7 +15,7 @@ class Grouped final : public Layers {
   }
   at::Tensor convolve(const at::Tensor& flow, const at::Tensor& weight, const at::Tensor& bias,
                       std::int64_t stride, std::int64_t padding) const override {
-    // With channels last cards convolve groups a third faster, the turning round included.
+    // Cards convolve groups faster with channels last, though all has to be turned round for it.
     constexpr auto kLast = at::MemoryFormat::ChannelsLast;
     return at::conv2d(flow.contiguous(kLast), merged(weight).contiguous(kLast), merged(bias),
                       at::IntArrayRef{stride, stride}, at::IntArrayRef{padding, padding},
