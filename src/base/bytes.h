@@ -12,6 +12,11 @@ namespace ebb::base {
 inline constexpr std::uint64_t kKiB = 1024;
 inline constexpr std::uint64_t kMiB = 1024 * kKiB;
 inline constexpr std::uint64_t kGiB = 1024 * kMiB;
+
+/// The smallest multiple of `multiple` that is at least `value`.
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
 inline constexpr std::uint64_t kTiB = 1024 * kGiB;
 
 /// For people: "0 B", "512 B", "1.5 KiB", "24.0 GiB". One decimal from KiB on.

@@ -9,7 +9,6 @@ namespace ebb::base {
 namespace {
 
 constexpr double kMinute = 60;
-constexpr double kHour = 60 * kMinute;
 constexpr double kDay = 24 * kHour;
 constexpr double kLongest = 3650 * kDay;
 

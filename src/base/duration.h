@@ -8,6 +8,8 @@
 
 namespace ebb::base {
 
+inline constexpr double kHour = 3600;  // seconds
+
 /// Reads "250ms", "1s", "1.5 min", "2h", "1d"; a bare number is seconds. Gives seconds, above zero
 /// and at most ten years. Fails on anything else, naming what was read.
 Result<double> parse_duration(std::string_view text);

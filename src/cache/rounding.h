@@ -17,9 +17,7 @@ inline constexpr std::uint64_t kRoundLarge = 2 * base::kMiB;
 /// Requests from here on fail before anything is tried.
 inline constexpr std::uint64_t kAbsurdSize = std::uint64_t{1} << 60;
 
-constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
+using base::round_up;
 
 /// How requests are rounded under one set of settings. The common case is a single addition.
 class Rounding {

@@ -22,7 +22,7 @@ namespace {
 
 using base::bytes_text;
 
-struct Options {
+struct DoctorOptions {
   std::string subject;
   std::string against;
   std::string fail_on;
@@ -67,7 +67,7 @@ void print_diagnosis(const Job& job, const replay::Diagnosis& diagnosis) {
   std::printf("\n%s", table.text(style).c_str());
 }
 
-int exit_status(const Options& options, replay::Verdict verdict,
+int exit_status(const DoctorOptions& options, replay::Verdict verdict,
                 const std::vector<replay::Verdict>& also = {}) {
   const auto is_asked = [&](replay::Verdict one) {
     return options.fail_on == replay::name_of(one);
@@ -75,7 +75,7 @@ int exit_status(const Options& options, replay::Verdict verdict,
   return is_asked(verdict) || std::any_of(also.begin(), also.end(), is_asked) ? kFailed : kDone;
 }
 
-int diagnose_snapshot(const Options& options) {
+int diagnose_snapshot(const DoctorOptions& options) {
   const auto circumstances = circumstances_of(options.shared);
   if (!circumstances) return report(circumstances.error());
   const auto jobs = read_jobs(options.subject, options.shared, *circumstances);
@@ -101,7 +101,7 @@ int diagnose_snapshot(const Options& options) {
   return status;
 }
 
-int compare_snapshots(const Options& options) {
+int compare_snapshots(const DoctorOptions& options) {
   const auto circumstances = circumstances_of(options.shared);
   if (!circumstances) return report(circumstances.error());
   const auto subject = read_snapshot_file(options.subject);
@@ -131,7 +131,7 @@ int compare_snapshots(const Options& options) {
   return exit_status(options, comparison.verdict);
 }
 
-int run(const Options& options) {
+int run_doctor(const DoctorOptions& options) {
   if (options.subject.empty()) {
     return report(base::error(base::Code::bad_input,
                               "doctor needs a snapshot, the number of a process or the name of a "
@@ -166,7 +166,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_doctor(CLI::App& program, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DoctorOptions>();
   CLI::App* verb = program.add_subcommand(
       "doctor", "Why a job ran out of memory or grows, and the smallest fix");
   verb->add_option("subject", options->subject,
@@ -186,7 +186,7 @@ void add_doctor(CLI::App& program, Action& action) {
       "  ebb doctor last --fail-on leak\n"
       "  ebb doctor snapshot.pickle --cap 24GiB --json\n"
       "  ebb doctor now.pickle --against before.pickle --fail-on leak");
-  verb->callback([options, &action] { action = [options] { return run(*options); }; });
+  verb->callback([options, &action] { action = [options] { return run_doctor(*options); }; });
 }
 
 }  // namespace ebb::cli

@@ -9,14 +9,14 @@
 namespace ebb::cli {
 namespace {
 
-struct Options {
+struct EnvOptions {
   std::string role;
   std::string allocator = "glibc";
   std::string shell = "sh";
   bool json = false;
 };
 
-int run(const Options& options) {
+int run_env(const EnvOptions& options) {
   const base::Result<keep::Role> role = keep::role_from(options.role);
   if (!role) return report(role.error());
   const base::Result<keep::ShellSyntax> syntax = keep::shell_syntax_from(options.shell);
@@ -39,7 +39,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_env(CLI::App& program, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EnvOptions>();
   CLI::App* verb =
       program.add_subcommand("env", "The recommended environment of a job, as lines for a shell");
   verb->add_option("--role", options->role, "server, client, trainer, aggregator or simulator")
@@ -54,7 +54,7 @@ void add_env(CLI::App& program, Action& action) {
       "Examples:\n  eval \"$(ebb env --role server)\"\n"
       "  ebb env --role client --allocator jemalloc --shell fish | source\n"
       "  ebb env --role trainer --allocator mimalloc --shell docker >> Dockerfile");
-  verb->callback([options, &action] { action = [options] { return run(*options); }; });
+  verb->callback([options, &action] { action = [options] { return run_env(*options); }; });
 }
 
 }  // namespace ebb::cli

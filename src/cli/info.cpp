@@ -17,7 +17,7 @@ namespace {
 
 using base::bytes_text;
 
-struct Options {
+struct InfoOptions {
   std::optional<std::string> pid;
   bool json = false;
 };
@@ -89,7 +89,7 @@ void print_gpus(const keep::Info& info, const term::Style& style) {
   std::printf("\n%s", table.text(style).c_str());
 }
 
-int run(const Options& options) {
+int run_info(const InfoOptions& options) {
   int pid = 0;
   if (options.pid) {
     const auto number = base::parse_unsigned(*options.pid);
@@ -115,7 +115,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_info(CLI::App& program, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InfoOptions>();
   CLI::App* verb = program.add_subcommand(
       "info", "Which allocator, and rss, live, retained, limit, percent and GPUs, now");
   verb->add_option("--pid", options->pid, "Another process instead of this one; it is not touched");
@@ -125,7 +125,7 @@ void add_info(CLI::App& program, Action& action) {
       "malloc\n"
       "  LD_PRELOAD=libjemalloc.so.2 ebb info      the same on jemalloc\n"
       "  ebb info --pid 4242                       a running job");
-  verb->callback([options, &action] { action = [options] { return run(*options); }; });
+  verb->callback([options, &action] { action = [options] { return run_info(*options); }; });
 }
 
 }  // namespace ebb::cli

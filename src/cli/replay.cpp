@@ -10,14 +10,14 @@
 namespace ebb::cli {
 namespace {
 
-struct Options {
+struct ReplayOptions {
   std::string path;
   std::vector<std::string> confs;
   SnapshotOptions shared;
 };
 
 /// The recorded settings, the default and expandable segments, where nothing was asked for.
-std::vector<std::string> confs_for(const Options& options, const Job& job) {
+std::vector<std::string> confs_for(const ReplayOptions& options, const Job& job) {
   if (!options.confs.empty()) return options.confs;
   std::vector<std::string> confs = {job.workload.recording.conf};
   for (const char* usual : {"", "expandable_segments:True"}) {
@@ -40,7 +40,7 @@ void print_rows(const Job& job, const std::vector<replay::Row>& rows) {
   }
 }
 
-int run(const Options& options) {
+int run_replay(const ReplayOptions& options) {
   const auto circumstances = circumstances_of(options.shared);
   if (!circumstances) return report(circumstances.error());
   auto jobs = read_jobs(options.path, options.shared, *circumstances);
@@ -65,7 +65,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_replay(CLI::App& program, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReplayOptions>();
   CLI::App* verb = program.add_subcommand(
       "replay", "A recorded job's requests under other settings, on another card");
   verb->add_option("snapshot", options->path, "A file of torch.cuda.memory._dump_snapshot()")
@@ -79,7 +79,7 @@ void add_replay(CLI::App& program, Action& action) {
       "  ebb replay snapshot.pickle\n"
       "  ebb replay snapshot.pickle --conf \"\" --conf expandable_segments:True --cap 24GiB\n"
       "  ebb replay snapshot.pickle --torch-version 2.13 --json");
-  verb->callback([options, &action] { action = [options] { return run(*options); }; });
+  verb->callback([options, &action] { action = [options] { return run_replay(*options); }; });
 }
 
 }  // namespace ebb::cli

@@ -13,14 +13,14 @@
 namespace ebb::cli {
 namespace {
 
-struct Options {
+struct ReportOptions {
   std::string run = "last";
   std::string db;
   std::string html;
   bool json = false;
 };
 
-int run(const Options& options) {
+int run_report(const ReportOptions& options) {
   const auto recorded = read_run(options.run, options.db);
   if (!recorded) return report(recorded.error());
   const story::RunStory story = story::story_of(*recorded);
@@ -41,7 +41,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_report(CLI::App& program, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportOptions>();
   CLI::App* verb =
       program.add_subcommand("report", "What a recorded run did with its memory, and why");
   verb->add_option("run", options->run, "Its number, its name (the newest of that name) or last");
@@ -53,7 +53,7 @@ void add_report(CLI::App& program, Action& action) {
       "  ebb report\n"
       "  ebb report nightly --html nightly.html\n"
       "  ebb report 7 --json");
-  verb->callback([options, &action] { action = [options] { return run(*options); }; });
+  verb->callback([options, &action] { action = [options] { return run_report(*options); }; });
 }
 
 }  // namespace ebb::cli

@@ -17,7 +17,7 @@
 namespace ebb::cli {
 namespace {
 
-struct Words {
+struct RunWords {
   std::vector<std::string> command;
   std::string role;
   std::string allocator = "keep";
@@ -36,7 +36,7 @@ struct Words {
   bool json = false;
 };
 
-base::Result<run::Options> options_from(const Words& words) {
+base::Result<run::Options> options_from(const RunWords& words) {
   run::Options options;
   options.command = words.command;
   if (!words.role.empty()) {
@@ -117,10 +117,10 @@ int supervise(const run::Options& options, const run::Preparation& preparation,
   about.ending = summary.how;
   journal.end(about);
   journal.note(summary_line(summary, journal.run_id()));
-  return end_of(summary);
+  return exit_as_its_command(summary);
 }
 
-int run(const Words& words) {
+int run_job(const RunWords& words) {
   const auto options = options_from(words);
   if (!options) return report(options.error());
   if (const char* off = std::getenv("EBB_DISABLE"); off != nullptr && std::string(off) == "1") {
@@ -147,7 +147,7 @@ int run(const Words& words) {
 }  // namespace
 
 void add_run(CLI::App& program, Action& action) {
-  auto words = std::make_shared<Words>();
+  auto words = std::make_shared<RunWords>();
   CLI::App* verb = program.add_subcommand(
       "run", "Runs a command with its memory managed, recorded and explained");
   verb->add_option("command", words->command, "The command and its arguments, after --")
@@ -180,7 +180,7 @@ void add_run(CLI::App& program, Action& action) {
       "  ebb run --role server --allocator jemalloc -- ./start_server.sh\n"
       "  ebb run --on-critical stop --critical 92 -- python3 simulate.py\n"
       "  ebb run --dry-run -- python3 train.py");
-  verb->callback([words, &action] { action = [words] { return run(*words); }; });
+  verb->callback([words, &action] { action = [words] { return run_job(*words); }; });
 }
 
 }  // namespace ebb::cli

@@ -68,7 +68,7 @@ std::string summary_line(const run::Summary& summary, std::int64_t run_id) {
   return line;
 }
 
-int end_of(const run::Summary& summary) {
+int exit_as_its_command(const run::Summary& summary) {
   if (summary.ending.signal) {
     std::fflush(nullptr);
     run::end_as(summary.ending);

@@ -12,7 +12,7 @@ namespace ebb::cli {
 std::string summary_line(const run::Summary& summary, std::int64_t run_id);
 
 /// Exits as the command did where a signal ended it; otherwise the status to return.
-int end_of(const run::Summary& summary);
+int exit_as_its_command(const run::Summary& summary);
 
 /// What a run would set, preload and do.
 void print_dry_run(const run::Options& options, const run::Preparation& preparation, bool json);

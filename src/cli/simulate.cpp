@@ -8,7 +8,7 @@
 namespace ebb::cli {
 namespace {
 
-int run(const SimulateWords& words) {
+int run_simulate(const SimulateWords& words) {
   if (words.list) return is_first_rank() ? list_simulations(words.json) : kDone;
   const auto order = order_from(words);
   if (!order) return report(order.error());
@@ -21,7 +21,7 @@ void add_verb(CLI::App* verb, bool compare, Action& action) {
   auto words = std::make_shared<SimulateWords>();
   words->compare = compare;
   add_simulate_options(*verb, *words);
-  verb->callback([words, &action] { action = [words] { return run(*words); }; });
+  verb->callback([words, &action] { action = [words] { return run_simulate(*words); }; });
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace {
 
 using base::bytes_text;
 
-struct Options {
+struct TuneOptions {
   std::vector<std::string> paths;
   std::string objective = "memory";
   SnapshotOptions shared;
@@ -65,7 +65,7 @@ void print_answer(const replay::TuneResult& result) {
               result.proven ? ", nothing can hold less" : "");
 }
 
-int run(const Options& options) {
+int run_tune(const TuneOptions& options) {
   replay::TuneOptions tuning;
   const auto objective = replay::parse_objective(options.objective);
   if (!objective) return report(objective.error());
@@ -112,7 +112,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_tune(CLI::App& program, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TuneOptions>();
   CLI::App* verb =
       program.add_subcommand("tune", "The allocator settings that suit a recorded job best");
   verb->add_option("snapshot", options->paths,
@@ -126,7 +126,7 @@ void add_tune(CLI::App& program, Action& action) {
       "  ebb tune rank0.pickle rank1.pickle --cap 80GB\n"
       "  ebb tune -- python3 train.py      runs a command under each allocator (docs/tune.md)\n"
       "  eval \"$(ebb tune snapshot.pickle | head -1)\"");
-  verb->callback([options, &action] { action = [options] { return run(*options); }; });
+  verb->callback([options, &action] { action = [options] { return run_tune(*options); }; });
 }
 
 }  // namespace ebb::cli

@@ -18,7 +18,7 @@
 namespace ebb::cli {
 namespace {
 
-struct Words {
+struct TuneWords {
   std::vector<std::string> command;
   unsigned repeat = 1;
   std::string interval = "100ms";
@@ -54,7 +54,7 @@ base::Json to_json(const run::Trial& trial) {
                              {"wall_seconds", trial.wall_seconds}});
 }
 
-void print(const std::vector<run::Trial>& trials, std::size_t best, const Words& words) {
+void print(const std::vector<run::Trial>& trials, std::size_t best, const TuneWords& words) {
   if (words.json) {
     base::Json rows = base::Json::array();
     for (const run::Trial& trial : trials)
@@ -86,7 +86,7 @@ void print(const std::vector<run::Trial>& trials, std::size_t best, const Words&
   if (best == 0) std::printf("nothing holds clearly less without taking a tenth more time\n");
 }
 
-int run(const Words& words) {
+int tune_job(const TuneWords& words) {
   const auto interval = base::parse_duration(words.interval);
   if (!interval) return report(interval.error());
   if (words.repeat < 1 || words.repeat > 1000)
@@ -124,7 +124,7 @@ int run(const Words& words) {
 }  // namespace
 
 void add_tune_command(CLI::App& program, Action& action) {
-  auto words = std::make_shared<Words>();
+  auto words = std::make_shared<TuneWords>();
   CLI::App* verb = program.add_subcommand(
       kTuneCommand, "A command under each installed allocator and setting worth trying");
   verb->group("");  // written as `ebb tune -- COMMAND`
@@ -133,7 +133,7 @@ void add_tune_command(CLI::App& program, Action& action) {
   verb->add_option("--repeat", words->repeat, "Runs of each setting; the median counts (1)");
   verb->add_option("--interval", words->interval, "Time between samples (100ms)");
   verb->add_flag("--json", words->json, "One JSON object (docs/tune.md)");
-  verb->callback([words, &action] { action = [words] { return run(*words); }; });
+  verb->callback([words, &action] { action = [words] { return tune_job(*words); }; });
 }
 
 }  // namespace ebb::cli

@@ -14,7 +14,7 @@
 namespace ebb::cli {
 namespace {
 
-struct Options {
+struct WatchOptions {
   std::string pid;
   std::string interval = "1s";
   std::string length;
@@ -76,7 +76,7 @@ base::Result<Ending> watch_on_screen(keep::ProcessWatch& watch, WatchPlan plan,
   });
 }
 
-int run(const Options& options) {
+int run_watch(const WatchOptions& options) {
   const auto pid = parse_pid(options.pid, "PID");
   if (!pid) return report(pid.error());
   WatchPlan plan;
@@ -111,7 +111,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_watch(CLI::App& program, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WatchOptions>();
   CLI::App* verb = program.add_subcommand(
       "watch", "A running process, live: its memory, slope and verdict; it is not touched");
   verb->add_option("pid", options->pid, "The number of the process")->required();
@@ -125,7 +125,7 @@ void add_watch(CLI::App& program, Action& action) {
       "  ebb watch 4242\n"
       "  ebb watch 4242 --interval 100ms --for 1m\n"
       "  ebb watch 4242 --for 10m --json > memory.jsonl");
-  verb->callback([options, &action] { action = [options] { return run(*options); }; });
+  verb->callback([options, &action] { action = [options] { return run_watch(*options); }; });
 }
 
 }  // namespace ebb::cli

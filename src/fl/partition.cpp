@@ -14,7 +14,7 @@
 namespace ebb::fl {
 namespace {
 
-constexpr std::array<Named<PartitionKind>, 3> kKinds = {{
+constexpr std::array<Named<PartitionKind>, 3> kPartitionKinds = {{
     {PartitionKind::iid, "iid"},
     {PartitionKind::dirichlet, "dirichlet"},
     {PartitionKind::shards, "shards"},
@@ -180,7 +180,7 @@ base::Result<Partition> partition_samples(std::span<const std::uint8_t> labels,
 }
 
 const char* name_of(PartitionKind kind) {
-  return name_in<PartitionKind>(kKinds, kind);
+  return name_in<PartitionKind>(kPartitionKinds, kind);
 }
 
 const char* name_of(SizeSkew skew) {
@@ -188,7 +188,7 @@ const char* name_of(SizeSkew skew) {
 }
 
 base::Result<PartitionKind> partition_kind_from(std::string_view name) {
-  return value_in<PartitionKind>(kKinds, "partition", name);
+  return value_in<PartitionKind>(kPartitionKinds, "partition", name);
 }
 
 base::Result<SizeSkew> size_skew_from(std::string_view name) {

@@ -12,7 +12,7 @@ namespace ebb::fl {
 namespace {
 
 constexpr std::size_t kBlobs = 4;
-constexpr std::uint64_t kLargestSide = 512;
+constexpr std::uint64_t kLargestSyntheticSide = 512;
 constexpr std::uint32_t kMostClasses = 256;  // labels are bytes
 
 // Streams of Purpose::synthetic_data, in the place of rounds.
@@ -25,15 +25,15 @@ base::Status check_options(const SyntheticOptions& options) {
   const auto within = [](std::uint64_t value, std::uint64_t least, std::uint64_t most) {
     return value >= least && value <= most;
   };
-  if (!within(picture.channels, 1, 16) || !within(picture.height, 8, kLargestSide) ||
-      !within(picture.width, 8, kLargestSide)) {
+  if (!within(picture.channels, 1, 16) || !within(picture.height, 8, kLargestSyntheticSide) ||
+      !within(picture.width, 8, kLargestSyntheticSide)) {
     return base::error(base::Code::bad_input,
                        "synthetic data: pictures of %llux%llux%llu, expected 1 to 16 channels and "
                        "sides from 8 to %llu",
                        static_cast<unsigned long long>(picture.channels),
                        static_cast<unsigned long long>(picture.height),
                        static_cast<unsigned long long>(picture.width),
-                       static_cast<unsigned long long>(kLargestSide));
+                       static_cast<unsigned long long>(kLargestSyntheticSide));
   }
   if (!within(options.classes, 2, kMostClasses)) {
     return base::error(base::Code::bad_input, "synthetic data: %u classes, expected 2 to %u",

@@ -24,7 +24,7 @@ std::string_view base_name(std::string_view path) {
 }
 
 /// A file that the process has mapped executable, and how to open it from here.
-struct LoadedObject {
+struct MappedObject {
   std::string path;       // as the process sees it
   std::string reachable;  // as we do
   std::string soname;
@@ -39,7 +39,7 @@ class ProcessObjects {
     for (const Mapping& mapping : mappings) {
       if (!mapping.executable || mapping.name.empty() || mapping.name[0] != '/') continue;
       if (!seen.insert(mapping.name).second) continue;
-      LoadedObject object;
+      MappedObject object;
       object.path = mapping.name;
       object.reachable = reachable_path(mapping);
       if (base::Result<ElfFile> file = ElfFile::open(object.reachable)) {
@@ -51,17 +51,17 @@ class ProcessObjects {
   }
 
   /// The object that the dynamic linker found for a name in DT_NEEDED or LD_PRELOAD.
-  const LoadedObject* find(std::string_view name) const {
-    for (const LoadedObject& object : objects_)
+  const MappedObject* find(std::string_view name) const {
+    for (const MappedObject& object : objects_)
       if (object.path == name) return &object;
     const std::string_view wanted = base_name(name);
-    for (const LoadedObject& object : objects_)
+    for (const MappedObject& object : objects_)
       if (object.soname == wanted || base_name(object.path) == wanted) return &object;
     // A link such as libjemalloc.so -> libjemalloc.so.2: the same file under another name.
     struct stat linked {};
     if (name.find('/') == std::string_view::npos) return nullptr;
     if (::stat((directory_ + "/root" + std::string(name)).c_str(), &linked) != 0) return nullptr;
-    for (const LoadedObject& object : objects_) {
+    for (const MappedObject& object : objects_) {
       struct stat candidate {};
       if (::stat(object.reachable.c_str(), &candidate) == 0 && candidate.st_ino == linked.st_ino &&
           candidate.st_dev == linked.st_dev)
@@ -82,7 +82,7 @@ class ProcessObjects {
   }
 
   std::string directory_;
-  std::vector<LoadedObject> objects_;
+  std::vector<MappedObject> objects_;
 };
 
 std::vector<std::string> preloaded(const std::string& directory) {
@@ -123,7 +123,7 @@ base::Result<Detection> first_with_malloc(const std::string& directory, ElfFile&
     enqueue(name);
   const bool on_musl = program.interpreter().find("ld-musl-") != std::string::npos;
   while (!order.empty()) {
-    const LoadedObject* object = objects.find(order.front());
+    const MappedObject* object = objects.find(order.front());
     order.pop_front();
     if (object == nullptr) continue;
     base::Result<ElfFile> file = ElfFile::open(object->reachable);

@@ -21,7 +21,7 @@ struct Mallinfo2 {
   std::size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
 };
 
-struct Functions {
+struct GlibcFunctions {
   int (*trim)(std::size_t pad);
   int (*info)(int options, FILE* stream);
   const char* (*libc_version)();
@@ -37,7 +37,7 @@ constexpr int kLargestThreshold = 32 << 20;
 
 class Glibc final : public HostAllocator {
  public:
-  explicit Glibc(const Functions& functions) : call_(functions) {}
+  explicit Glibc(const GlibcFunctions& functions) : call_(functions) {}
 
   AllocatorKind kind() const override { return AllocatorKind::glibc; }
   bool controllable() const override { return true; }
@@ -126,7 +126,7 @@ class Glibc final : public HostAllocator {
     result.notes.insert(result.notes.end(), swept.notes.begin(), swept.notes.end());
   }
 
-  const Functions call_;
+  const GlibcFunctions call_;
   base::Mutex mutex_;
   bool under_pressure_ EBB_GUARDED_BY(mutex_) = false;
 };
@@ -137,7 +137,7 @@ std::unique_ptr<HostAllocator> make_glibc(const Detection& detection) {
   const auto find = [&]<class F>(F& function, const char* name) {
     function = control_function<F>(detection, name);
   };
-  Functions functions{};
+  GlibcFunctions functions{};
   find(functions.trim, "malloc_trim");
   find(functions.info, "malloc_info");
   find(functions.libc_version, "gnu_get_libc_version");

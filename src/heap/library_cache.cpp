@@ -17,7 +17,7 @@ std::uint32_t number_at(std::string_view bytes, std::size_t offset) {
   return value;
 }
 
-std::string_view string_at(std::string_view bytes, std::size_t offset) {
+std::string_view cached_string(std::string_view bytes, std::size_t offset) {
   if (offset >= bytes.size()) return {};
   const std::string_view rest = bytes.substr(offset);
   return rest.substr(0, rest.find('\0'));
@@ -37,8 +37,8 @@ base::Result<std::vector<CachedLibrary>> parse_library_cache(std::string_view by
   std::vector<CachedLibrary> libraries;
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::size_t entry = kHeaderSize + i * kEntrySize;
-    const std::string_view soname = string_at(cache, number_at(cache, entry + 4));
-    const std::string_view path = string_at(cache, number_at(cache, entry + 8));
+    const std::string_view soname = cached_string(cache, number_at(cache, entry + 4));
+    const std::string_view path = cached_string(cache, number_at(cache, entry + 8));
     if (!soname.empty() && !path.empty())
       libraries.push_back({std::string(soname), std::string(path)});
   }

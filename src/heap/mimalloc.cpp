@@ -7,7 +7,7 @@
 namespace ebb::heap {
 namespace {
 
-struct Functions {
+struct MimallocFunctions {
   void (*collect)(bool force);
   int (*version)();
   void (*process_info)(std::size_t* elapsed, std::size_t* user, std::size_t* system,
@@ -23,7 +23,7 @@ constexpr int kPurgeDelay = 15;
 
 class Mimalloc final : public HostAllocator {
  public:
-  explicit Mimalloc(const Functions& functions) : call_(functions) {}
+  explicit Mimalloc(const MimallocFunctions& functions) : call_(functions) {}
 
   AllocatorKind kind() const override { return AllocatorKind::mimalloc; }
   bool controllable() const override { return true; }
@@ -73,7 +73,7 @@ class Mimalloc final : public HostAllocator {
   }
 
  private:
-  const Functions call_;
+  const MimallocFunctions call_;
   base::Mutex mutex_;
   bool under_pressure_ EBB_GUARDED_BY(mutex_) = false;
   long delay_before_ EBB_GUARDED_BY(mutex_) = 0;
@@ -85,7 +85,7 @@ std::unique_ptr<HostAllocator> make_mimalloc(const Detection& detection) {
   const auto find = [&]<class F>(F& function, const char* name) {
     function = control_function<F>(detection, name);
   };
-  Functions functions{};
+  MimallocFunctions functions{};
   find(functions.collect, "mi_collect");
   find(functions.version, "mi_version");
   find(functions.process_info, "mi_process_info");

@@ -10,7 +10,7 @@ namespace ebb::heap {
 namespace {
 
 /// gperftools' C interface (malloc_extension_c.h and tcmalloc.h).
-struct Functions {
+struct TcmallocFunctions {
   int (*get_numeric_property)(const char* name, std::size_t* value);
   void (*release_free_memory)();
   void (*release_to_system)(std::size_t bytes);
@@ -23,7 +23,7 @@ constexpr const char* kDecommit = "tcmalloc.aggressive_memory_decommit";
 
 class Tcmalloc final : public HostAllocator {
  public:
-  explicit Tcmalloc(const Functions& functions) : call_(functions) {}
+  explicit Tcmalloc(const TcmallocFunctions& functions) : call_(functions) {}
 
   AllocatorKind kind() const override { return AllocatorKind::tcmalloc; }
   bool controllable() const override { return true; }
@@ -98,7 +98,7 @@ class Tcmalloc final : public HostAllocator {
     if (const auto value = property(name)) reading.details.push_back({label, *value});
   }
 
-  const Functions call_;
+  const TcmallocFunctions call_;
   base::Mutex mutex_;
   bool under_pressure_ EBB_GUARDED_BY(mutex_) = false;
   std::size_t decommit_before_ EBB_GUARDED_BY(mutex_) = 0;
@@ -110,7 +110,7 @@ std::unique_ptr<HostAllocator> make_tcmalloc(const Detection& detection) {
   const auto find = [&]<class F>(F& function, const char* name) {
     function = control_function<F>(detection, name);
   };
-  Functions functions{};
+  TcmallocFunctions functions{};
   find(functions.get_numeric_property, "MallocExtension_GetNumericProperty");
   find(functions.release_free_memory, "MallocExtension_ReleaseFreeMemory");
   find(functions.release_to_system, "MallocExtension_ReleaseToSystem");

@@ -9,7 +9,7 @@ namespace {
 // What was returned "comes back at once" within so many times the time it had been unused.
 constexpr double kAtOnce = 2;
 // A cleanup that took less time teaches nothing about the cost of a byte.
-constexpr std::uint64_t kSmallestLesson = 8ULL << 20;
+constexpr std::uint64_t kLeastTelling = 8ULL << 20;
 
 bool is_worth(std::uint64_t bytes, std::uint64_t rss, std::uint64_t least, double share) {
   return bytes >= least && static_cast<double>(bytes) >= share * static_cast<double>(rss);
@@ -109,7 +109,7 @@ void CleanupPolicy::cleaned(double seconds, const wire::Cleaned& done) {
   asked_ = false;
   spent_ += done.cost_seconds;
   last_cost_ = done.cost_seconds;
-  if (done.returned >= kSmallestLesson) {
+  if (done.returned >= kLeastTelling) {
     const double seen = done.cost_seconds / static_cast<double>(done.returned);
     seconds_per_byte_ = (seconds_per_byte_ + seen) / 2;
   }

@@ -14,7 +14,7 @@ namespace {
 using base::format_text;
 using trend::Assessment;
 
-constexpr double kHour = 3600;
+using base::kHour;
 constexpr double kShortObservation = 60;
 // Retained bytes that stay this many and this share of the memory all the time are a verdict.
 constexpr double kLeastRetained = 64 << 20;

@@ -4,13 +4,15 @@
 #include <algorithm>
 #include <string>
 
+#include "base/duration.h"
+
 namespace ebb::keep {
 namespace {
 
 using trend::Assessment;
 using Points = std::span<const trend::Point>;
 
-constexpr double kHour = 3600;
+using base::kHour;
 constexpr double kWarmUpShare = 0.95;
 // Cleanups that return less than this, or than this share of the memory, are no sign of retention.
 constexpr double kLeastReturned = 16 << 20;

@@ -4,15 +4,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/bytes.h"
+
 namespace ebb::plan {
 namespace {
 
 /// Pictures of fewer channels go through kernels that take them as they are.
 constexpr std::uint64_t kFewChannels = 8;
-
-constexpr std::uint64_t up_to(std::uint64_t value, std::uint64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
 
 std::uint64_t padded_side(const ConvolutionShape& shape) {
   return std::max(shape.output_height, shape.output_width) * shape.stride + shape.kernel - 1;
@@ -21,7 +19,7 @@ std::uint64_t padded_side(const ConvolutionShape& shape) {
 /// Tensor cores want channels last, in units of 16 bytes: input, result and weight are copied.
 std::uint64_t copies(const ConvolutionShape& shape, ElementType type) {
   const std::uint64_t unit = 16 / bytes_of(type);
-  const std::uint64_t inputs = up_to(shape.inputs, unit), outputs = up_to(shape.outputs, unit);
+  const std::uint64_t inputs = base::round_up(shape.inputs, unit), outputs = base::round_up(shape.outputs, unit);
   const std::uint64_t elements = shape.batch * inputs * shape.height * shape.width +
                                  shape.batch * outputs * shape.output_height * shape.output_width +
                                  inputs * outputs * shape.kernel * shape.kernel;

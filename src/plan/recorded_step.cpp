@@ -10,7 +10,7 @@ namespace ebb::plan {
 namespace {
 
 using base::Code;
-using Kind = replay::Operation::Kind;
+using OperationKind = replay::Operation::Kind;
 
 /// The operations of a step at which most and least was live.
 struct Extremes {
@@ -26,10 +26,10 @@ Extremes extremes_of(const replay::Workload& workload, std::size_t begin, std::s
   std::uint64_t live = 0, most = 0, least = ~std::uint64_t{0};
   for (std::uint32_t i = 0; i < workload.operations.size(); ++i) {
     const replay::Operation& op = workload.operations[i];
-    if (op.kind == Kind::allocate) {
+    if (op.kind == OperationKind::allocate) {
       sizes[op.block] = op.bytes;
       live += op.bytes;
-    } else if (op.kind == Kind::free || op.kind == Kind::free_later) {
+    } else if (op.kind == OperationKind::free || op.kind == OperationKind::free_later) {
       live -= sizes[op.block];
     }
     if (i < workload.first_recorded || op.event < begin || op.event >= end) continue;

@@ -2,16 +2,12 @@
 // Operators that are more than element by element: norms, products, attention, pictures, the loss.
 #include <utility>
 
+#include "base/bytes.h"
 #include "plan/tape_writer.h"
 
 namespace ebb::plan {
-namespace {
 
-constexpr std::uint64_t up_to(std::uint64_t value, std::uint64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-
-}  // namespace
+using base::round_up;
 
 ValueId TapeWriter::layer_norm(ValueId x, std::uint64_t rows, ValueId weight, ValueId bias) {
   const ValueId in = raised(x);
@@ -113,10 +109,10 @@ ValueId TapeWriter::flash_attention(ValueId query, ValueId key, ValueId value_,
   const ValueId log_sum = new_value(rows, ElementType::f32, false);
   const ValueId seed = new_value(2, ElementType::i64, false);
   const ValueId offset = new_value(1, ElementType::i64, false);
-  const std::uint64_t padded = shape.batch * shape.heads * up_to(shape.sequence, 128);
+  const std::uint64_t padded = shape.batch * shape.heads * round_up(shape.sequence, 128);
   // The row sums, and the query's gradient while it is summed, are f32; where key heads are shared,
   // their gradients are made per query head first.
-  std::vector<std::uint64_t> scratch{padded * 4, padded * up_to(shape.head_size, 32) * 4};
+  std::vector<std::uint64_t> scratch{padded * 4, padded * round_up(shape.head_size, 32) * 4};
   if (shape.kv_heads != shape.heads) {
     const std::uint64_t expanded = rows * shape.head_size * bytes_of(type(q));
     scratch.insert(scratch.end(), {expanded, expanded});
@@ -137,7 +133,7 @@ ValueId TapeWriter::efficient_attention(ValueId query, ValueId key, ValueId valu
   const ValueId q = lowered(query), k = lowered(key), v = lowered(value_);
   const ValueId out =
       new_value(elements(q), type(q), needs_grad(q) || needs_grad(k) || needs_grad(v));
-  const std::uint64_t rows = shape.batch * shape.heads * up_to(shape.sequence, 32);
+  const std::uint64_t rows = shape.batch * shape.heads * round_up(shape.sequence, 32);
   const ValueId log_sum = new_value(rows, ElementType::f32, false);
   const ValueId seed = new_value(1, ElementType::i64, false);
   const ValueId offset = new_value(1, ElementType::i64, false);

@@ -9,7 +9,7 @@
 namespace ebb::replay {
 namespace {
 
-constexpr std::array<Placement, 3> kPlacements = {Placement::recorded, Placement::down,
+constexpr std::array<Placement, 3> kTriedPlacements = {Placement::recorded, Placement::down,
                                                   Placement::up};
 
 /// Whether the place of a segment can change what is done: only where addresses break ties between
@@ -96,7 +96,7 @@ base::Result<Row> forecast(const Workload& workload, const std::string& conf,
   row.check = row.is_recorded ? difference(workload, row.outcome) : "exact";
   if (row.check == "exact" && !row.is_recorded && depends_on_addresses(setup)) {
     setup.keep_events = setup.keep_curve = false;
-    for (const Placement other : kPlacements) {
+    for (const Placement other : kTriedPlacements) {
       if (other == circumstances.placement) continue;
       setup.placement = other;
       const Outcome outcome = replay(workload, setup);

@@ -17,7 +17,7 @@ constexpr std::size_t kUnfinished = 2;
 constexpr std::size_t kLeastSteps = 6;
 /// Growth below this share of what is live, and below this many bytes, is noise.
 constexpr double kLeastShare = 0.01;
-constexpr std::uint64_t kLeastBytes = base::kMiB;
+constexpr std::uint64_t kLeastGrowth = base::kMiB;
 
 using Amounts = std::vector<std::uint64_t>;
 
@@ -87,7 +87,7 @@ bool is_steady(const Amounts& growth) {
 }
 
 bool is_much(std::uint64_t growth, std::uint64_t live) {
-  return growth >= kLeastBytes &&
+  return growth >= kLeastGrowth &&
          static_cast<double>(growth) >= kLeastShare * static_cast<double>(live);
 }
 

@@ -218,14 +218,14 @@ base::Result<Objective> parse_objective(std::string_view name) {
 
 base::Result<TuneResult> tune(const std::vector<const Workload*>& jobs,
                               const TuneOptions& options) {
-  constexpr int kRounds = 4;  // of refining; most jobs are settled after two
+  constexpr int kRefinements = 4;  // of refining; most jobs are settled after two
   Search search(jobs, options);
   const SearchSpace space =
       options.space ? *options.space : space_for(jobs, search.profile(), search.is_limited());
   search.try_all(space.combinations(), 0, options.refine ? 0.6 : 0.9);
-  for (int round = 0; options.refine && round < kRounds && !search.is_proven(); ++round) {
-    const double share = 0.6 + 0.3 * round / kRounds;
-    if (!search.try_all(neighbours(search.best().knobs, space), share, share + 0.3 / kRounds)) {
+  for (int round = 0; options.refine && round < kRefinements && !search.is_proven(); ++round) {
+    const double share = 0.6 + 0.3 * round / kRefinements;
+    if (!search.try_all(neighbours(search.best().knobs, space), share, share + 0.3 / kRefinements)) {
       break;
     }
   }

@@ -7,13 +7,13 @@
 namespace ebb::trace {
 namespace {
 
-constexpr std::size_t kBuffer = 64 << 10;
+constexpr std::size_t kInputBuffer = 64 << 10;
 
 }  // namespace
 
 BitReader::BitReader(std::unique_ptr<ByteSource> source)
     : source_(std::move(source)),
-      buffer_(std::make_unique_for_overwrite<char[]>(kBuffer)),
+      buffer_(std::make_unique_for_overwrite<char[]>(kInputBuffer)),
       end_(buffer_.get()) {
   window_.at = end_;
 }
@@ -27,7 +27,7 @@ bool BitReader::fetch() {
   std::memmove(start, window_.at, kept);
   window_.at = start;
   end_ = start + kept;
-  auto got = source_->read(start + kept, kBuffer - kept);
+  auto got = source_->read(start + kept, kInputBuffer - kept);
   ended_ = !got || *got == 0;
   if (!got) {
     failed_ = true;

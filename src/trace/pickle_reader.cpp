@@ -10,7 +10,7 @@
 namespace ebb::trace {
 namespace {
 
-constexpr std::size_t kBuffer = 256 << 10;
+constexpr std::size_t kPickleBuffer = 256 << 10;
 /// The longest opcode with an argument that is not checked piece by piece: a text of 255 bytes, or
 /// an integer of as many.
 constexpr std::ptrdiff_t kLongestOpcode = 2 + 255;
@@ -66,7 +66,7 @@ PickleReader::PickleReader(ByteSource& source, std::string name, Progress progre
     : source_(source),
       name_(std::move(name)),
       progress_(std::move(progress)),
-      buffer_(std::make_unique_for_overwrite<char[]>(kBuffer + kPadding)),
+      buffer_(std::make_unique_for_overwrite<char[]>(kPickleBuffer + kPadding)),
       at_(buffer_.get()),
       end_(at_),
       safe_(at_),
@@ -95,8 +95,8 @@ bool PickleReader::refill() {
   char* const start = buffer_.get();
   std::memmove(start, at_, have);
   at_ = opcode_ = start;
-  while (have < kBuffer && !source_ended_) {
-    auto got = source_.read(start + have, kBuffer - have);
+  while (have < kPickleBuffer && !source_ended_) {
+    auto got = source_.read(start + have, kPickleBuffer - have);
     if (!got) {
       error_ = std::move(got).error();
       return false;

@@ -97,7 +97,7 @@ Steps steps_of_annotations(const Snapshot& snapshot, std::size_t device) {
 }
 
 /// A period is looked for among this many of the last requests.
-constexpr std::size_t kWindow = 1 << 20;
+constexpr std::size_t kHashWindow = 1 << 20;
 /// Fewer requests than this are no step.
 constexpr std::size_t kShortest = 8;
 
@@ -135,7 +135,7 @@ class RequestRuns {
 
   /// The events at which the run begins that best marks a step; empty where none is even enough.
   std::vector<std::size_t> begins() const {
-    const std::size_t start = hashes_.size() - std::min(hashes_.size(), kWindow);
+    const std::size_t start = hashes_.size() - std::min(hashes_.size(), kHashWindow);
     const Uses uses = count_uses(start);
     const std::size_t period = best_period(uses, hashes_.size() - start);
     const Uses::value_type* anchor = nullptr;

@@ -14,7 +14,7 @@
 namespace ebb::cache {
 
 inline constexpr std::uint64_t kKiB = base::kKiB;
-inline constexpr std::uint64_t kMiB = base::kMiB;
+using base::kMiB;
 inline constexpr std::uint64_t kGiB = base::kGiB;
 
 /// A core on a simulated device, as small tests want it.

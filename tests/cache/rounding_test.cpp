@@ -6,7 +6,7 @@
 namespace ebb::cache {
 namespace {
 
-constexpr std::uint64_t kMiB = base::kMiB;
+using base::kMiB;
 constexpr std::uint64_t kGiB = base::kGiB;
 
 Rounding rounding(const char* text, int minor = 11) {

@@ -8,7 +8,7 @@
 namespace ebb::cache {
 namespace {
 
-constexpr std::uint64_t kMiB = base::kMiB;
+using base::kMiB;
 
 Settings parsed(const char* text, int minor = 11, const Settings& previous = {}) {
   const auto settings = parse_settings(text, *profile_of(minor), previous);

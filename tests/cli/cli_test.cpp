@@ -3,27 +3,16 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "cli/program.h"
 #include "support/subprocess.h"
 
 namespace ebb {
 namespace {
 
+using cli_test::ebb;
+using cli_test::expect_one_line;
 using support::Finished;
 using support::run;
-
-Finished ebb(std::vector<std::string> words, const support::Subprocess::Environment& extra = {}) {
-  words.insert(words.begin(), EBB_PROGRAM);
-  return run(words, extra);
-}
-
-/// One line on stderr, nothing on stdout, and the status.
-void expect_one_line(const Finished& finished, int status, const std::string& part) {
-  EXPECT_EQ(finished.status, status) << finished.error;
-  EXPECT_EQ(finished.output, "");
-  EXPECT_TRUE(finished.error.starts_with("ebb: ")) << finished.error;
-  EXPECT_EQ(finished.error.find('\n'), finished.error.size() - 1) << finished.error;
-  EXPECT_NE(finished.error.find(part), std::string::npos) << finished.error;
-}
 
 TEST(EbbInfo, PrintsATableForPeople) {
   const Finished shown = ebb({"info"});

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "base/json.h"
+#include "cli/program.h"
 #include "support/subprocess.h"
 #include "support/temporary_directory.h"
 
@@ -14,17 +15,14 @@ namespace {
 using support::Finished;
 
 Finished plan(std::vector<std::string> words) {
-  words.insert(words.begin(), {EBB_PROGRAM, "plan"});
-  return support::run(words);
+  words.insert(words.begin(), "plan");
+  return cli_test::ebb(words);
 }
 
 base::Json planned(std::vector<std::string> words) {
+  words.insert(words.begin(), "plan");
   words.push_back("--json");
-  const Finished shown = plan(words);
-  EXPECT_EQ(shown.status, 0) << shown.error;
-  const auto json = base::parse_json(shown.output);
-  EXPECT_TRUE(json) << shown.output;
-  return json ? *json : base::Json();
+  return cli_test::json_of(words);
 }
 
 std::uint64_t number(const base::Json& json, const char* key) {
@@ -34,12 +32,7 @@ std::uint64_t number(const base::Json& json, const char* key) {
 }
 
 void expect_refused(std::vector<std::string> words, const std::string& part) {
-  const Finished finished = plan(std::move(words));
-  EXPECT_EQ(finished.status, 2) << finished.error;
-  EXPECT_EQ(finished.output, "");
-  EXPECT_TRUE(finished.error.starts_with("ebb: ")) << finished.error;
-  EXPECT_EQ(finished.error.find('\n'), finished.error.size() - 1) << finished.error;
-  EXPECT_NE(finished.error.find(part), std::string::npos) << finished.error;
+  cli_test::expect_one_line(plan(std::move(words)), 2, part);
 }
 
 TEST(EbbPlan, PrintsPartsPhasesAndThePeakForPeople) {

@@ -4,37 +4,23 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "cli/program.h"
 #include "support/subprocess.h"
 #include "support/temporary_directory.h"
 
 namespace ebb {
 namespace {
 
+using cli_test::ebb;
+using cli_test::json_of;
 using support::Finished;
 
 const std::string kRuns = EBB_TEST_DATA "/torch-2.11/runs/";
 const std::string kDefault = kRuns + "prefetch_streams.default.pickle.gz";
 const std::string kRanOut = kRuns + "prefetch_streams.capexpandable.pickle.gz";
 
-Finished ebb(std::vector<std::string> words) {
-  words.insert(words.begin(), EBB_PROGRAM);
-  return support::run(words, {});
-}
-
-base::Json json_of(const std::vector<std::string>& words) {
-  const Finished finished = ebb(words);
-  EXPECT_EQ(finished.status, 0) << finished.error;
-  auto json = base::parse_json(finished.output);
-  EXPECT_TRUE(json) << finished.output.substr(0, 200);
-  return json ? *json : base::Json();
-}
-
-void expect_one_line(const Finished& finished, const std::string& part) {
-  EXPECT_EQ(finished.status, 2) << finished.error;
-  EXPECT_EQ(finished.output, "");
-  EXPECT_TRUE(finished.error.starts_with("ebb: ")) << finished.error;
-  EXPECT_EQ(finished.error.find('\n'), finished.error.size() - 1) << finished.error;
-  EXPECT_NE(finished.error.find(part), std::string::npos) << finished.error;
+void expect_refused(const Finished& finished, const std::string& part) {
+  cli_test::expect_one_line(finished, 2, part);
 }
 
 TEST(EbbReplay, PrintsARowForEverySetting) {
@@ -77,15 +63,15 @@ TEST(EbbReplay, RunsUnderAnotherRelease) {
 }
 
 TEST(EbbReplay, RefusesBadInputInOneLine) {
-  expect_one_line(ebb({"replay", "/no/such/file"}), "/no/such/file");
-  expect_one_line(ebb({"replay", EBB_TEST_DATA}), EBB_TEST_DATA);
-  expect_one_line(ebb({"replay", EBB_PROGRAM}), "byte 0");
-  expect_one_line(ebb({"replay", kDefault, "--conf", "max_split_size_mb:1"}), "max_split_size_mb");
-  expect_one_line(ebb({"replay", kDefault, "--cap", "lots"}), "--cap 'lots'");
-  expect_one_line(ebb({"replay", kDefault, "--torch-version", "3.0"}), "3.0");
-  expect_one_line(ebb({"replay", kDefault, "--driver-model", "sideways"}), "sideways");
-  expect_one_line(ebb({"replay", kDefault, "--device", "3"}), "device 3");
-  expect_one_line(ebb({"replay", kDefault, "--html", "/no/such/folder/page.html"}), "page.html");
+  expect_refused(ebb({"replay", "/no/such/file"}), "/no/such/file");
+  expect_refused(ebb({"replay", EBB_TEST_DATA}), EBB_TEST_DATA);
+  expect_refused(ebb({"replay", EBB_PROGRAM}), "byte 0");
+  expect_refused(ebb({"replay", kDefault, "--conf", "max_split_size_mb:1"}), "max_split_size_mb");
+  expect_refused(ebb({"replay", kDefault, "--cap", "lots"}), "--cap 'lots'");
+  expect_refused(ebb({"replay", kDefault, "--torch-version", "3.0"}), "3.0");
+  expect_refused(ebb({"replay", kDefault, "--driver-model", "sideways"}), "sideways");
+  expect_refused(ebb({"replay", kDefault, "--device", "3"}), "device 3");
+  expect_refused(ebb({"replay", kDefault, "--html", "/no/such/folder/page.html"}), "page.html");
 }
 
 TEST(EbbTune, PrintsALineToPaste) {
@@ -120,7 +106,7 @@ TEST(EbbTune, TakesSeveralSnapshots) {
   ASSERT_EQ(jobs.size(), 2U);
   EXPECT_EQ(*jobs[0].find("best")->find("conf")->as_string(),
             *jobs[1].find("best")->find("conf")->as_string());
-  expect_one_line(ebb({"tune", kDefault, "--objective", "glory"}), "glory");
+  expect_refused(ebb({"tune", kDefault, "--objective", "glory"}), "glory");
 }
 
 TEST(SnapshotPages, AreOneFileThatLoadsNothing) {

@@ -7,14 +7,14 @@
 namespace ebb::fl {
 namespace {
 
-double loss_by_number(const FakeFederation&, std::uint32_t client) {
+double loss_is_number(const FakeFederation&, std::uint32_t client) {
   return client;
 }
 
 TEST(PowerOfChoice, ChoosesThoseOnWhomThePresentModelDoesWorst) {
   expect_property("system_aware.poc", [](Selector& selector) {
     FakeFederation world(100);
-    world.loss = loss_by_number;
+    world.loss = loss_is_number;
     const auto loss = [](std::uint32_t id) { return double(id); };
     return mean_of(world.rounds(selector, 10, 30), loss) > 80;
   });
@@ -24,7 +24,7 @@ TEST(PowerOfChoice, AsksAPoolForFreshLossesAndTakesTheHighestOfIt) {
   const auto selector = make_selector("system_aware.poc", {{"pool", 3}});
   FakeFederation world(100);
   world.everyone_takes_part();
-  world.loss = loss_by_number;
+  world.loss = loss_is_number;
   for (int round = 0; round < 20; ++round) {
     Cohort cohort = world.round(*selector, 10);
     Cohort pool = world.probed.back();

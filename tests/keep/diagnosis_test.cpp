@@ -11,7 +11,7 @@ namespace {
 
 using Points = std::vector<trend::Point>;
 
-constexpr double kMiB = 1 << 20;
+constexpr double kMiBytes = 1 << 20;
 constexpr int kSeconds = 240;
 
 Points over_time(const std::function<double(double)>& mib, int seconds = kSeconds) {
@@ -19,14 +19,14 @@ Points over_time(const std::function<double(double)>& mib, int seconds = kSecond
   for (int i = 0; i < seconds; ++i) {
     // A little unrest, the same every time.
     const double unrest = std::sin(i * 12.9898) * 0.5;
-    points.push_back({static_cast<double>(i), (mib(i) + unrest) * kMiB});
+    points.push_back({static_cast<double>(i), (mib(i) + unrest) * kMiBytes});
   }
   return points;
 }
 
 const Points kLevel = over_time([](double) { return 500.0; });
 const Points kGrowing = over_time([](double t) { return 500 + 0.5 * t; });
-constexpr double kGrowthPerHour = 0.5 * kMiB * 3600;
+constexpr double kGrowthPerHour = 0.5 * kMiBytes * 3600;
 
 double number(const Diagnosis& diagnosis, const char* key) {
   const base::Json* found = diagnosis.evidence.find(key);
@@ -116,7 +116,7 @@ TEST(Diagnosis, GrowthInNeitherLiveNorRetainedIsForeign) {
 Points after_cleanups(int count, const std::function<double(int)>& mib) {
   Points points;
   for (int i = 0; i < count; ++i)
-    points.push_back({20.0 * (i + 1), mib(i) * kMiB});
+    points.push_back({20.0 * (i + 1), mib(i) * kMiBytes});
   return points;
 }
 
@@ -126,7 +126,7 @@ Points cleaned_rounds(const std::function<double(double)>& floor) {
 }
 
 CleanupSum cleanups_of(double mib, std::uint64_t count = 12) {
-  const auto each = static_cast<std::uint64_t>(mib * kMiB);
+  const auto each = static_cast<std::uint64_t>(mib * kMiBytes);
   return {count, count * each, each, 0.03 * static_cast<double>(count)};
 }
 
@@ -142,7 +142,7 @@ TEST(Diagnosis, PythonsSmallObjectsAreForeignAndNotRetention) {
   EXPECT_EQ(found.verdict, Verdict::foreign) << found.headline;
   EXPECT_TRUE(found.also.empty());
   EXPECT_EQ(found.confidence, "high");
-  EXPECT_NEAR(found.pace, 0.5 * kMiB, 0.05 * kMiB);
+  EXPECT_NEAR(found.pace, 0.5 * kMiBytes, 0.05 * kMiBytes);
 }
 
 TEST(Diagnosis, WhatCleanupsReturnEveryRoundIsRetention) {
@@ -284,7 +284,7 @@ TEST(Diagnosis, ARatchetThatHasComeToRestIsNoLeak) {
 }
 
 TEST(Diagnosis, LiveBytesThatAreReadSeldomDoNotHideWhatIsKnown) {
-  const Points seldom{{0, 100 * kMiB}, {60, 100 * kMiB}, {120, 100 * kMiB}};
+  const Points seldom{{0, 100 * kMiBytes}, {60, 100 * kMiBytes}, {120, 100 * kMiBytes}};
   EXPECT_EQ(diagnose({.rss = kLevel, .anon = kLevel, .live = seldom}).verdict, Verdict::healthy);
 }
 

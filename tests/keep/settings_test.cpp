@@ -10,7 +10,7 @@
 namespace ebb::keep {
 namespace {
 
-Environment given(std::map<std::string, std::string> variables) {
+Environment variables_of(std::map<std::string, std::string> variables) {
   return [variables](const char* name) -> std::optional<std::string> {
     const auto found = variables.find(name);
     return found == variables.end() ? std::nullopt : std::optional(found->second);
@@ -37,14 +37,14 @@ TEST(Roles, UnknownOnesGetTheNearestName) {
 }
 
 TEST(SettingsFrom, EmptyEnvironmentAsksForNothing) {
-  const auto settings = settings_from(given({}));
+  const auto settings = settings_from(variables_of({}));
   ASSERT_TRUE(settings);
   EXPECT_FALSE(settings->disabled || settings->memory_profile || settings->role ||
                settings->rounds || settings->cuda_empty_cache);
 }
 
 TEST(SettingsFrom, ReadsNvflaresNames) {
-  const auto settings = settings_from(given({{"NVFLARE_CLIENT_MEMORY_GC_ROUNDS", "3"},
+  const auto settings = settings_from(variables_of({{"NVFLARE_CLIENT_MEMORY_GC_ROUNDS", "3"},
                                              {"NVFLARE_CUDA_EMPTY_CACHE", "true"},
                                              {"NVFLARE_CLIENT_MEMORY_PROFILE", "YES"}}));
   ASSERT_TRUE(settings);
@@ -54,7 +54,7 @@ TEST(SettingsFrom, ReadsNvflaresNames) {
 }
 
 TEST(SettingsFrom, OwnNamesWin) {
-  const auto settings = settings_from(given({{"EBB_MEMORY_GC_ROUNDS", "auto"},
+  const auto settings = settings_from(variables_of({{"EBB_MEMORY_GC_ROUNDS", "auto"},
                                              {"NVFLARE_CLIENT_MEMORY_GC_ROUNDS", "3"},
                                              {"EBB_CUDA_EMPTY_CACHE", "0"},
                                              {"NVFLARE_CUDA_EMPTY_CACHE", "true"},
@@ -75,7 +75,7 @@ TEST(SettingsFrom, NamesTheVariableThatIsWrong) {
                                           {"EBB_ROLE", "chef"},
                                           {"EBB_DISABLE", "2"},
                                           {"EBB_MEMORY_PROFILE", "on"}}) {
-    const auto settings = settings_from(given({{name, value}}));
+    const auto settings = settings_from(variables_of({{name, value}}));
     ASSERT_FALSE(settings) << name;
     EXPECT_EQ(settings.error().code, base::Code::bad_input);
     EXPECT_NE(settings.error().message.find(name), std::string::npos) << settings.error().message;

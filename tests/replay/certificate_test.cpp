@@ -34,16 +34,16 @@ Json changed(const Json& line, std::size_t part, std::int64_t by) {
   return Json(parts);
 }
 
-constexpr std::uint64_t kLimit = kGiB;
+constexpr std::uint64_t kCertificateLimit = kGiB;
 
 /// A job that fails with a certificate of live blocks.
 struct Full {
-  Full() : job({.limit = kLimit}) {
+  Full() : job({.limit = kCertificateLimit}) {
     job.take_all(3, 300 * kMiB);
     job.give(job.take(10 * kMiB));
     job.refuse(200 * kMiB);
     snapshot = job.snapshot();
-    evidence = examine(snapshot, kLimit).evidence;
+    evidence = examine(snapshot, kCertificateLimit).evidence;
   }
   std::string verdict_on(const Json& certificate) const {
     return why_rejected(snapshot, 0, certificate);
@@ -108,7 +108,7 @@ TEST(LiveSetChecker, KnowsThatAFailedRequestIsRecordedAsRounded) {
 }
 
 TEST(PackingChecker, RejectsWhatWasTamperedWith) {
-  Patient job({.limit = kLimit});
+  Patient job({.limit = kCertificateLimit});
   job.give(job.take(400 * kMiB));
   const std::vector<Address> quarters = job.take_all(4, 100 * kMiB);
   job.take_all(2, 300 * kMiB);
@@ -116,7 +116,7 @@ TEST(PackingChecker, RejectsWhatWasTamperedWith) {
   job.give(quarters[2]);
   job.refuse(150 * kMiB);
   const trace::Snapshot snapshot = job.snapshot();
-  const Json evidence = examine(snapshot, kLimit).evidence;
+  const Json evidence = examine(snapshot, kCertificateLimit).evidence;
   ASSERT_EQ(*evidence.find("kind")->as_string(), "packing");
   EXPECT_EQ(why_rejected(snapshot, 0, evidence), "");
   const auto with_blocks = [&](auto&& change) {
@@ -129,7 +129,7 @@ TEST(PackingChecker, RejectsWhatWasTamperedWith) {
   const std::size_t lines = evidence.find("blocks")->as_array()->size();
   for (std::size_t i = 0; i < lines; ++i) {
     EXPECT_NE(with_blocks([&](Json::Array& all) {
-                all[i] = changed(all[i], 2, static_cast<std::int64_t>(kLimit));
+                all[i] = changed(all[i], 2, static_cast<std::int64_t>(kCertificateLimit));
               }),
               "")
         << "line " << i << " sticks out";
@@ -143,7 +143,7 @@ TEST(PackingChecker, RejectsWhatWasTamperedWith) {
     if (why.ends_with("overlaps another")) ++moved;
   }
   EXPECT_GE(moved, 3U);
-  EXPECT_EQ(why_rejected(snapshot, 0, with(evidence, "height_bytes", 2 * kLimit)),
+  EXPECT_EQ(why_rejected(snapshot, 0, with(evidence, "height_bytes", 2 * kCertificateLimit)),
             "higher than the limit");
   const std::uint64_t height = number(evidence, "height_bytes");
   EXPECT_NE(why_rejected(snapshot, 0, with(evidence, "height_bytes", height - 512)), "");

@@ -7,7 +7,7 @@
 namespace ebb::replay {
 namespace {
 
-std::string kind_of(const base::Json& evidence) {
+std::string evidence_kind(const base::Json& evidence) {
   return *evidence.find("kind")->as_string();
 }
 
@@ -21,7 +21,7 @@ TEST(DoctorOfAPeak, AJobThatUsesWhatItHoldsIsHealthy) {
   EXPECT_EQ(found.verdict, Verdict::healthy);
   EXPECT_EQ(found.also, std::vector<Verdict>());
   EXPECT_EQ(found.fix.kind, "none");
-  EXPECT_EQ(kind_of(found.evidence), "ledger");
+  EXPECT_EQ(evidence_kind(found.evidence), "ledger");
 }
 
 TEST(DoctorOfAPeak, AHistoryWithoutARequestIsHealthy) {

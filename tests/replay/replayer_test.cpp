@@ -9,7 +9,7 @@
 namespace ebb::replay {
 namespace {
 
-constexpr std::uint64_t kMiB = base::kMiB;
+using base::kMiB;
 
 Row recorded_row(const Workload& work) {
   auto row = forecast(work, work.recording.conf, {}, true);

@@ -10,7 +10,7 @@
 namespace ebb::replay {
 namespace {
 
-constexpr std::uint64_t kMiB = base::kMiB;
+using base::kMiB;
 
 SearchSpace reduced_space() {
   SearchSpace space;

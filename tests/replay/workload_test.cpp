@@ -11,7 +11,7 @@ namespace ebb::replay {
 namespace {
 
 using Kind = Operation::Kind;
-constexpr std::uint64_t kMiB = base::kMiB;
+using base::kMiB;
 
 std::size_t count(const Workload& work, Kind kind) {
   return static_cast<std::size_t>(

@@ -13,7 +13,7 @@
 namespace ebb::sense {
 namespace {
 
-Roots recorded(const support::TemporaryDirectory& folder,
+Roots tree_of(const support::TemporaryDirectory& folder,
                const std::vector<std::pair<int, int>>& pids_and_parents) {
   for (const auto& [pid, parent] : pids_and_parents) {
     const std::string place = folder.path() + "/" + std::to_string(pid);
@@ -28,7 +28,7 @@ Roots recorded(const support::TemporaryDirectory& folder,
 
 TEST(ProcessTree, HoldsChildrenAndTheirChildren) {
   const support::TemporaryDirectory folder;
-  const Roots roots = recorded(folder, {{10, 1}, {12, 10}, {13, 12}, {14, 12}, {20, 1}, {11, 20}});
+  const Roots roots = tree_of(folder, {{10, 1}, {12, 10}, {13, 12}, {14, 12}, {20, 1}, {11, 20}});
   std::filesystem::create_directory(folder.path() + "/99");
   EXPECT_EQ(descendants_of(10, roots).value(), (std::vector<pid_t>{12, 13, 14}));
   EXPECT_EQ(descendants_of(14, roots).value(), std::vector<pid_t>{});
@@ -36,7 +36,7 @@ TEST(ProcessTree, HoldsChildrenAndTheirChildren) {
 
 TEST(ProcessTree, DoesNotWalkInCircles) {
   const support::TemporaryDirectory folder;
-  const Roots roots = recorded(folder, {{10, 12}, {12, 10}});
+  const Roots roots = tree_of(folder, {{10, 12}, {12, 10}});
   EXPECT_EQ(descendants_of(10, roots).value(), std::vector<pid_t>{12});
 }
 

@@ -12,7 +12,7 @@ using base::kMiB;
 
 constexpr Address kBase = 0x700000000000;
 
-Event event(Action action, Address address, std::uint64_t size) {
+Event made(Action action, Address address, std::uint64_t size) {
   Event e;
   e.action = action;
   e.address = address;
@@ -57,10 +57,10 @@ TEST(InitialState, WithoutATraceIsTheFinalState) {
 }
 
 TEST(InitialState, HoldsBlocksThatTheTraceFrees) {
-  Event freed = event(Action::free_requested, kBase + 512, 300);
+  Event freed = made(Action::free_requested, kBase + 512, 300);
   freed.stream = 1;
   Snapshot snapshot = with({plain(kBase, 2 * kMiB, {block(kBase, 2 * kMiB, BlockState::inactive)})},
-                           {freed, event(Action::free_completed, kBase + 512, 300)});
+                           {freed, made(Action::free_completed, kBase + 512, 300)});
   const InitialState state = initial_state(snapshot, 0);
   ASSERT_EQ(state.segments.size(), 1U);
   const std::vector<Block>& blocks = state.segments[0].blocks;
@@ -75,14 +75,14 @@ TEST(InitialState, HoldsBlocksThatTheTraceFrees) {
 
 TEST(InitialState, HoldsFreesThatWereStillPending) {
   Snapshot snapshot = with({plain(kBase, 2 * kMiB, {block(kBase, 2 * kMiB, BlockState::inactive)})},
-                           {event(Action::free_completed, kBase, 300)});
+                           {made(Action::free_completed, kBase, 300)});
   const InitialState state = initial_state(snapshot, 0);
   EXPECT_EQ(state.pending_blocks, 1U);
   EXPECT_EQ(state.allocated_blocks, 0U);
 }
 
 TEST(InitialState, HoldsSegmentsThatTheTraceReleases) {
-  Event released = event(Action::segment_free, kBase, 2 * kMiB);
+  Event released = made(Action::segment_free, kBase, 2 * kMiB);
   released.stream = 1;
   released.pool = 1;
   Snapshot snapshot = with({}, {released});
@@ -99,8 +99,8 @@ TEST(InitialState, HoldsSegmentsThatTheTraceReleases) {
 TEST(InitialState, JoinsPagesThatTheTraceUnmaps) {
   Segment mapped = plain(kBase, 20 * kMiB, {block(kBase, 20 * kMiB, BlockState::inactive)});
   mapped.expandable = true;
-  Snapshot snapshot = with({mapped}, {event(Action::segment_unmap, kBase + 40 * kMiB, 20 * kMiB),
-                                      event(Action::segment_unmap, kBase + 20 * kMiB, 20 * kMiB)});
+  Snapshot snapshot = with({mapped}, {made(Action::segment_unmap, kBase + 40 * kMiB, 20 * kMiB),
+                                      made(Action::segment_unmap, kBase + 20 * kMiB, 20 * kMiB)});
   const InitialState state = initial_state(snapshot, 0);
   ASSERT_EQ(state.segments.size(), 1U);
   EXPECT_EQ(state.segments[0].size, 60 * kMiB);
@@ -110,7 +110,7 @@ TEST(InitialState, JoinsPagesThatTheTraceUnmaps) {
 TEST(InitialState, CutsPagesThatTheTraceMaps) {
   Segment mapped = plain(kBase, 60 * kMiB, {block(kBase, 60 * kMiB, BlockState::inactive)});
   mapped.expandable = true;
-  Snapshot snapshot = with({mapped}, {event(Action::segment_map, kBase + 20 * kMiB, 20 * kMiB)});
+  Snapshot snapshot = with({mapped}, {made(Action::segment_map, kBase + 20 * kMiB, 20 * kMiB)});
   const InitialState state = initial_state(snapshot, 0);
   ASSERT_EQ(state.segments.size(), 2U);
   EXPECT_EQ(state.segments[0].size, 20 * kMiB);
@@ -128,11 +128,11 @@ TEST(InitialState, KeepsTheStackOfABlockThatIsStillThereAtTheEnd) {
 TEST(InitialState, LeavesOutWhatDoesNotFitTogetherAndSaysSo) {
   const InitialState state = initial_state(
       with({plain(kBase, 2 * kMiB, {block(kBase, 2 * kMiB, BlockState::active_allocated)})},
-           {event(Action::segment_alloc, kBase + 8 * kMiB, 2 * kMiB),
-            event(Action::alloc, kBase + 4096, 512), event(Action::alloc, kBase + 8192, 512),
-            event(Action::free_completed, kBase, 2 * kMiB),
-            event(Action::segment_free, kBase + kMiB, 2 * kMiB),
-            event(Action::free_completed, kBase + 64 * kMiB, 512)}),
+           {made(Action::segment_alloc, kBase + 8 * kMiB, 2 * kMiB),
+            made(Action::alloc, kBase + 4096, 512), made(Action::alloc, kBase + 8192, 512),
+            made(Action::free_completed, kBase, 2 * kMiB),
+            made(Action::segment_free, kBase + kMiB, 2 * kMiB),
+            made(Action::free_completed, kBase + 64 * kMiB, 512)}),
       0);
   ASSERT_EQ(state.notes.size(), 5U);
   EXPECT_EQ(state.notes[0],
@@ -150,7 +150,7 @@ TEST(InitialState, SaysWhenThePoolOfAReleasedSegmentIsNotKnown) {
   Segment of_pool = plain(kBase, 2 * kMiB, {block(kBase, 2 * kMiB, BlockState::inactive)});
   of_pool.pool = {0, 1};
   const InitialState state =
-      initial_state(with({of_pool}, {event(Action::segment_free, kBase + 8 * kMiB, 2 * kMiB)}), 0);
+      initial_state(with({of_pool}, {made(Action::segment_free, kBase + 8 * kMiB, 2 * kMiB)}), 0);
   ASSERT_EQ(state.notes.size(), 1U);
   EXPECT_NE(state.notes[0].find("does not say from which pool"), std::string::npos);
 }
@@ -158,8 +158,8 @@ TEST(InitialState, SaysWhenThePoolOfAReleasedSegmentIsNotKnown) {
 TEST(InitialState, NeedsNoCompletionsWhereTheRecordingLeavesThemOut) {
   const InitialState state = initial_state(
       with({plain(kBase, 2 * kMiB, {block(kBase, 2 * kMiB, BlockState::inactive)})},
-           {event(Action::free_requested, kBase, 512), event(Action::alloc, kBase, 1024),
-            event(Action::free_requested, kBase, 1024)}),
+           {made(Action::free_requested, kBase, 512), made(Action::alloc, kBase, 1024),
+            made(Action::free_requested, kBase, 1024)}),
       0);
   EXPECT_EQ(state.notes, std::vector<std::string>());
   EXPECT_EQ(state.allocated_blocks, 1U);

@@ -62,7 +62,7 @@ std::int64_t integer(const std::string& value) {
   return static_cast<std::int64_t>(token.number);
 }
 
-std::string refusal(const std::string& pickle) {
+std::string pickle_refusal(const std::string& pickle) {
   const Tokens tokens(pickle);
   EXPECT_EQ(tokens.error.code, base::Code::bad_input);
   return tokens.error.message;
@@ -133,21 +133,21 @@ TEST(PickleReader, AcceptsProtocols2To5Only) {
     const Tokens tokens(std::string("\x80") + version + "N.");
     EXPECT_EQ(tokens.error.message.empty(), version >= 2 && version <= 5) << int{version};
   }
-  EXPECT_EQ(refusal(bytes("\x80\x06N.")), "file: byte 0: pickle protocol 6, expected 2 to 5");
+  EXPECT_EQ(pickle_refusal(bytes("\x80\x06N.")), "file: byte 0: pickle protocol 6, expected 2 to 5");
   EXPECT_EQ(
-      refusal("(dp0\n."),
+      pickle_refusal("(dp0\n."),
       "file: byte 0: not a pickle of protocol 2 to 5 (is it one of protocol 0 or 1?); write it "
       "with pickle.dump and its default protocol");
 }
 
 TEST(PickleReader, RefusesWhatIsNoPickle) {
-  EXPECT_EQ(refusal(""), "file: is empty, expected a snapshot");
-  EXPECT_EQ(refusal("hello"),
+  EXPECT_EQ(pickle_refusal(""), "file: is empty, expected a snapshot");
+  EXPECT_EQ(pickle_refusal("hello"),
             "file: byte 0: not a pickle, expected what torch.cuda.memory._dump_snapshot writes");
-  EXPECT_EQ(refusal("PK\x03\x04 and so on"),
+  EXPECT_EQ(pickle_refusal("PK\x03\x04 and so on"),
             "file: byte 0: a zip archive (torch.save?), expected what "
             "torch.cuda.memory._dump_snapshot writes");
-  EXPECT_EQ(refusal(bytes("\x80\x04}\xff.")),
+  EXPECT_EQ(pickle_refusal(bytes("\x80\x04}\xff.")),
             "file: byte 3: 0xff is no opcode of pickle: the file is damaged");
 }
 
@@ -159,7 +159,7 @@ TEST(PickleReader, RefusesEveryOpcodeThatNamesAnObject) {
       {0x84, "EXT4"},  {0x96, "BYTEARRAY8"},   {0x97, "NEXT_BUFFER"}, {0x98, "READONLY_BUFFER"},
   };
   for (const auto& [opcode, name] : opcodes) {
-    EXPECT_EQ(refusal(bytes("\x80\x04K\x01") + static_cast<char>(opcode) + "os\nsystem\n."),
+    EXPECT_EQ(pickle_refusal(bytes("\x80\x04K\x01") + static_cast<char>(opcode) + "os\nsystem\n."),
               std::string("file: byte 4: ") + name +
                   " names an object; a snapshot holds only dicts, lists, numbers and text");
   }
@@ -169,7 +169,7 @@ TEST(PickleReader, RefusesTheOtherOpcodesOfPickleByName) {
   for (const auto& [opcode, name] :
        {std::pair{'I', "INT"}, std::pair{'2', "DUP"}, std::pair{'0', "POP"},
         std::pair{'\x8b', "LONG4"}, std::pair{'\x80', "PROTO"}, std::pair{'p', "PUT"}}) {
-    EXPECT_EQ(refusal(bytes("\x80\x02N") + opcode + "1\n."),
+    EXPECT_EQ(pickle_refusal(bytes("\x80\x02N") + opcode + "1\n."),
               std::string("file: byte 3: ") + name +
                   " has no place in a snapshot of pickle protocol 2 to 5");
   }
@@ -183,15 +183,15 @@ TEST(PickleReader, AllOpcodesAreReadOrRefusedOneWayOrTheOther) {
 }
 
 TEST(PickleReader, BelievesNoLengthBeforeTheBytesAreThere) {
-  EXPECT_EQ(refusal(bytes("\x80\x04X\xff\xff\xff\xff") + "abc."),
+  EXPECT_EQ(pickle_refusal(bytes("\x80\x04X\xff\xff\xff\xff") + "abc."),
             "file: byte 11: the file ends too early, in the middle of the pickle");
-  EXPECT_EQ(refusal(bytes("\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\xff") + "abc."),
+  EXPECT_EQ(pickle_refusal(bytes("\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\xff") + "abc."),
             "file: byte 15: the file ends too early, in the middle of the pickle");
-  EXPECT_EQ(refusal(bytes("\x80\x04\x8a\x08\x01\x02")),
+  EXPECT_EQ(pickle_refusal(bytes("\x80\x04\x8a\x08\x01\x02")),
             "file: byte 6: the file ends too early, in the middle of the pickle");
-  EXPECT_EQ(refusal(bytes("\x80\x04\x8c\xff") + "abc"),
+  EXPECT_EQ(pickle_refusal(bytes("\x80\x04\x8c\xff") + "abc"),
             "file: byte 7: the file ends too early, in the middle of the pickle");
-  EXPECT_EQ(refusal(bytes("\x80\x04X\x01")),
+  EXPECT_EQ(pickle_refusal(bytes("\x80\x04X\x01")),
             "file: byte 4: the file ends too early, in the middle of the pickle");
 }
 

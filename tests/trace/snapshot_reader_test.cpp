@@ -23,7 +23,7 @@ Snapshot parsed(const std::string& value) {
   return snapshot ? std::move(*snapshot) : Snapshot{};
 }
 
-std::string refusal(const std::string& value) {
+std::string snapshot_refusal(const std::string& value) {
   const auto snapshot = parse_snapshot(file(value), "file");
   EXPECT_FALSE(snapshot);
   if (snapshot) return "";
@@ -207,22 +207,22 @@ TEST(SnapshotReader, ReportsProgressUpToTheEnd) {
 TEST(SnapshotReader, ChecksThatBlocksFillTheirSegment) {
   EXPECT_TRUE(parse_snapshot(
       file(only_segments({segment(0, 1024, {block(0, 512), block(512, 512)})})), "file"));
-  EXPECT_NE(refusal(only_segments({segment(0, 1024, {block(0, 512), block(513, 511)})}))
+  EXPECT_NE(snapshot_refusal(only_segments({segment(0, 1024, {block(0, 512), block(513, 511)})}))
                 .find("segment 0: block 1 begins at 513, expected 512, where the one before ends"),
             std::string::npos);
-  EXPECT_NE(refusal(only_segments({segment(0, 1024, {block(0, 512)})}))
+  EXPECT_NE(snapshot_refusal(only_segments({segment(0, 1024, {block(0, 512)})}))
                 .find("segment 0: its blocks have 512 bytes, expected its total_size, 1024"),
             std::string::npos);
-  EXPECT_NE(refusal(only_segments({segment(0, 1024, {block(0, 2048)})}))
+  EXPECT_NE(snapshot_refusal(only_segments({segment(0, 1024, {block(0, 2048)})}))
                 .find("block 0 goes beyond the segment's 1024 bytes"),
             std::string::npos);
-  EXPECT_NE(refusal(only_segments({segment(0, 1024, {})})).find("not a list of blocks"),
+  EXPECT_NE(snapshot_refusal(only_segments({segment(0, 1024, {})})).find("not a list of blocks"),
             std::string::npos);
-  EXPECT_NE(refusal(only_segments({segment(0, 0, {block(0, 0)})}))
+  EXPECT_NE(snapshot_refusal(only_segments({segment(0, 0, {block(0, 0)})}))
                 .find("'size' of a block is not a positive number of bytes"),
             std::string::npos);
   const std::string at_the_end = segment(0, 1024, {block(0, 1024)});
-  EXPECT_NE(refusal(only_segments({segment(~0ULL, 1024, {block(~0ULL, 1024)})}))
+  EXPECT_NE(snapshot_refusal(only_segments({segment(~0ULL, 1024, {block(~0ULL, 1024)})}))
                 .find("address and size go beyond 64 bits"),
             std::string::npos);
 }
@@ -232,7 +232,7 @@ TEST(SnapshotReader, ChecksThatSegmentsDoNotOverlapAndSortsThem) {
       only_segments({segment(4096, 512, {block(4096, 512)}), segment(0, 512, {block(0, 512)})}));
   ASSERT_EQ(snapshot.segments.size(), 2U);
   EXPECT_EQ(snapshot.segments[0].address, 0U);
-  EXPECT_EQ(refusal(only_segments(
+  EXPECT_EQ(snapshot_refusal(only_segments(
                 {segment(0, 1024, {block(0, 1024)}), segment(512, 512, {block(512, 512)})})),
             "file: the segments at 0 and 512 of device 0 overlap");
 }
@@ -262,27 +262,27 @@ TEST(SnapshotReader, ChecksTheTypesOfFields) {
       {with("frames", list({number(1)})), "'frames' of an event is not a list of frames"},
   };
   for (const auto& [value, expected] : faults) {
-    const std::string message = refusal(value);
+    const std::string message = snapshot_refusal(value);
     EXPECT_NE(message.find(expected), std::string::npos) << message;
     EXPECT_EQ(message.find("file: byte "), 0U) << message;
   }
-  EXPECT_EQ(refusal(dict({{"segments", number(1)}})), "file: 'segments' is not a list of segments");
-  EXPECT_EQ(refusal(dict({{"device_traces", list({event("alloc", 0, 1)})}})),
+  EXPECT_EQ(snapshot_refusal(dict({{"segments", number(1)}})), "file: 'segments' is not a list of segments");
+  EXPECT_EQ(snapshot_refusal(dict({{"device_traces", list({event("alloc", 0, 1)})}})),
             "file: 'device_traces' is not a list with a list of events for each device");
-  EXPECT_EQ(refusal(dict({{"segments", "]"}, {"external_annotations", number(1)}})),
+  EXPECT_EQ(snapshot_refusal(dict({{"segments", "]"}, {"external_annotations", number(1)}})),
             "file: 'external_annotations' is not a list of annotations");
 }
 
 TEST(SnapshotReader, CaresForMalformedDictsOnlyWhereTheyAreNeeded) {
   const std::string odd = dict({{"action", number(1)}, {"state", text("of mind")}});
   parsed(dict({{"segments", "]"}, {"my own", list({odd, odd})}, {"mine too", odd}}));
-  EXPECT_NE(refusal(dict({{"segments", "]"}, {"device_traces", list({list({odd})})}}))
+  EXPECT_NE(snapshot_refusal(dict({{"segments", "]"}, {"device_traces", list({list({odd})})}}))
                 .find("'action' of an event is not a text"),
             std::string::npos);
 }
 
 TEST(SnapshotReader, RefusesKeysThatComeTwice) {
-  EXPECT_NE(refusal(dict({{"segments", "]"}, {"segments", "]"}}))
+  EXPECT_NE(snapshot_refusal(dict({{"segments", "]"}, {"segments", "]"}}))
                 .find("a snapshot has the key 'segments' twice"),
             std::string::npos);
 }
@@ -291,7 +291,7 @@ TEST(SnapshotReader, RefusesPicklesOfSomethingElse) {
   for (const std::string& value : {number(1), text("x"), std::string("}"), std::string("N"),
                                    dict({{"model", list({number(1)})}}),
                                    list({number(1), number(2)}), list({event("alloc", 0, 1)})}) {
-    EXPECT_EQ(refusal(value),
+    EXPECT_EQ(snapshot_refusal(value),
               "file: no snapshot, expected a dict with 'segments' and 'device_traces' or a list of "
               "segments");
   }

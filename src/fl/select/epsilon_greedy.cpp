@@ -8,7 +8,7 @@
 namespace ebb::fl::select {
 namespace {
 
-constexpr std::string_view kKey = "ml.bandit.epsilon_greedy";
+constexpr std::string_view kEpsilonGreedyKey = "ml.bandit.epsilon_greedy";
 
 class EpsilonGreedy final : public Selector {
  public:
@@ -51,7 +51,7 @@ class EpsilonGreedy final : public Selector {
   }
 
   base::Status restore(const base::Json& state) override {
-    StateReader reader(state, kKey);
+    StateReader reader(state, kEpsilonGreedyKey);
     std::vector<std::uint32_t> pulls = reader.wholes("pulls");
     std::vector<double> estimates = reader.numbers("estimates");
     reader.require(pulls.size() == estimates.size(), "pulls and estimates differ in length");
@@ -71,7 +71,7 @@ class EpsilonGreedy final : public Selector {
 }  // namespace
 
 Method bandit_epsilon_greedy_method() {
-  return {kKey,
+  return {kEpsilonGreedyKey,
           "Epsilon-greedy",
           "Auer et al., Machine Learning 47, 2002; reward as in Cho et al., Asilomar 2020 (arXiv "
           "2012.08009)",

@@ -12,7 +12,7 @@
 namespace ebb::fl::select {
 namespace {
 
-constexpr std::string_view kKey = "ml.fedcor";
+constexpr std::string_view kFedcorKey = "ml.fedcor";
 /// Loss changes that the covariance is made of, which is also its rank: the paper's embeddings have
 /// 15 dimensions as well.
 constexpr std::size_t kRank = 15;
@@ -69,7 +69,7 @@ class FedCor final : public Selector {
   }
 
   base::Status restore(const base::Json& state) override {
-    StateReader reader(state, kKey);
+    StateReader reader(state, kFedcorKey);
     FedCor read = *this;
     read.rounds_ = reader.whole("rounds");
     read.picks_ = reader.wholes("picks");
@@ -81,7 +81,7 @@ class FedCor final : public Selector {
     reader.require(lists != nullptr && lists->size() <= kRank, "changes is not a short list");
     for (const base::Json& list : lists != nullptr ? *lists : none) {
       const base::Json wrapped = base::Json::object({{"changes", list}});
-      StateReader row(wrapped, kKey);
+      StateReader row(wrapped, kFedcorKey);
       read.changes_.push_back(row.numbers("changes"));
       if (auto status = row.finish(); !status) return status;
       reader.require(read.changes_.back().size() == read.picks_.size(),
@@ -124,7 +124,7 @@ class FedCor final : public Selector {
 }  // namespace
 
 Method fedcor_method() {
-  return {kKey,
+  return {kFedcorKey,
           "FedCor",
           "Tang et al., CVPR 2022 (arXiv 2103.13822)",
           "those whose training lowers the losses of all most, by how losses move together",

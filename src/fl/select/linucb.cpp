@@ -8,7 +8,7 @@
 namespace ebb::fl::select {
 namespace {
 
-constexpr std::string_view kKey = "ml.bandit.linucb";
+constexpr std::string_view kLinucbKey = "ml.bandit.linucb";
 
 class LinUcb final : public Selector {
  public:
@@ -44,7 +44,7 @@ class LinUcb final : public Selector {
   }
 
   base::Status restore(const base::Json& state) override {
-    StateReader reader(state, kKey);
+    StateReader reader(state, kLinucbKey);
     std::vector<double> precision = reader.numbers("precision");
     std::vector<double> moments = reader.numbers("moments");
     PendingContexts pending = PendingContexts::read(reader);
@@ -69,7 +69,7 @@ class LinUcb final : public Selector {
 }  // namespace
 
 Method bandit_linucb_method() {
-  return {kKey,
+  return {kLinucbKey,
           "LinUCB",
           "Li et al., WWW 2010 (arXiv 1003.0146); one model for all, as Chu et al., AISTATS 2011",
           "highest upper bound of the loss that a linear model expects from what is known",

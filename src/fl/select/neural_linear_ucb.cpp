@@ -11,7 +11,7 @@
 namespace ebb::fl::select {
 namespace {
 
-constexpr std::string_view kKey = "ml.neural_linear_ucb";
+constexpr std::string_view kNeuralUcbKey = "ml.neural_linear_ucb";
 constexpr int kPasses = 30;
 
 class NeuralLinearUcb final : public Selector {
@@ -73,7 +73,7 @@ class NeuralLinearUcb final : public Selector {
   }
 
   base::Status restore(const base::Json& state) override {
-    StateReader reader(state, kKey);
+    StateReader reader(state, kNeuralUcbKey);
     std::vector<double> weights = reader.numbers("weights");
     const std::vector<double> contexts = reader.numbers("contexts");
     std::vector<double> rewards = reader.numbers("rewards");
@@ -121,7 +121,7 @@ class NeuralLinearUcb final : public Selector {
 }  // namespace
 
 Method neural_linear_ucb_method() {
-  return {kKey,
+  return {kNeuralUcbKey,
           "NeuralLinear-UCB",
           "Riquelme et al., ICLR 2018 (arXiv 1802.09127); bound as Xu et al., ICLR 2022 (arXiv "
           "2012.01780)",

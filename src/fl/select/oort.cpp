@@ -10,7 +10,7 @@
 namespace ebb::fl::select {
 namespace {
 
-constexpr std::string_view kKey = "system_aware.oort";
+constexpr std::string_view kOortKey = "system_aware.oort";
 constexpr double kClip = 0.95;    ///< share of clients whose utility is not clipped
 constexpr double kCutOff = 0.95;  ///< of the lowest utility that would be taken: who may be drawn
 
@@ -67,7 +67,7 @@ class Oort final : public Selector {
   }
 
   base::Status restore(const base::Json& state) override {
-    StateReader reader(state, kKey);
+    StateReader reader(state, kOortKey);
     const double exploration = reader.number("exploration", 0, 1);
     const double pace = reader.number("pace", 0, 1);
     std::vector<double> gained = reader.numbers("gained");
@@ -127,7 +127,7 @@ class Oort final : public Selector {
 }  // namespace
 
 Method oort_method() {
-  return {kKey,
+  return {kOortKey,
           "Oort",
           "Lai et al., OSDI 2021 (arXiv 2010.06081)",
           "much data of high loss, fast enough, long not seen; a part of each cohort is new",

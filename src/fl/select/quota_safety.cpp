@@ -9,7 +9,7 @@
 namespace ebb::fl::select {
 namespace {
 
-constexpr std::string_view kKey = "wrapper.quota_safety";
+constexpr std::string_view kQuotaSafetyKey = "wrapper.quota_safety";
 constexpr std::string_view kDefaultBase = "system_aware.oort";
 
 class QuotaSafety final : public Selector {
@@ -63,13 +63,13 @@ class QuotaSafety final : public Selector {
   }
 
   base::Status restore(const base::Json& state) override {
-    StateReader reader(state, kKey);
+    StateReader reader(state, kQuotaSafetyKey);
     std::vector<Ids> recent;
     const base::Json lists = reader.value("recent");
     reader.require(lists.is_array(), "recent is not a list");
     for (const base::Json& list : lists.is_array() ? *lists.as_array() : base::Json::Array()) {
       const base::Json wrapped = base::Json::object({{"recent", list}});
-      StateReader row(wrapped, kKey);
+      StateReader row(wrapped, kQuotaSafetyKey);
       recent.push_back(row.wholes("recent"));
       if (auto status = row.finish(); !status) return status;
     }
@@ -106,7 +106,7 @@ std::unique_ptr<Selector> create_quota_safety(std::span<const double> values, st
 }
 
 Method quota_safety_method() {
-  return {kKey,
+  return {kQuotaSafetyKey,
           "Quota",
           "",
           "whoever had too few turns lately first, the rest by a base method (Oort)",

@@ -5,7 +5,7 @@
 namespace ebb::fl::select {
 namespace {
 
-constexpr std::string_view kKey = "heuristic.round_robin";
+constexpr std::string_view kRoundRobinKey = "heuristic.round_robin";
 
 class RoundRobin final : public Selector {
  public:
@@ -21,7 +21,7 @@ class RoundRobin final : public Selector {
   base::Json state() const override { return base::Json::object({{"next", std::uint64_t{next_}}}); }
 
   base::Status restore(const base::Json& state) override {
-    StateReader reader(state, kKey);
+    StateReader reader(state, kRoundRobinKey);
     const std::uint32_t next = reader.whole("next");
     if (auto status = reader.finish(); !status) return status;
     next_ = next;
@@ -35,7 +35,7 @@ class RoundRobin final : public Selector {
 }  // namespace
 
 Method round_robin_method() {
-  return {kKey, "Round robin",
+  return {kRoundRobinKey, "Round robin",
           "",   "everyone in turn, in the order of their numbers",
           {},   [](std::span<const double>) { return std::make_unique<RoundRobin>(); }};
 }

@@ -10,7 +10,7 @@
 namespace ebb::fl::select {
 namespace {
 
-constexpr std::string_view kKey = "system_aware.tifl";
+constexpr std::string_view kTiflKey = "system_aware.tifl";
 constexpr std::size_t kTiers = 3;
 constexpr double kUnknown = -1;
 
@@ -61,7 +61,7 @@ class TiFl final : public Selector {
   }
 
   base::Status restore(const base::Json& state) override {
-    StateReader reader(state, kKey);
+    StateReader reader(state, kTiflKey);
     TiFl read = *this;
     read.rounds_ = reader.whole("rounds");
     read.tier_ = reader.whole("tier");
@@ -135,7 +135,7 @@ class TiFl final : public Selector {
 
 Method tifl_method() {
   return {
-      kKey,
+      kTiflKey,
       "TiFL",
       "Chai et al., HPDC 2020 (arXiv 2001.09249), with losses for its test accuracies",
       "random within one tier of speed a round; tiers that do worse come more often",
