@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <thread>
 
 #include "record/runs.h"
@@ -119,6 +120,33 @@ TEST(Writer, WhatIsWrittenIsReadBack) {
   ASSERT_EQ(found.events.size(), 2U);
   EXPECT_EQ(found.events[0].process, kWorker);
   EXPECT_FALSE(found.events[1].process);
+}
+
+TEST(Writer, CleanupsOfOneMomentKeepTheirReasons) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "runs.db";
+  const auto writer = begin(path, run_named("busy"));
+  ASSERT_NE(writer, nullptr);
+  for (const char* reason : {"critical", "job", "job", "round", "job", "critical"}) {
+    Action action;
+    action.process = kMain;
+    action.seconds = 3.001;
+    action.what = "cleanup";
+    action.reason = reason;
+    action.returned = kMiB;
+    writer->add(action);
+  }
+  writer->end(ended(run_named("busy")));
+  std::map<std::string, std::uint64_t> counts;
+  std::uint64_t returned = 0;
+  for (const Action& action : read(path).actions) {
+    counts[action.reason] += action.count;
+    returned += action.returned;
+    EXPECT_NEAR(action.seconds, 3.001, 0.003);
+  }
+  EXPECT_EQ(counts,
+            (std::map<std::string, std::uint64_t>{{"critical", 2}, {"job", 3}, {"round", 1}}));
+  EXPECT_EQ(returned, 6 * kMiB);
 }
 
 TEST(Writer, OnlyTheOwnerMayReadTheFile) {
