@@ -122,6 +122,20 @@ TEST(Writer, WhatIsWrittenIsReadBack) {
   EXPECT_FALSE(found.events[1].process);
 }
 
+TEST(Writer, AnEndThatComesDuringAWriteIsOnRecord) {
+  const support::TemporaryDirectory folder;
+  for (int i = 0; i < 100; ++i) {
+    const std::string path = folder / (std::to_string(i) + ".db");
+    const auto writer = begin(path, run_named("brief"));
+    ASSERT_NE(writer, nullptr);
+    writer->add(sample_of(kMain, 1, kMiB));  // which wakes the thread that writes
+    for (int pause = 0; pause < i; ++pause)
+      std::this_thread::yield();
+    writer->end(ended(run_named("brief"), 3));
+    ASSERT_EQ(read(path).summary.run.exit_code, 3) << i;
+  }
+}
+
 TEST(Writer, CleanupsOfOneMomentKeepTheirReasons) {
   const support::TemporaryDirectory folder;
   const std::string path = folder / "runs.db";
