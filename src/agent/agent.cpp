@@ -70,12 +70,11 @@ void Agent::serve() {
     base::Lock lock(mutex_);
     if (!cleaner_) cleaner_.emplace(allocator, reclaimers_, rss_now);
   }
-  for (int attempt = 0; attempt < kConnections && connect(); ++attempt) {
-    wire::Hello hello;
-    hello.allocator = wire::Text<16>(heap::name_of(allocator.kind()));
-    hello.allocator_version = wire::Text<48>(allocator.version());
-    hello.controllable = allocator.controllable() ? 1 : 0;
-    tell(hello);
+  wire::Hello hello;
+  hello.allocator = wire::Text<16>(heap::name_of(allocator.kind()));
+  hello.allocator_version = wire::Text<48>(allocator.version());
+  hello.controllable = allocator.controllable() ? 1 : 0;
+  for (int attempt = 0; attempt < kConnections && connect(hello); ++attempt) {
     while (true) {
       int descriptor = -1;
       {
@@ -98,10 +97,12 @@ void Agent::serve() {
   set_pressure(false);
 }
 
-bool Agent::connect() {
+bool Agent::connect(const wire::Hello& hello) {
   auto channel = wire::connect(socket_);
   if (!channel) return false;
+  // Before the job can say anything: who does not begin with a hello is turned away.
   base::Lock lock(mutex_);
+  if (!channel->send(hello)) return false;
   channel_.emplace(*std::move(channel));
   return true;
 }

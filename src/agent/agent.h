@@ -41,7 +41,7 @@ class Agent {
  private:
   static void* thread_main(void* self);
   void serve();
-  bool connect() EBB_EXCLUDES(mutex_);
+  bool connect(const wire::Hello& hello) EBB_EXCLUDES(mutex_);
   void disconnect() EBB_EXCLUDES(mutex_);
   void answer(const wire::Message& message);
   wire::Reading read();

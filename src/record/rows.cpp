@@ -104,17 +104,21 @@ void insert(Database& database, std::int64_t run, const PlaceReading& place) {
 
 void insert(Database& database, std::int64_t run, const NumberedAction& numbered) {
   const Action& action = numbered.action;
-  // Several within a millisecond are one row that counts them.
-  database.run(
-      "INSERT INTO actions VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
-      "ON CONFLICT DO UPDATE SET count = count + excluded.count, reason = excluded.reason, "
-      "rss_after = excluded.rss_after, returned = returned + excluded.returned, "
-      "anon_after = excluded.anon_after, live_after = excluded.live_after, "
-      "retained_after = excluded.retained_after, cost_us = cost_us + excluded.cost_us, "
-      "deep = max(deep, excluded.deep)",
-      run, milliseconds(action.seconds), numbered.process, action.what, action.count, action.reason,
-      action.rss_before, action.rss_after, action.returned, action.anon_after, action.live_after,
-      action.retained_after, whole(action.cost_seconds * 1e6), action.deep);
+  // Several of one reason within a millisecond are one row that counts them. Where another reason
+  // is there, the next millisecond is near enough: whose cleanup it was must stay true.
+  std::int64_t ms = milliseconds(action.seconds);
+  do {
+    database.run(
+        "INSERT INTO actions VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+        "ON CONFLICT DO UPDATE SET count = count + excluded.count, "
+        "rss_after = excluded.rss_after, returned = returned + excluded.returned, "
+        "anon_after = excluded.anon_after, live_after = excluded.live_after, "
+        "retained_after = excluded.retained_after, cost_us = cost_us + excluded.cost_us, "
+        "deep = max(deep, excluded.deep) WHERE reason = excluded.reason",
+        run, ms++, numbered.process, action.what, action.count, action.reason, action.rss_before,
+        action.rss_after, action.returned, action.anon_after, action.live_after,
+        action.retained_after, whole(action.cost_seconds * 1e6), action.deep);
+  } while (!database.failed() && database.changed() == 0);
 }
 
 std::vector<NumberedReading> read_samples(Database& database, std::int64_t run, std::int64_t most) {

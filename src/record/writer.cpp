@@ -161,7 +161,9 @@ class Writer::Thread : public std::enable_shared_from_this<Writer::Thread> {
     tell(done, lost);
     if (!done) backlog_.put_back(std::move(batch));
     if (!stop_at_) return true;
-    if (done && backlog_.size() == 0) return false;
+    // The end may have come while the last batch was written: then it is yet to be written itself.
+    const bool is_all = backlog_.size() == 0 && ending.has_value() == last_words_.has_value();
+    if (done && is_all) return false;
     if (!done) changed_.wait_for(mutex_, kRetryAtEndSeconds);
     return true;
   }

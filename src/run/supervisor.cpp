@@ -144,11 +144,7 @@ void Supervisor::reap() {
     // A process that was over before anybody looked has left its peak.
     const auto peak = static_cast<std::uint64_t>(usage.ru_maxrss) * base::kKiB;
     summary_.peak_rss = std::max(summary_.peak_rss, peak);
-    if (const auto member = members_.find(pid); member != members_.end()) {
-      // What its agent said last is still in the socket.
-      if (member->second.channel) hear(member->second);
-      forget(pid, seconds);
-    }
+    forget(pid, seconds);
   }
 }
 

@@ -50,6 +50,7 @@ Member* Supervisor::find_or_add(pid_t pid, double seconds) {
 void Supervisor::forget(pid_t pid, double seconds) {
   const auto member = members_.find(pid);
   if (member == members_.end()) return;
+  hear(member->second);  // what its agent said last is still in the socket
   journal_.process_ended(member->second.key(), seconds);
   members_.erase(member);
 }

@@ -17,12 +17,21 @@ class AgentTest : public testing::Test {
  protected:
   AgentTest() : listener_(wire::Listener::open()) {
     EXPECT_TRUE(listener_);
-    static auto* all = new std::vector<Agent*>;  // their threads outlive the tests
-    agent_ = all->emplace_back(new Agent(listener_->path()));
+    agent_ = make_agent();
     agent_->start();
+    accept();
+  }
+
+  Agent* make_agent() {
+    static auto* all = new std::vector<Agent*>;  // their threads outlive the tests
+    return all->emplace_back(new Agent(listener_->path()));
+  }
+
+  /// Talks to the next agent that connects.
+  void accept() {
     wait_for(listener_->descriptor());
     channel_ = listener_->accept();
-    EXPECT_TRUE(channel_);
+    ASSERT_TRUE(channel_);
   }
 
   static void wait_for(int descriptor) {
@@ -48,6 +57,21 @@ TEST_F(AgentTest, SaysWhichAllocatorItIsIn) {
   const auto hello = next<wire::Hello>();
   EXPECT_NE(hello.allocator.view(), "");
   EXPECT_TRUE(agent_->is_supervised());
+}
+
+TEST_F(AgentTest, BeginsWithAHelloWhateverTheJobSays) {
+  for (int i = 0; i < 5; ++i) {
+    Agent* agent = make_agent();
+    std::thread job([agent] {
+      while (!agent->is_supervised())
+        agent->tell(wire::Round{1});
+      agent->tell(wire::Round{2});
+    });
+    agent->start();
+    accept();
+    next<wire::Hello>();
+    job.join();
+  }
 }
 
 TEST_F(AgentTest, ReadsAndCleansWhenAsked) {

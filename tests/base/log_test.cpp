@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "support/process_state.h"
+
 namespace ebb::base {
 namespace {
 
@@ -15,15 +17,12 @@ void collect(LogLevel, std::string_view line, void* into) {
 
 TEST(Log, ReachesTheSinkFromTheLevelInForceUpwards) {
   std::vector<std::string> lines;
-  set_log_sink(collect, &lines);
-  set_log_level(LogLevel::info);
+  const support::ScopedLog scope(LogLevel::info, collect, &lines);
   log(LogLevel::debug, "quiet");
   log(LogLevel::info, "round %d", 3);
   log(LogLevel::error, "bad");
   set_log_level(LogLevel::off);
   log(LogLevel::error, "nobody hears this");
-  set_log_level(LogLevel::warning);
-  set_log_sink(nullptr, nullptr);
   EXPECT_EQ(lines, (std::vector<std::string>{"round 3", "bad"}));
 }
 

@@ -60,11 +60,13 @@ TEST(ReclaimerRegistry, ReportsExceptionsInsteadOfPassingThemOn) {
 TEST(ReclaimerRegistry, RemoveWaitsForACallUnderWay) {
   ReclaimerRegistry registry;
   std::atomic<bool> entered{false};
-  std::atomic<bool> leave{false};
+  std::atomic<bool> removing{false};
   std::atomic<bool> left{false};
   const auto id = registry.add("slow", Stage::cache, make([&] {
                                  entered = true;
-                                 while (!leave)
+                                 while (!removing)
+                                   std::this_thread::yield();
+                                 for (int i = 0; i < 1000; ++i)  // until remove() waits
                                    std::this_thread::yield();
                                  left = true;
                                  return Reclaimed{};
@@ -73,10 +75,10 @@ TEST(ReclaimerRegistry, RemoveWaitsForACallUnderWay) {
   while (!entered)
     std::this_thread::yield();
   std::thread remover([&] {
+    removing = true;
     EXPECT_TRUE(registry.remove(id));
     EXPECT_TRUE(left) << "its context may die now";
   });
-  leave = true;
   remover.join();
   runner.join();
   EXPECT_FALSE(registry.remove(id));

@@ -61,7 +61,8 @@ TEST(History, LeavesOutSkippedActions) {
 }
 
 TEST(History, CarriesMetadataPoolAndTime) {
-  static std::int64_t now = 1000;
+  static std::int64_t now;
+  now = 1000;
   CoreOptions options;
   options.unix_time_us = [] { return now++; };
   World world("", 14, {}, options);

@@ -5,8 +5,8 @@
 #include <random>
 #include <vector>
 
-#include "base/log.h"
 #include "cache/program.h"
+#include "support/process_state.h"
 
 namespace ebb::cache {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 class RandomPrograms : public ::testing::TestWithParam<unsigned> {};
 
 TEST_P(RandomPrograms, ComeOutAsInTheModel) {
-  base::set_log_level(base::LogLevel::off);
+  const support::ScopedLog quiet(base::LogLevel::off);
   for (unsigned seed = GetParam() * 10; seed < GetParam() * 10 + 10; ++seed) {
     std::mt19937 random(seed);
     std::vector<std::uint8_t> bytes(200 + random() % 1500);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run with EBB_DISABLE=1, which is read when the library is loaded.
+// With EBB_DISABLE=1, which is read when the library is loaded.
 #include <gtest/gtest.h>
 
 #include "ebb/ebb.h"
+#include "support/own_process.h"
 
 namespace {
 
@@ -12,6 +13,7 @@ int count_calls(void* context, std::uint64_t*) {
 }
 
 TEST(Disabled, EveryActionIsANoOpThatSaysSo) {
+  if (!ebb::support::is_alone({{"EBB_DISABLE", "1"}})) return;
   int calls = 0;
   ASSERT_EQ(ebb_hook_add("gc", EBB_STAGE_COLLECTOR, count_calls, &calls, nullptr), EBB_OK);
   ebb_cleanup_report report{};

@@ -344,6 +344,7 @@ TEST_F(EbbSimulate, AComparisonKeepsTheBackEndThatItChose) {
   ASSERT_TRUE(kept);
   const std::string backend = *kept->find("backend")->as_string();
   EXPECT_NE(backend, "auto");
+  EXPECT_EQ(whole.find("methods")->as_array()->size(), 2U);
   for (const base::Json& method : *whole.find("methods")->as_array())
     EXPECT_EQ(*method.find("config")->find("backend")->as_string(), backend);
 }

@@ -151,7 +151,7 @@ TEST(DetectIn, SaysWhenAProcessIsSomebodyElses) {
   }
   int status = 0;
   waitpid(looker, &status, 0);
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

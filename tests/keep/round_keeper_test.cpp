@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/log.h"
 #include "support/fake_allocator.h"
+#include "support/process_state.h"
 
 namespace ebb::keep {
 namespace {
@@ -91,15 +91,13 @@ TEST_F(RoundKeeperTest, ForwardsTheDeviceCacheFlagBothWays) {
 
 TEST_F(RoundKeeperTest, LogsOneLineWhenItFiresAndNoneWhenItDoesNot) {
   std::vector<std::string> lines;
-  base::set_log_sink(
+  const support::ScopedLog log(
+      base::LogLevel::info,
       [](base::LogLevel, std::string_view line, void* into) {
         static_cast<std::vector<std::string>*>(into)->emplace_back(line);
       },
       &lines);
-  base::set_log_level(base::LogLevel::info);
   fires(*keeper({.every = 2}, Role::aggregator), 3);
-  base::set_log_level(base::LogLevel::warning);
-  base::set_log_sink(nullptr, nullptr);
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_TRUE(lines[0].starts_with("aggregator memory cleanup at round 2: returned"));
 }

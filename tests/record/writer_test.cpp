@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <thread>
 
 #include "record/runs.h"
@@ -119,6 +120,47 @@ TEST(Writer, WhatIsWrittenIsReadBack) {
   ASSERT_EQ(found.events.size(), 2U);
   EXPECT_EQ(found.events[0].process, kWorker);
   EXPECT_FALSE(found.events[1].process);
+}
+
+TEST(Writer, AnEndThatComesDuringAWriteIsOnRecord) {
+  const support::TemporaryDirectory folder;
+  for (int i = 0; i < 100; ++i) {
+    const std::string path = folder / (std::to_string(i) + ".db");
+    const auto writer = begin(path, run_named("brief"));
+    ASSERT_NE(writer, nullptr);
+    writer->add(sample_of(kMain, 1, kMiB));  // which wakes the thread that writes
+    for (int pause = 0; pause < i; ++pause)
+      std::this_thread::yield();
+    writer->end(ended(run_named("brief"), 3));
+    ASSERT_EQ(read(path).summary.run.exit_code, 3) << i;
+  }
+}
+
+TEST(Writer, CleanupsOfOneMomentKeepTheirReasons) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "runs.db";
+  const auto writer = begin(path, run_named("busy"));
+  ASSERT_NE(writer, nullptr);
+  for (const char* reason : {"critical", "job", "job", "round", "job", "critical"}) {
+    Action action;
+    action.process = kMain;
+    action.seconds = 3.001;
+    action.what = "cleanup";
+    action.reason = reason;
+    action.returned = kMiB;
+    writer->add(action);
+  }
+  writer->end(ended(run_named("busy")));
+  std::map<std::string, std::uint64_t> counts;
+  std::uint64_t returned = 0;
+  for (const Action& action : read(path).actions) {
+    counts[action.reason] += action.count;
+    returned += action.returned;
+    EXPECT_NEAR(action.seconds, 3.001, 0.003);
+  }
+  EXPECT_EQ(counts,
+            (std::map<std::string, std::uint64_t>{{"critical", 2}, {"job", 3}, {"round", 1}}));
+  EXPECT_EQ(returned, 6 * kMiB);
 }
 
 TEST(Writer, OnlyTheOwnerMayReadTheFile) {

@@ -62,6 +62,7 @@ TEST(RecordedRuns, AreReplayedExactlyUnderTheirOwnSettings) {
 
 /// The limit is not in a recording; without being told, one is found that reproduces all failures.
 TEST(RecordedRuns, NeedNotBeToldTheirLimit) {
+  int limited = 0;
   for (const RecordedRun& run : runs()) {
     if (!run.ran_out || run.conf.find("garbage") != std::string::npos) continue;
     SCOPED_TRACE(run.name());
@@ -71,7 +72,9 @@ TEST(RecordedRuns, NeedNotBeToldTheirLimit) {
     ASSERT_TRUE(row);
     ASSERT_TRUE(row->outcome.oom);
     EXPECT_EQ(row->outcome.oom->requests, first_oom(run));
+    ++limited;
   }
+  EXPECT_GT(limited, 0);
 }
 
 struct Prediction {
@@ -137,10 +140,12 @@ TEST(DefaultRuns, PredictEveryOtherSettingOfTheSameJob) {
   std::sort(errors.begin(), errors.end());
   EXPECT_EQ(errors[errors.size() / 2], 0);
   EXPECT_LE(errors.back(), 1);
+  EXPECT_GT(ooms, 0);
   EXPECT_GE(exact_ooms * 10, ooms * 9);
 }
 
 TEST(Tuning, FindsNothingWorseThanTheBestRecordedSetting) {
+  int compared = 0;
   for (const RecordedRun& from : runs()) {
     if (from.setting != "default") continue;
     SCOPED_TRACE(from.workload);
@@ -151,6 +156,7 @@ TEST(Tuning, FindsNothingWorseThanTheBestRecordedSetting) {
     for (const RecordedRun& run : runs()) {
       if (run.workload != from.workload || run.ran_out || run.cap) continue;
       EXPECT_LE(best.outcome.peak_reserved, run.peak_reserved()) << run.name();
+      ++compared;
     }
     EXPECT_GE(best.outcome.peak_reserved, result->lower_bound.front());
     EXPECT_GE(result->packing.front(), result->lower_bound.front());
@@ -160,6 +166,7 @@ TEST(Tuning, FindsNothingWorseThanTheBestRecordedSetting) {
                     static_cast<double>(result->lower_bound.front()),
                 best.conf.c_str());
   }
+  EXPECT_GT(compared, 0);
 }
 
 }  // namespace

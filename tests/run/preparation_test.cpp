@@ -5,6 +5,8 @@
 
 #include <map>
 
+#include "support/process_state.h"
+
 namespace ebb::run {
 namespace {
 
@@ -80,9 +82,8 @@ TEST(Prepare, RefusesAnAllocatorThatIsNone) {
 }
 
 TEST(EnvironmentWith, ReplacesAndAdds) {
-  setenv("EBB_TEST_OLD", "old", 1);
+  const support::ScopedVariable variable("EBB_TEST_OLD", "old");
   const auto all = environment_with({{"EBB_TEST_OLD", "new", ""}, {"EBB_TEST_MORE", "1", ""}});
-  unsetenv("EBB_TEST_OLD");
   EXPECT_EQ(std::count(all.begin(), all.end(), "EBB_TEST_OLD=new"), 1);
   EXPECT_EQ(std::count(all.begin(), all.end(), "EBB_TEST_OLD=old"), 0);
   EXPECT_EQ(std::count(all.begin(), all.end(), "EBB_TEST_MORE=1"), 1);

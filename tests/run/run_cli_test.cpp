@@ -168,7 +168,6 @@ TEST_F(EbbRun, WorksWithAJobThatUsesTheLibraryItself) {
   const Finished done = run(
       {"--quiet", "--interval", "50ms", "--warn", "0.01", "--critical", "0.02"}, {EBB_KEEPER_JOB});
   EXPECT_EQ(done.status, 0) << done.error;
-  EXPECT_EQ(done.output, "1 1\n") << "supervised, and the supervisor's cleanup called its hook";
   const record::RecordedRun recorded = last();
   std::vector<std::uint64_t> rounds;
   for (const record::Round& round : recorded.rounds)
@@ -177,7 +176,9 @@ TEST_F(EbbRun, WorksWithAJobThatUsesTheLibraryItself) {
   std::uint64_t by_job = 0;
   for (const record::Action& action : recorded.actions)
     if (action.reason == "job") by_job += action.count;
-  EXPECT_EQ(by_job, 3U);
+  EXPECT_EQ(done.output, "1 1 " + std::to_string(by_job) + "\n")
+      << "supervised; the supervisor's cleanup called its hook; all of its own are on record";
+  EXPECT_GE(by_job, 2U) << "at most one of three met the supervisor's";
 }
 
 TEST_F(EbbRun, TriesACommandUnderEachAllocator) {

@@ -2,10 +2,10 @@
 #include "sense/gpu.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include "base/bytes.h"
 #include "base/dynamic_library.h"
+#include "support/process_state.h"
 
 namespace ebb::sense {
 namespace {
@@ -13,17 +13,7 @@ namespace {
 using base::Code;
 using base::kGiB;
 
-/// An environment variable for a scope.
-class Environment {
- public:
-  Environment(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~Environment() { unsetenv(name_); }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-
- private:
-  const char* name_;
-};
+using Environment = support::ScopedVariable;
 
 std::vector<GpuReading> read_all(const char* library) {
   const auto meter = GpuMeter::open(library);
@@ -97,7 +87,7 @@ TEST(GpuMeter, KeepsTheRestWhenOneCallFails) {
   for (const char* function :
        {"nvmlDeviceGetName", "nvmlDeviceGetUUID", "nvmlDeviceGetUtilizationRates",
         "nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetGraphicsRunningProcesses_v3"}) {
-    const Environment failing("FAKE_NVML", (std::string(function) + "=999").c_str());
+    const Environment failing("FAKE_NVML", std::string(function) + "=999");
     const auto gpus = read_all(FAKE_NVML);
     ASSERT_EQ(gpus.size(), 2U);
     EXPECT_EQ(gpus[0].total, 80 * kGiB) << function;
@@ -169,6 +159,7 @@ TEST(GpuMeter, TakesTheLibraryThatTheEnvironmentNames) {
 }
 
 TEST(GpuMeter, ReadsThisMachineOrSaysWhyNot) {
+  const Environment real("EBB_NVML", std::nullopt);
   const auto meter = GpuMeter::open();
   if (!meter) {
     EXPECT_EQ(meter.error().code, Code::unavailable);

@@ -44,7 +44,8 @@ class WaitingChild {
   bool reaped_ = false;
 };
 
-/// Runs `say` in a forked child and returns the text that it returned there.
+/// Runs `say` in a forked child and returns the text that it returned there; of a child that did
+/// not get so far, how it ended.
 template <class Say>
 std::string said_by_child(Say&& say) {
   int ends[2];
@@ -64,7 +65,9 @@ std::string said_by_child(Say&& say) {
   while ((got = read(ends[0], buffer, sizeof buffer)) > 0)
     text.append(buffer, static_cast<std::size_t>(got));
   close(ends[0]);
-  waitpid(pid, nullptr, 0);
+  int status = 0;
+  waitpid(pid, &status, 0);
+  if (status != 0) text += " (the child ended with wait status " + std::to_string(status) + ")";
   return text;
 }
 

