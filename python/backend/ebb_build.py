@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds libebb with CMake and packs it with the package `ebb` into a wheel (PEP 517).
 
-The program ebb goes in as well where it can be built: it needs CLI11, {fmt}, node and npm.
+The program ebb goes in as well where it can be built: it needs CLI11, SQLite, node and npm.
 
   EBB_BUILT=FOLDER         takes lib/libebb.so and, if it is there, bin/ebb from FOLDER, builds nothing
   EBB_BUILD_PROGRAM=OFF    leaves the program out
@@ -62,6 +62,7 @@ def run(command, optional=False):
 def configure(folder, program):
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
     return run(["cmake", "-S", str(ROOT), "-B", str(folder), *generator, "-DCMAKE_BUILD_TYPE=Release",
+                "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=12",
                 "-DEBB_BUILD_TESTS=OFF", "-DEBB_WARNINGS_AS_ERRORS=OFF",
                 f"-DEBB_BUILD_PROGRAMS={'ON' if program else 'OFF'}"], optional=program)
 
@@ -74,8 +75,8 @@ def build(folder):
     program = os.environ.get("EBB_BUILD_PROGRAM", "ON").upper() not in ("OFF", "0", "NO")
     if not (program and configure(folder, program=True)):
         if program:
-            print("ebb: the program cannot be built here, see above; it needs CLI11, {fmt}, SQLite, "
-                  "node and npm (Debian: apt install libcli11-dev libfmt-dev libsqlite3-dev npm)", file=sys.stderr)
+            print("ebb: the program cannot be built here, see above; it needs CLI11, SQLite, "
+                  "node and npm (Debian: apt install libcli11-dev libsqlite3-dev npm)", file=sys.stderr)
         program = False
         shutil.rmtree(folder, ignore_errors=True)
         configure(folder, program=False)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the preset `bare` where nothing but a compiler, make and CMake can be seen.
 
-  bare.py SOURCE
+  bare.py SOURCE FOLDER
 
+FOLDER keeps the build, so that a second run compiles only what has changed.
 The compiler runs from a system root that holds only the files of its own packages, so that its
 headers and libraries are the only ones there are; of other programs a build sees the few below.
 """
@@ -11,7 +12,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import List
 
@@ -42,8 +42,12 @@ class BareMachine:
         self.folder = folder
         self.root, self.bin = folder / "root", folder / "bin"
         self.toolchain = folder / "toolchain.cmake"
+        made_of, packages = folder / "made-of.txt", versions_of(compiler_packages())
+        if made_of.exists() and made_of.read_text(encoding="utf-8") == packages:
+            return
+        shutil.rmtree(folder, ignore_errors=True)
+        self.bin.mkdir(parents=True)
         self._copy_packages()
-        self.bin.mkdir()
         for name in COMPILERS:
             installed = Path(os.path.realpath(shutil.which(name)))
             (self.bin / name).symlink_to(self.root / installed.relative_to("/"))
@@ -52,6 +56,7 @@ class BareMachine:
             if program:
                 (self.bin / name).symlink_to(program)
         self.toolchain.write_text(TOOLCHAIN.format(root=self.root), encoding="utf-8")
+        made_of.write_text(packages, encoding="utf-8")
 
     def run(self, *command) -> subprocess.CompletedProcess:
         return subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True,
@@ -92,6 +97,10 @@ def compiler_packages() -> List[str]:
     return sorted(owners) + [name.format(major) for name in LIBRARY_PACKAGES]
 
 
+def versions_of(packages: List[str]) -> str:
+    return output("dpkg-query", "-W", *packages)
+
+
 def files_of(packages: List[str]) -> List[Path]:
     paths = (Path(line) for line in output("dpkg", "-L", *packages).splitlines())
     return [path for path in paths if path.is_absolute() and (path.is_symlink() or path.is_file())]
@@ -105,7 +114,9 @@ def require_debian() -> None:
 def check(source: Path, folder: Path) -> List[str]:
     machine, build = BareMachine(folder), folder / "build"
     jobs = len(os.sched_getaffinity(0))
-    steps = (("cmake", "--preset", "bare", "-S", source, "-B", build, "--toolchain", machine.toolchain),
+    # What is to be seen is that it builds; the optimised build is tested elsewhere.
+    steps = (("cmake", "--preset", "bare", "-S", source, "-B", build, "--toolchain", machine.toolchain,
+              "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0"),
              ("cmake", "--build", build, "--parallel", jobs))
     for step in steps:
         done = machine.run(*step)
@@ -117,5 +128,4 @@ def check(source: Path, folder: Path) -> List[str]:
 
 if __name__ == "__main__":
     require_debian()
-    with tempfile.TemporaryDirectory() as scratch:
-        finish(check(Path(sys.argv[1]), Path(scratch)))
+    finish(check(Path(sys.argv[1]), Path(sys.argv[2])))

@@ -25,13 +25,13 @@ class Doors(unittest.TestCase):
 
     def test_what_is_allowed_passes(self):
         self.assertEqual(self.violations(
-            "src/cli/main.cpp", "#include <CLI/CLI.hpp>\n#include <fmt/format.h>\n#include <vector>\n"
+            "src/cli/main.cpp", "#include <CLI/CLI.hpp>\n#include <vector>\n"
             '#include <sys/mman.h>\n#include "cli/verbs.h"\n#include "ebb/ebb.h"\n'), [])
         self.assertEqual(self.violations("src/fl/torch/model.cpp", "#include <torch/torch.h>\n"), [])
 
     def test_a_library_through_another_door(self):
-        self.expect_one("src/heap/x.cpp", "#include <vector>\n#include <fmt/core.h>\n",
-                        "src/heap/x.cpp:2: fmt/core.h may be included from: src/cli")
+        self.expect_one("src/heap/x.cpp", "#include <vector>\n#include <sqlite3.h>\n",
+                        "src/heap/x.cpp:2: sqlite3.h may be included from: src/record")
         self.expect_one("src/fl/x.cpp", "#include <torch/torch.h>\n", "src/fl/torch")
         self.expect_one("src/cli2/x.cpp", "#include <CLI/CLI.hpp>\n", "src/cli")
         self.expect_one("include/ebb/x.hpp", "#include <sqlite3.h>\n", "src/record")

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests the Python package where it is installed, beside what its tests need from PyPI."""
+import hashlib
+import json
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+
+from testing.steps import BUILD, LOGS, ROOT, run
+
+WANTED = ROOT / "python/tests/requirements.txt"
+
+
+def interpreter():
+    return "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
+
+
+def downloaded(tally):
+    """A virtual environment with what comes from PyPI, shared by all checkouts of a user and made
+    once per list of it; None where that failed."""
+    python = interpreter()
+    named = hashlib.sha256(f"{os.path.realpath(python)}\n".encode() + WANTED.read_bytes()).hexdigest()
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = cache / "ebb" / f"python-{named[:16]}"
+    if folder.exists():
+        return folder
+    made = folder.with_name(f"{folder.name}.{os.getpid()}")
+    shutil.rmtree(made, ignore_errors=True)
+    for name, command in (
+            ("venv", [python, "-m", "venv", made]),
+            ("pip", [made / "bin/python", "-m", "pip", "install", "--disable-pip-version-check", "-r",
+                     WANTED])):
+        succeeded, output = run(command, f"python-{name}.log")
+        if not succeeded:
+            shutil.rmtree(made, ignore_errors=True)
+            tally.fail(f"python: {name}", output)
+            return None
+    try:
+        made.rename(folder)
+    except OSError:  # another checkout was quicker
+        shutil.rmtree(made, ignore_errors=True)
+    return folder
+
+
+def environment(tally):
+    """This checkout's own virtual environment, which sees the downloaded one; its interpreter."""
+    shared = downloaded(tally)
+    if not shared:
+        return None
+    folder = BUILD / "python/venv"
+    shutil.rmtree(folder, ignore_errors=True)
+    succeeded, output = run([interpreter(), "-m", "venv", "--without-pip", folder], "python-venv.log")
+    if not succeeded:
+        tally.fail("python: venv", output)
+        return None
+    packages = next(shared.glob("lib/python3*/site-packages"))
+    own = next(folder.glob("lib/python3*/site-packages"))
+    (own / "downloaded.pth").write_text(f"import site; site.addsitedir({str(packages)!r})\n",
+                                        encoding="utf-8")
+    return folder / "bin/python"
+
+
+def test_package(tally, long):
+    """Installs the package, with the library that is already built, and runs its tests there."""
+    started = time.monotonic()
+    python = environment(tally)
+    if not python:
+        return
+    succeeded, output = run([python, "-m", "pip", "install", "--disable-pip-version-check", "--no-deps",
+                             "--no-build-isolation", "--force-reinstall", ROOT], "python-install.log",
+                            ("env", f"EBB_BUILT={BUILD / 'release'}"))
+    if not succeeded:
+        tally.fail("python: pip install .", output)
+        return
+    tally.seconds["build"] = time.monotonic() - started
+    started = time.monotonic()
+    report = LOGS / "python.jsonl"
+    report.unlink(missing_ok=True)
+    succeeded, output = run([python, ROOT / "python/tests/run.py", report,
+                             *(["--long"] if long else [])], "python.log")
+    cases = [json.loads(line) for line in report.read_text(encoding="utf-8").splitlines()
+             ] if report.exists() else []
+    for case in cases:
+        name = f"python: {case['name']}"
+        if case["outcome"] == "passed":
+            tally.passed += 1
+        elif case["outcome"] == "skipped":
+            tally.skips.append((name, case["said"]))
+        else:
+            tally.fail(name, case["said"])
+    if not cases or not succeeded and not tally.failures:
+        tally.fail("python: ran no test" if not cases else "python: run.py", output)
+    tally.seconds["run"] = time.monotonic() - started
