@@ -21,6 +21,10 @@ target_compile_definitions(ebb_options INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASSE
 if(EBB_SANITIZE)
   add_compile_options(-fsanitize=${EBB_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${EBB_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND EBB_SANITIZE MATCHES "undefined")
+    # CUDA's and NVML's functions are called with handle types of our own.
+    add_compile_options(-fno-sanitize=function)
+  endif()
 endif()
 if(EBB_BUILD_FUZZERS)
   # A fuzzer finds its way by the coverage of what it calls, not only of itself.
