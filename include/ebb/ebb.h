@@ -165,9 +165,9 @@ EBB_API int ebb_keeper_round_done(ebb_keeper* keeper, int* cleaned, ebb_cleanup_
 EBB_API int ebb_keeper_numbered_round_done(ebb_keeper* keeper, uint64_t round, int* cleaned,
                                            ebb_cleanup_report* report);
 
-/** For jobs that leave the deciding to `ebb run`: tells the supervisor that a round (from 0) is done,
-    which is when it may ask for a cleanup. Keepers announce by themselves. Nothing happens without
-    a supervisor. */
+/** For jobs that leave the deciding to `ebb run`: tells the supervisor that a round (from 0) is
+   done, which is when it may ask for a cleanup. Keepers announce by themselves. Nothing happens
+   without a supervisor. */
 EBB_API void ebb_announce_round(uint64_t round);
 
 /** 1 where this process runs under `ebb run` and its supervisor is connected. */
@@ -183,7 +183,8 @@ EBB_API int ebb_rss_marker(const char* source, const char* site, const char* tas
 EBB_API int ebb_memory_profile(void);
 
 /** Cleans up whenever systemd asks for memory through $MEMORY_PRESSURE_WATCH; `watching` (may be
-    null) is 0 where that is not set. Started once, lasts for the life of the process. */
+    null) is 0 where that is not set. Started once, lasts for the life of the process; a forked
+   child does not watch until it calls this itself. */
 EBB_API int ebb_watch_pressure(int* watching);
 
 /* ---- inside PyTorch ---------------------------------------------------------------------- */
@@ -259,7 +260,8 @@ EBB_API int ebb_torch_empty_cache(void);
 /*
  * Weighted means of tensors, added one by one: the same bits in whatever order, since the sums are
  * exact. 8 bytes per element and a little; more where the values of neighbouring elements spread
- * over more than 63 bits, as those of float64 do.
+ * over more than 63 bits, as those of float64 do. In a child that is forked while another thread
+ * uses a sum, calls with that sum return EBB_UNAVAILABLE.
  */
 
 typedef struct ebb_sum ebb_sum;

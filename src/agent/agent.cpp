@@ -55,21 +55,19 @@ void Agent::start() {
 void* Agent::thread_main(void* self) {
   prctl(PR_SET_NAME, "ebb-agent");
   nanosleep(&kShortLived, nullptr);
+  auto* agent = static_cast<Agent*>(self);
   try {
-    static_cast<Agent*>(self)->serve();
+    if (!agent->has_left()) agent->serve();
+    if (agent->has_left()) agent->say_left();
   } catch (...) {
     // Out of memory, most likely: the job must not be ended by its helper.
   }
-  static_cast<Agent*>(self)->collector_.close();
+  if (!base::fork_lost()) agent->collector_.close();
   return nullptr;
 }
 
 void Agent::serve() {
   heap::HostAllocator& allocator = heap::host_allocator();
-  {
-    base::Lock lock(mutex_);
-    if (!cleaner_) cleaner_.emplace(allocator, reclaimers_, rss_now);
-  }
   wire::Hello hello;
   hello.allocator = wire::Text<16>(heap::name_of(allocator.kind()));
   hello.allocator_version = wire::Text<48>(allocator.version());
@@ -91,10 +89,19 @@ void Agent::serve() {
         break;
       }
       if (message && *message) answer(**message);
+      if (has_left()) {
+        attempt = kConnections;
+        break;
+      }
     }
     disconnect();
   }
   set_pressure(false);
+}
+
+void Agent::say_left() const {
+  const auto channel = wire::connect(socket_);
+  if (channel) static_cast<void>(channel->send(wire::Left{}));
 }
 
 bool Agent::connect(const wire::Hello& hello) {
@@ -115,11 +122,13 @@ void Agent::disconnect() {
 }
 
 bool Agent::is_supervised() const {
+  if (has_left()) return false;
   base::Lock lock(mutex_);
   return channel_.has_value();
 }
 
 void Agent::tell(const wire::Message& message) {
+  if (has_left()) return;
   base::Lock lock(mutex_);
   if (channel_ && channel_->is_ours()) static_cast<void>(channel_->send(message));
 }
@@ -173,7 +182,7 @@ wire::Cleaned Agent::clean(const wire::Clean& ask) {
 
 wire::Cleaned Agent::clean_here(const wire::Clean& ask) {
   const keep::CleanupReport report =
-      cleaner_->clean({.cuda_empty_cache = ask.device_caches != 0, .hooks = ask.collect != 0});
+      cleaner().clean({.cuda_empty_cache = ask.device_caches != 0, .hooks = ask.collect != 0});
   wire::Cleaned cleaned;
   cleaned.known = known(report.after.live, report.after.retained);
   cleaned.deep = report.depth == heap::Depth::deep ? 1 : 0;
@@ -184,35 +193,24 @@ wire::Cleaned Agent::clean_here(const wire::Clean& ask) {
   return cleaned;
 }
 
+keep::Cleaner& Agent::cleaner() {
+  return base::made_once(
+      cleaner_, [this] { return new keep::Cleaner(heap::host_allocator(), reclaimers_, rss_now); });
+}
+
 void Agent::set_pressure(bool on) {
+  base::Lock lock(mutex_);
   if (on == under_pressure_) return;
   under_pressure_ = on;
   static_cast<void>(heap::host_allocator().set_pressure(on));
 }
 
-void Agent::before_fork() {
-  mutex_.lock();
-  if (cleaner_) cleaner_->before_fork();
-  reclaimers_.before_fork();
-  collector_.before_fork();
-}
-
-void Agent::after_fork_in_parent() {
-  collector_.after_fork_in_parent();
-  reclaimers_.after_fork_in_parent();
-  if (cleaner_) cleaner_->after_fork_in_parent();
-  mutex_.unlock();
-}
-
-void Agent::after_fork_in_child() {
-  collector_.after_fork_in_child();
-  reclaimers_.after_fork_in_child();
-  if (cleaner_) cleaner_->after_fork_in_child();
+void Agent::after_fork_in_child(void* self) EBB_ANNOTATION(no_thread_safety_analysis) {
+  auto* agent = static_cast<Agent*>(self);
   // The parent's connection is the parent's.
-  if (channel_ && !channel_->is_ours()) channel_->abandon();
-  channel_.reset();
-  mutex_.unlock();
-  start();
+  if (agent->channel_ && !agent->channel_->is_ours()) agent->channel_->abandon();
+  agent->channel_.reset();
+  agent->start();
 }
 
 }  // namespace ebb::agent

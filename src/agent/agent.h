@@ -7,7 +7,7 @@
 #include <string>
 
 #include "agent/collector.h"
-#include "base/mutex.h"
+#include "base/fork.h"
 #include "base/reclaimer.h"
 #include "keep/cleanup.h"
 #include "wire/channel.h"
@@ -15,7 +15,8 @@
 namespace ebb::agent {
 
 /// The agent of this process: a thread that sleeps until the supervisor asks something. Lives as
-/// long as the process; a forked child gets a thread of its own.
+/// long as the process. A forked child gets a thread and a connection of its own; in one that is
+/// lost (base/fork.h) that thread says so and ends, and every function does nothing.
 class Agent {
  public:
   /// Cleans on the agent's behalf: a wire::Clean in, a wire::Cleaned out.
@@ -31,33 +32,37 @@ class Agent {
   /// Sends where somebody listens; dropped otherwise.
   void tell(const wire::Message& message) EBB_EXCLUDES(mutex_);
   void set_cleaner(Delegate delegate);
-  Collector& collector() { return collector_; }
+  /// Null where nobody will ask for a collection.
+  Collector* collector() { return has_left() ? nullptr : &collector_; }
 
-  // For pthread_atfork.
-  void before_fork() EBB_ACQUIRE(mutex_);
-  void after_fork_in_parent() EBB_RELEASE(mutex_);
-  void after_fork_in_child() EBB_RELEASE(mutex_);
+  /// What cleans in this agent's place cannot do so in this process any more: as if lost.
+  void leave() { left_ = true; }
 
  private:
   static void* thread_main(void* self);
+  static void after_fork_in_child(void* self);
+  bool has_left() const { return left_ || base::fork_lost(); }
   void serve();
+  void say_left() const;
   bool connect(const wire::Hello& hello) EBB_EXCLUDES(mutex_);
   void disconnect() EBB_EXCLUDES(mutex_);
   void answer(const wire::Message& message);
   wire::Reading read();
   wire::Cleaned clean(const wire::Clean& ask);
   wire::Cleaned clean_here(const wire::Clean& ask);
-  void set_pressure(bool on);
+  keep::Cleaner& cleaner();
+  void set_pressure(bool on) EBB_EXCLUDES(mutex_);
 
   const std::string socket_;
   base::ReclaimerRegistry reclaimers_;
-  std::optional<keep::Cleaner> cleaner_;  // made by the thread: detection opens files
+  std::atomic<keep::Cleaner*> cleaner_{nullptr};  // made by the thread, on first use
   std::atomic<Delegate> delegate_{nullptr};
   Collector collector_;
-  bool under_pressure_ = false;
+  std::atomic<bool> left_{false};
 
-  mutable base::Mutex mutex_;
+  bool under_pressure_ EBB_GUARDED_BY(mutex_) = false;
   std::optional<wire::Channel> channel_ EBB_GUARDED_BY(mutex_);
+  mutable base::ForkMutex mutex_{4, after_fork_in_child, this};
 };
 
 }  // namespace ebb::agent

@@ -46,12 +46,13 @@ void Collector::close() {
   changed_.notify_all();
 }
 
-void Collector::after_fork_in_child() {
-  present_ = false;
-  closed_ = false;
-  wanted_ = 0;
-  answered_ = asked_;
-  mutex_.unlock();
+void Collector::after_fork_in_child(void* self) EBB_ANNOTATION(no_thread_safety_analysis) {
+  auto* collector = static_cast<Collector*>(self);
+  collector->present_ = false;
+  collector->closed_ = false;
+  collector->wanted_ = 0;
+  collector->answered_ = collector->asked_;
+  collector->changed_.renew();
 }
 
 }  // namespace ebb::agent

@@ -3,12 +3,13 @@
 
 #include <cstdint>
 
-#include "base/mutex.h"
+#include "base/fork.h"
 
 namespace ebb::agent {
 
 /// Where a cleanup meets the job's language: the agent's thread asks, a thread of the language's
-/// own (which holds its interpreter's lock as any other does) collects. Thread-safe.
+/// own (which holds its interpreter's lock as any other does) collects. Thread-safe. In a forked
+/// child nobody waits any more, on either side.
 class Collector {
  public:
   static constexpr std::uint32_t kGarbage = 1;
@@ -25,19 +26,16 @@ class Collector {
   /// The supervisor is gone: whoever waits is sent home.
   void close() EBB_EXCLUDES(mutex_);
 
-  // For pthread_atfork: in the child nobody waits any more.
-  void before_fork() EBB_ACQUIRE(mutex_) { mutex_.lock(); }
-  void after_fork_in_parent() EBB_RELEASE(mutex_) { mutex_.unlock(); }
-  void after_fork_in_child() EBB_RELEASE(mutex_);
-
  private:
-  base::Mutex mutex_;
+  static void after_fork_in_child(void* self);
+
   base::Condition changed_;
   std::uint32_t wanted_ EBB_GUARDED_BY(mutex_) = 0;
   std::uint64_t asked_ EBB_GUARDED_BY(mutex_) = 0;
   std::uint64_t answered_ EBB_GUARDED_BY(mutex_) = 0;
   bool present_ EBB_GUARDED_BY(mutex_) = false;
   bool closed_ EBB_GUARDED_BY(mutex_) = false;
+  base::ForkMutex mutex_{4, after_fork_in_child, this};
 };
 
 }  // namespace ebb::agent

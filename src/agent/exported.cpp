@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/exported.h"
 
-#include <pthread.h>
 #include <sys/auxv.h>
 
 #include <cstdlib>
@@ -19,19 +18,9 @@ using ebb::agent::Agent;
 /// Null where this process is not managed. Never destroyed: its thread outlives every destructor.
 Agent* the_agent = nullptr;
 
-/// Libraries that the program is linked with are ready before preloaded ones: libebb may come first.
+/// Libraries that the program is linked with are ready before preloaded ones: libebb may come
+/// first.
 Agent::Delegate early_cleaner = nullptr;
-
-// The locks are taken by one function and released by another.
-void before_fork() EBB_ANNOTATION(no_thread_safety_analysis) {
-  the_agent->before_fork();
-}
-void after_fork_in_parent() EBB_ANNOTATION(no_thread_safety_analysis) {
-  the_agent->after_fork_in_parent();
-}
-void after_fork_in_child() EBB_ANNOTATION(no_thread_safety_analysis) {
-  the_agent->after_fork_in_child();
-}
 
 [[gnu::constructor]] void begin() {
   const char* socket = std::getenv("EBB_SOCKET");
@@ -44,9 +33,7 @@ void after_fork_in_child() EBB_ANNOTATION(no_thread_safety_analysis) {
     return;
   }
   if (early_cleaner != nullptr) the_agent->set_cleaner(early_cleaner);
-  // Handlers run in the child in the order in which they were added: the allocator's own, added at
-  // its first use at the latest, come before this one, which starts a thread.
-  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  ebb::base::when_fork_lost([] { the_agent->start(); });
   the_agent->start();
 }
 
@@ -76,9 +63,15 @@ EBB_EXPORT void ebb_agent_set_cleaner(void (*clean)(const void* ask, void* clean
 }
 
 EBB_EXPORT std::uint32_t ebb_agent_await_collection() {
-  return the_agent != nullptr ? the_agent->collector().await() : 0;
+  auto* collector = the_agent != nullptr ? the_agent->collector() : nullptr;
+  return collector != nullptr ? collector->await() : 0;
 }
 
 EBB_EXPORT void ebb_agent_collected() {
-  if (the_agent != nullptr) the_agent->collector().collected();
+  auto* collector = the_agent != nullptr ? the_agent->collector() : nullptr;
+  if (collector != nullptr) collector->collected();
+}
+
+EBB_EXPORT void ebb_agent_leave() {
+  if (the_agent != nullptr) the_agent->leave();
 }

@@ -32,4 +32,8 @@ void ebb_agent_set_cleaner(void (*clean)(const void* ask, void* cleaned));
 std::uint32_t ebb_agent_await_collection();
 void ebb_agent_collected();
 
+/// libebb lost this process in a fork (base::fork_lost): the agent says so to the supervisor and
+/// does nothing from now on.
+void ebb_agent_leave();
+
 }  // extern "C"

@@ -8,7 +8,7 @@ namespace {
 
 class KernelClock final : public Clock {
  public:
-  explicit KernelClock(clockid_t id) : id_(id) {}
+  constexpr explicit KernelClock(clockid_t id) : id_(id) {}
 
   std::int64_t now_ns() const override {
     timespec now{};
@@ -20,16 +20,23 @@ class KernelClock final : public Clock {
   clockid_t id_;
 };
 
+/// Constant from the start and never destroyed: threads of ours read the time until the very end.
+union Forever {
+  constexpr explicit Forever(clockid_t id) : clock(id) {}
+  ~Forever() {}
+  KernelClock clock;
+};
+constinit const Forever monotonic(CLOCK_MONOTONIC);
+constinit const Forever thread_cpu(CLOCK_THREAD_CPUTIME_ID);
+
 }  // namespace
 
 const Clock& system_clock() {
-  static const KernelClock clock(CLOCK_MONOTONIC);
-  return clock;
+  return monotonic.clock;
 }
 
 const Clock& thread_cpu_clock() {
-  static const KernelClock clock(CLOCK_THREAD_CPUTIME_ID);
-  return clock;
+  return thread_cpu.clock;
 }
 
 }  // namespace ebb::base

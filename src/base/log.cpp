@@ -24,36 +24,39 @@ LogLevel level_from_environment() {
   return LogLevel::warning;
 }
 
-std::atomic<LogLevel>& level_in_force() {
-  static std::atomic<LogLevel> level{level_from_environment()};
-  return level;
-}
+constexpr int kNotRead = -1;
+constinit std::atomic<int> level_in_force{kNotRead};
 
 struct SinkSlot {
+  std::atomic<bool> is_taken{false};
   Mutex mutex;
   LogSink sink EBB_GUARDED_BY(mutex) = nullptr;
   void* context EBB_GUARDED_BY(mutex) = nullptr;
 };
 
-SinkSlot& slot() {
-  static SinkSlot the_slot;
-  return the_slot;
-}
+constinit SinkSlot slot;
 
 }  // namespace
 
 void set_log_sink(LogSink sink, void* context) {
-  Lock lock(slot().mutex);
-  slot().sink = sink;
-  slot().context = context;
+  Lock lock(slot.mutex);
+  slot.sink = sink;
+  slot.context = context;
+  slot.is_taken = sink != nullptr;
 }
 
 void set_log_level(LogLevel level) {
-  level_in_force() = level;
+  level_in_force = static_cast<int>(level);
 }
 
 LogLevel log_level() {
-  return level_in_force();
+  int level = level_in_force;
+  if (level == kNotRead) {
+    const int read = static_cast<int>(level_from_environment());
+    // Unless somebody has set one meanwhile.
+    level = level_in_force.compare_exchange_strong(level, read) ? read : level;
+  }
+  return static_cast<LogLevel>(level);
 }
 
 void log(LogLevel level, const char* format, ...) {
@@ -62,12 +65,12 @@ void log(LogLevel level, const char* format, ...) {
   va_start(arguments, format);
   const std::string line = format_text_v(format, arguments);
   va_end(arguments);
-  Lock lock(slot().mutex);
-  if (slot().sink != nullptr) {
-    slot().sink(level, line, slot().context);
-  } else {
-    std::fprintf(stderr, "ebb: %s: %s\n", kNames.at(static_cast<std::size_t>(level)), line.c_str());
+  if (slot.is_taken) {
+    Lock lock(slot.mutex);
+    if (slot.sink != nullptr) return slot.sink(level, line, slot.context);
   }
+  // With no lock but that of stderr, which fork() puts in order: nobody reads it, perhaps.
+  std::fprintf(stderr, "ebb: %s: %s\n", kNames.at(static_cast<std::size_t>(level)), line.c_str());
 }
 
 }  // namespace ebb::base

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <pthread.h>
+#include <time.h>
+
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 
 // Lock annotations: clang's -Wthread-safety checks them, other compilers see nothing.
 #if defined(__clang__)
@@ -18,6 +23,7 @@
 #define EBB_EXCLUDES(...) EBB_ANNOTATION(locks_excluded(__VA_ARGS__))
 #define EBB_ACQUIRE(...) EBB_ANNOTATION(acquire_capability(__VA_ARGS__))
 #define EBB_RELEASE(...) EBB_ANNOTATION(release_capability(__VA_ARGS__))
+#define EBB_TRY_ACQUIRE(...) EBB_ANNOTATION(try_acquire_capability(__VA_ARGS__))
 
 namespace ebb::base {
 
@@ -26,6 +32,15 @@ class EBB_CAPABILITY("mutex") Mutex {
  public:
   void lock() EBB_ACQUIRE() { mutex_.lock(); }
   void unlock() EBB_RELEASE() { mutex_.unlock(); }
+  /// Waits for so long at most; false where it could not be had.
+  bool try_lock_for(double seconds) EBB_TRY_ACQUIRE(true) {
+    timespec until{};
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    const double end = static_cast<double>(until.tv_nsec) * 1e-9 + seconds;
+    until.tv_sec += static_cast<time_t>(end);
+    until.tv_nsec = static_cast<long>((end - std::floor(end)) * 1e9);
+    return pthread_mutex_clocklock(mutex_.native_handle(), CLOCK_MONOTONIC, &until) == 0;
+  }
 
  private:
   friend class Condition;
@@ -59,6 +74,11 @@ class Condition {
     adopted.release();
   }
   void notify_all() { condition_.notify_all(); }
+
+  /// For a forked child, where nobody waits: a new condition in place of the old one. That one
+  /// still counts the parent's waiters, and a call that wakes them would wait for them to go, for
+  /// ever; so would its destructor, which is therefore not run. It owns nothing but these bytes.
+  void renew() { new (&condition_) std::condition_variable; }
 
  private:
   std::condition_variable condition_;

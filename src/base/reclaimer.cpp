@@ -51,13 +51,14 @@ std::vector<ReclaimerRegistry::Entry> ReclaimerRegistry::begin_run(bool device_c
 }
 
 bool ReclaimerRegistry::call(const Entry& entry, Reclaimed& reclaimed, double& seconds) {
-  const Running mark{entry.id, std::this_thread::get_id()};
+  std::uint64_t number = 0;
   {
     Lock lock(mutex_);
     const bool still_here = std::any_of(entries_.begin(), entries_.end(),
                                         [&](const Entry& e) { return e.id == entry.id; });
     if (!still_here) return false;
-    running_.push_back(mark);
+    number = ++calls_;
+    running_.push_back({number, entry.id, std::this_thread::get_id()});
   }
   const std::int64_t start = system_clock().now_ns();
   try {
@@ -69,11 +70,15 @@ bool ReclaimerRegistry::call(const Entry& entry, Reclaimed& reclaimed, double& s
   }
   seconds = seconds_between(start, system_clock().now_ns());
   Lock lock(mutex_);
-  running_.erase(std::find_if(running_.begin(), running_.end(), [&](const Running& r) {
-    return r.id == mark.id && r.thread == mark.thread;
-  }));
+  std::erase_if(running_, [&](const Running& r) { return r.call == number; });
   finished_.notify_all();
   return true;
+}
+
+void ReclaimerRegistry::after_fork_in_child(void* self) EBB_ANNOTATION(no_thread_safety_analysis) {
+  auto* registry = static_cast<ReclaimerRegistry*>(self);
+  registry->running_.clear();
+  registry->finished_.renew();
 }
 
 }  // namespace ebb::base

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/mutex.h"
+#include "base/fork.h"
 
 namespace ebb::base {
 
@@ -33,7 +33,8 @@ class Reclaimer {
   virtual Reclaimed reclaim() = 0;
 };
 
-/// The reclaimers of a process, by name. Thread-safe.
+/// The reclaimers of a process, by name. Thread-safe. In a forked child no call is under way; one
+/// that forked from inside its call goes on there by itself.
 class ReclaimerRegistry {
  public:
   using Id = std::uint64_t;
@@ -53,14 +54,6 @@ class ReclaimerRegistry {
   /// False when there is no such id.
   bool remove(Id id);
 
-  // For pthread_atfork: in the child no call is under way and no lock held.
-  void before_fork() EBB_ACQUIRE(mutex_) { mutex_.lock(); }
-  void after_fork_in_parent() EBB_RELEASE(mutex_) { mutex_.unlock(); }
-  void after_fork_in_child() EBB_RELEASE(mutex_) {
-    running_.clear();
-    mutex_.unlock();
-  }
-
   /// Names, for reports; ordered as they run.
   std::vector<std::string> names() const;
 
@@ -78,6 +71,7 @@ class ReclaimerRegistry {
 
  private:
   struct Running {
+    std::uint64_t call = 0;
     Id id = 0;
     std::thread::id thread;
   };
@@ -85,11 +79,14 @@ class ReclaimerRegistry {
   std::vector<Entry> begin_run(bool device_caches) const;
   bool call(const Entry& entry, Reclaimed& reclaimed, double& seconds);
 
-  mutable Mutex mutex_;
+  static void after_fork_in_child(void* self);
+
   Condition finished_;
   std::vector<Entry> entries_ EBB_GUARDED_BY(mutex_);
   std::vector<Running> running_ EBB_GUARDED_BY(mutex_);
   Id next_id_ EBB_GUARDED_BY(mutex_) = 1;
+  std::uint64_t calls_ EBB_GUARDED_BY(mutex_) = 0;
+  mutable ForkMutex mutex_{0, after_fork_in_child, this};
 };
 
 }  // namespace ebb::base

@@ -5,6 +5,8 @@
 #include <array>
 #include <numeric>
 
+#include "base/fork.h"
+
 namespace ebb::cache {
 namespace {
 
@@ -63,9 +65,13 @@ Layout layout_of(const VersionProfile& profile) {
 
 const Layout& layout_for(const VersionProfile& profile) {
   // Keys were added in 2.3 and in 2.12.
-  static const std::array<Layout, 3> kLayouts = {
-      layout_of(*profile_of(1)), layout_of(*profile_of(3)), layout_of(*profile_of(12))};
-  return kLayouts[profile.at_least(12) ? 2 : profile.at_least(3) ? 1 : 0];
+  using Layouts = std::array<Layout, 3>;
+  static std::atomic<const Layouts*> place;
+  const Layouts& layouts = base::made_once(place, [] {
+    return new Layouts{layout_of(*profile_of(1)), layout_of(*profile_of(3)),
+                       layout_of(*profile_of(12))};
+  });
+  return layouts[profile.at_least(12) ? 2 : profile.at_least(3) ? 1 : 0];
 }
 
 }  // namespace

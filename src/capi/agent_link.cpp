@@ -3,8 +3,10 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstring>
 
+#include "base/fork.h"
 #include "wire/message.h"
 
 namespace ebb::capi {
@@ -16,6 +18,7 @@ struct Agent {
   void (*round_done)(std::uint64_t number) = nullptr;
   void (*cleaned)(const void* record) = nullptr;
   void (*set_cleaner)(void (*clean)(const void* ask, void* cleaned)) = nullptr;
+  void (*leave)() = nullptr;
 };
 
 Agent agent;
@@ -44,7 +47,13 @@ wire::Cleaned record_of(const keep::CleanupReport& report) {
 /// own must not wait for that while the interpreter ends, and need not: the agent has had Python's
 /// own thread collect before.
 bool is_python() {
-  static const bool is = ::dlsym(RTLD_DEFAULT, "Py_IsInitialized") != nullptr;
+  static std::atomic<bool> is_known{false};
+  static std::atomic<bool> is{false};
+  if (!is_known) {
+    const base::Lock lock(base::loader_calls());
+    is = ::dlsym(RTLD_DEFAULT, "Py_IsInitialized") != nullptr;
+    is_known = true;
+  }
   return is;
 }
 
@@ -52,6 +61,12 @@ bool is_python() {
 void clean_for_agent(const void* ask, void* cleaned) {
   wire::Clean wanted;
   std::memcpy(&wanted, ask, sizeof wanted);
+  if (base::fork_lost()) {
+    wire::Cleaned nothing;
+    nothing.rss_before = nothing.rss_after = the_cleaner->rss();
+    std::memcpy(cleaned, &nothing, sizeof nothing);
+    return;
+  }
   const wire::Cleaned done =
       record_of(the_cleaner->clean({.cuda_empty_cache = wanted.device_caches != 0,
                                     .hooks = wanted.collect != 0 && !is_python()}));
@@ -65,6 +80,7 @@ void link_with_agent(keep::Cleaner& cleaner) {
   find(agent.round_done, "ebb_agent_round_done");
   find(agent.cleaned, "ebb_agent_cleaned");
   find(agent.set_cleaner, "ebb_agent_set_cleaner");
+  find(agent.leave, "ebb_agent_leave");
   the_cleaner = &cleaner;
   if (agent.set_cleaner != nullptr) agent.set_cleaner(clean_for_agent);
 }
@@ -81,6 +97,10 @@ void announce_cleanup(const keep::CleanupReport& report) {
 
 bool is_supervised() {
   return agent.is_supervised != nullptr && agent.is_supervised() != 0;
+}
+
+void leave_agent() {
+  if (agent.leave != nullptr) agent.leave();
 }
 
 }  // namespace ebb::capi

@@ -20,4 +20,7 @@ void announce_cleanup(const keep::CleanupReport& report);
 /// 1 where a supervisor is connected.
 bool is_supervised();
 
+/// This process is lost (base::fork_lost): so is its agent, which tells the supervisor.
+void leave_agent();
+
 }  // namespace ebb::capi

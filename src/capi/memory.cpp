@@ -35,6 +35,12 @@ base::Error null_argument(const char* name) {
   return base::error(base::Code::bad_input, "%s is null", name);
 }
 
+int without_ebb() {
+  return fail(base::error(base::Code::unavailable,
+                          "this process was forked while a lock of Ebb's was held too long: it "
+                          "runs without Ebb"));
+}
+
 }  // namespace
 
 const char* ebb_allocator(void) {
@@ -157,6 +163,7 @@ int ebb_hook_add(const char* name, int stage, ebb_hook hook, void* context, uint
     if (hook == nullptr) return fail(null_argument("hook"));
     if (stage < EBB_STAGE_COLLECTOR || stage > EBB_STAGE_DEVICE_CACHE)
       return fail(base::error(base::Code::bad_input, "stage %d: expected EBB_STAGE_…", stage));
+    if (base::fork_lost()) return without_ebb();
     const auto added = runtime().reclaimers.add(name, static_cast<base::Stage>(stage),
                                                 std::make_shared<CHook>(hook, context));
     if (id != nullptr) *id = added;
@@ -166,6 +173,7 @@ int ebb_hook_add(const char* name, int stage, ebb_hook hook, void* context, uint
 
 int ebb_hook_remove(uint64_t id) {
   return guarded([&] {
+    if (base::fork_lost()) return without_ebb();
     if (runtime().reclaimers.remove(id)) return static_cast<int>(EBB_OK);
     return fail(base::error(base::Code::not_found, "no hook with id %llu",
                             static_cast<unsigned long long>(id)));

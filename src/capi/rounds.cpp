@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "base/log.h"
 #include "capi/agent_link.h"
@@ -45,6 +46,24 @@ int report_round(const std::optional<keep::CleanupReport>& report, int* cleaned,
   const base::Status stored =
       report ? capi::store(*report, into) : capi::store_nothing(runtime().disabled(), into);
   return stored ? static_cast<int>(EBB_OK) : fail(stored.error());
+}
+
+/// The one watch of this process. A thread, so a forked child has none until it asks for one.
+struct PressureSlot {
+  keep::PressureWatch* watch EBB_GUARDED_BY(mutex) = nullptr;
+  base::ForkMutex mutex{5, after_fork_in_child, this};
+
+  static void after_fork_in_child(void* self) EBB_ANNOTATION(no_thread_safety_analysis) {
+    auto* slot = static_cast<PressureSlot*>(self);
+    if (slot->watch == nullptr) return;
+    slot->watch->after_fork_in_child();
+    delete std::exchange(slot->watch, nullptr);
+  }
+};
+
+PressureSlot& pressure_slot() {
+  static std::atomic<PressureSlot*> place;
+  return base::made_once(place, [] { return new PressureSlot; });
 }
 
 }  // namespace
@@ -144,19 +163,20 @@ int ebb_memory_profile(void) {
 
 int ebb_watch_pressure(int* watching) {
   return guarded([&] {
-    static base::Mutex mutex;
-    static keep::PressureWatch* watch = nullptr;  // for the life of the process
-    base::Lock lock(mutex);
-    if (watch == nullptr && !runtime().disabled()) {
+    if (watching != nullptr) *watching = 0;
+    if (runtime().disabled()) return static_cast<int>(EBB_OK);
+    PressureSlot& slot = pressure_slot();
+    base::Lock lock(slot.mutex);
+    if (slot.watch == nullptr) {
       auto started = keep::PressureWatch::start(keep::process_environment, [] {
         const keep::CleanupReport report = runtime().cleaner.clean({.cuda_empty_cache = true});
         base::log(base::LogLevel::info, "the system asked for memory: %s",
                   keep::summary_of(report).c_str());
       });
       if (!started) return fail(started.error());
-      watch = started->release();
+      slot.watch = started->release();
     }
-    if (watching != nullptr) *watching = watch != nullptr ? 1 : 0;
+    if (watching != nullptr) *watching = slot.watch != nullptr ? 1 : 0;
     return static_cast<int>(EBB_OK);
   });
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capi/runtime.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -55,20 +53,6 @@ Runtime::Runtime()
 Runtime& runtime() {
   static Runtime* the_runtime = [] {
     auto* made = new Runtime();
-    // The locks are taken by one function and released by another.
-    pthread_atfork(
-        []() EBB_ANNOTATION(no_thread_safety_analysis) {
-          runtime().cleaner.before_fork();
-          runtime().reclaimers.before_fork();
-        },
-        []() EBB_ANNOTATION(no_thread_safety_analysis) {
-          runtime().reclaimers.after_fork_in_parent();
-          runtime().cleaner.after_fork_in_parent();
-        },
-        []() EBB_ANNOTATION(no_thread_safety_analysis) {
-          runtime().reclaimers.after_fork_in_child();
-          runtime().cleaner.after_fork_in_child();
-        });
     if (!made->disabled()) link_with_agent(made->cleaner);
     return made;
   }();

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "base/fork.h"
 #include "base/reclaimer.h"
 #include "base/result.h"
 #include "ebb/ebb.h"
@@ -15,7 +16,8 @@
 
 namespace ebb::capi {
 
-/// What this process shares: made with the library, never destroyed, whole again in a forked child.
+/// What this process shares: made with the library, never destroyed, whole again in a forked child
+/// (base/fork.h); in one that is lost, disabled.
 struct Runtime {
   Runtime();
 
@@ -24,8 +26,8 @@ struct Runtime {
   keep::Cleaner cleaner;
   std::atomic<bool> at_once = false;  ///< asked for by ebb_give_back_at_once
 
-  /// Switched off by EBB_DISABLE.
-  bool disabled() const { return settings && settings->disabled; }
+  /// Switched off by EBB_DISABLE, or by a fork at a bad moment.
+  bool disabled() const { return (settings && settings->disabled) || base::fork_lost(); }
 };
 
 Runtime& runtime();

@@ -32,6 +32,7 @@ int ebb_sum_create(uint64_t elements, ebb_sum** sum) {
 }
 
 void ebb_sum_destroy(ebb_sum* sum) {
+  if (sum != nullptr && sum->sum->is_cut()) static_cast<void>(sum->sum.release());
   delete sum;
 }
 

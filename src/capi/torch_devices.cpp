@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capi/torch_devices.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <cstdlib>
 
 #include "base/bytes.h"
+#include "capi/agent_link.h"
 #include "capi/runtime.h"
 #include "capi/torch_environment.h"
 
@@ -108,6 +107,7 @@ base::Status TorchDevices::empty_caches() const {
 }
 
 void TorchDevices::record_history(const cache::HistoryOptions& options) {
+  if (forked()) return;
   const base::Lock lock(mutex_);
   history_ = options;
   for_each([&](cache::Allocator& device) { device.record_history(options); });
@@ -127,27 +127,25 @@ base::Result<cache::Snapshot> TorchDevices::snapshot() {
   return snapshot;
 }
 
-void TorchDevices::after_fork_in_child() {
-  if (driver_ != nullptr) {
-    forked_.store(true, std::memory_order_relaxed);
-    for (auto& allocator : allocators_) {
-      allocator.store(nullptr, std::memory_order_relaxed);
-    }
+void TorchDevices::forget() {
+  forked_.store(true, std::memory_order_relaxed);
+  for (auto& allocator : allocators_) {
+    allocator.store(nullptr, std::memory_order_relaxed);
   }
-  mutex_.unlock();
+}
+
+void TorchDevices::after_fork_in_child(void* self) EBB_ANNOTATION(no_thread_safety_analysis) {
+  auto* devices = static_cast<TorchDevices*>(self);
+  if (devices->driver_ != nullptr) devices->forget();
 }
 
 TorchDevices& torch_devices() {
   static TorchDevices* the_devices = [] {
-    // After the runtime's own, so that a fork takes the locks in the order in which open() does.
-    static_cast<void>(runtime());
-    auto* made = new TorchDevices();
-    // The lock is taken by one function and released by another.
-    pthread_atfork(
-        []() EBB_ANNOTATION(no_thread_safety_analysis) { torch_devices().before_fork(); },
-        []() EBB_ANNOTATION(no_thread_safety_analysis) { torch_devices().after_fork_in_parent(); },
-        []() EBB_ANNOTATION(no_thread_safety_analysis) { torch_devices().after_fork_in_child(); });
-    return made;
+    base::when_fork_lost([] {
+      torch_devices().forget();
+      leave_agent();
+    });
+    return new TorchDevices();
   }();
   return *the_devices;
 }

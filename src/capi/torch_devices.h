@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "base/mutex.h"
+#include "base/fork.h"
 #include "base/result.h"
 #include "cache/allocator.h"
 #include "device/driver.h"
@@ -54,21 +54,21 @@ class TorchDevices {
   /// Whether this process is a child of one that used device memory.
   bool forked() const { return forked_.load(std::memory_order_relaxed); }
 
-  // For pthread_atfork.
-  void before_fork() EBB_ACQUIRE(mutex_) { mutex_.lock(); }
-  void after_fork_in_parent() EBB_RELEASE(mutex_) { mutex_.unlock(); }
-  void after_fork_in_child() EBB_RELEASE(mutex_);
+  /// From now on as in such a child: for one that was forked at a moment nobody knows about. Takes
+  /// no lock.
+  void forget();
 
  private:
   base::Status open() EBB_REQUIRES(mutex_);
+  static void after_fork_in_child(void* self);
 
-  base::Mutex mutex_;
   std::unique_ptr<device::Driver> driver_ EBB_GUARDED_BY(mutex_);
   cache::CoreOptions options_ EBB_GUARDED_BY(mutex_);
   std::optional<cache::HistoryOptions> history_ EBB_GUARDED_BY(mutex_);
   cache::ProcessCounters counters_;
   std::array<std::atomic<cache::Allocator*>, kMost> allocators_ = {};
   std::atomic<bool> forked_{false};
+  base::ForkMutex mutex_{5, after_fork_in_child, this};
 };
 
 /// The process's own.

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "base/mutex.h"
+#include "base/fork.h"
 #include "base/text.h"
 
 namespace ebb::heap {
@@ -64,6 +64,55 @@ void* helper(void* context) {
   return nullptr;
 }
 
+/// The threshold that the user chose at start, which a sweep must not lose.
+int threshold_to_restore() {
+  if (const char* chosen = std::getenv("MALLOC_TRIM_THRESHOLD_")) {
+    const auto value = base::parse_unsigned(chosen);
+    if (value && *value <= static_cast<unsigned>(INT_MAX)) return static_cast<int>(*value);
+  }
+  return kRestoredThreshold;
+}
+
+/// The sweeps of this process: a child that is forked in the middle of one puts things right.
+class Sweeps {
+ public:
+  void begin(const SweepFunctions& functions) EBB_EXCLUDES(mutex_) {
+    const base::Lock lock(mutex_);
+    ++under_way_;
+    mallopt_ = functions.mallopt;
+    mallopt_(M_TRIM_THRESHOLD, kSweepThreshold);
+  }
+
+  /// Not while a fork is under way: glibc takes a lock that it leaves as it is in a child.
+  bool start(pthread_t& thread, const pthread_attr_t& attributes, void* (*body)(void*),
+             void* context) EBB_EXCLUDES(mutex_) {
+    const base::Lock lock(mutex_);
+    return pthread_create(&thread, &attributes, body, context) == 0;
+  }
+
+  void end(int restored) EBB_EXCLUDES(mutex_) {
+    const base::Lock lock(mutex_);
+    if (--under_way_ == 0) mallopt_(M_TRIM_THRESHOLD, restored);
+  }
+
+ private:
+  static void after_fork_in_child(void* self) EBB_ANNOTATION(no_thread_safety_analysis) {
+    auto* sweeps = static_cast<Sweeps*>(self);
+    if (sweeps->under_way_ == 0) return;
+    sweeps->under_way_ = 0;
+    sweeps->mallopt_(M_TRIM_THRESHOLD, threshold_to_restore());
+  }
+
+  unsigned under_way_ EBB_GUARDED_BY(mutex_) = 0;
+  int (*mallopt_)(int, int) EBB_GUARDED_BY(mutex_) = nullptr;
+  base::ForkMutex mutex_{2, after_fork_in_child, this};
+};
+
+Sweeps& sweeps() {
+  static std::atomic<Sweeps*> place;
+  return base::made_once(place, [] { return new Sweeps; });
+}
+
 /// Threads that no signal of the job reaches and that cost next to no stack.
 std::vector<pthread_t> start_helpers(unsigned wanted, Shared& shared) {
   std::vector<pthread_t> threads;
@@ -78,21 +127,12 @@ std::vector<pthread_t> start_helpers(unsigned wanted, Shared& shared) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   for (unsigned i = 0; i < wanted; ++i) {
     pthread_t thread{};
-    if (pthread_create(&thread, &attributes, helper, &shared) != 0) break;
+    if (!sweeps().start(thread, attributes, helper, &shared)) break;
     threads.push_back(thread);
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   return threads;
-}
-
-/// The threshold that the user chose at start, which a sweep must not lose.
-int threshold_to_restore() {
-  if (const char* chosen = std::getenv("MALLOC_TRIM_THRESHOLD_")) {
-    const auto value = base::parse_unsigned(chosen);
-    if (value && *value <= static_cast<unsigned>(INT_MAX)) return static_cast<int>(*value);
-  }
-  return kRestoredThreshold;
 }
 
 }  // namespace
@@ -104,7 +144,7 @@ SweepResult sweep_arenas(unsigned arenas, const SweepFunctions& functions) {
   // where none was set this keeps the helpers from making arenas instead of joining them.
   const unsigned limit = std::max(arenas, kArenasAnyway);
   functions.mallopt(M_ARENA_MAX, static_cast<int>(limit));
-  functions.mallopt(M_TRIM_THRESHOLD, kSweepThreshold);
+  sweeps().begin(functions);
 
   Shared shared{&functions, {}};
   // Arenas are handed out in turn among those with the fewest threads: twice round reaches all.
@@ -115,7 +155,7 @@ SweepResult sweep_arenas(unsigned arenas, const SweepFunctions& functions) {
     pthread_join(thread, nullptr);
 
   const int restored = threshold_to_restore();
-  functions.mallopt(M_TRIM_THRESHOLD, restored);
+  sweeps().end(restored);
   result.notes.push_back(base::format_text(
       "glibc's thresholds no longer adjust themselves: trim threshold %d KiB from now on; at most "
       "%u arenas unless the limit was already fixed",

@@ -25,6 +25,7 @@ struct SweepResult {
 /// Lasting effects: glibc's thresholds stop adjusting themselves, and an arena limit that was not
 /// yet fixed becomes the larger of `arenas` and 8. Requires: arenas >= 2 (with the main arena
 /// alone malloc_trim does it all, and fixing the limit then would bind the job to one arena).
+/// A child that is forked meanwhile has no helpers, and the thresholds of after the sweep.
 SweepResult sweep_arenas(unsigned arenas, const SweepFunctions& functions);
 
 }  // namespace ebb::heap

@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 
+#include "base/fork.h"
+
 namespace ebb::heap {
 namespace {
 
@@ -12,6 +14,7 @@ void* dynamic_address(const Detection& detection, const std::string& symbol) {
     return address != nullptr && dladdr(address, &info) != 0 &&
            reinterpret_cast<std::uint64_t>(info.dli_fbase) == detection.load_address;
   };
+  const base::Lock lock(base::loader_calls());
   if (void* address = dlsym(RTLD_DEFAULT, symbol.c_str()); in_object(address)) return address;
   // Somebody's shim may stand in front of it in the global scope: ask the object itself.
   void* handle = dlopen(detection.object.c_str(), RTLD_LAZY | RTLD_NOLOAD);

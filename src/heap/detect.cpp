@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/fork.h"
 
 namespace ebb::heap {
 namespace {
@@ -46,8 +47,13 @@ std::vector<LoadedObject> loaded_objects() {
 /// linker lists objects in its search order.
 Detection look() {
   Detection detection;
-  const auto entry = reinterpret_cast<std::uint64_t>(dlsym(RTLD_DEFAULT, "malloc"));
-  std::vector<LoadedObject> objects = loaded_objects();
+  std::uint64_t entry = 0;
+  std::vector<LoadedObject> objects;
+  {
+    const base::Lock lock(base::loader_calls());
+    entry = reinterpret_cast<std::uint64_t>(dlsym(RTLD_DEFAULT, "malloc"));
+    objects = loaded_objects();
+  }
   std::stable_partition(objects.begin(), objects.end(), [&](const LoadedObject& object) {
     return entry >= object.start && entry < object.end;
   });
@@ -67,8 +73,8 @@ Detection look() {
 
 const Detection& detect_here() {
   // Never destroyed: cleanups may run while the process takes itself apart.
-  static const Detection* detection = new Detection(look());
-  return *detection;
+  static std::atomic<const Detection*> detection;
+  return base::made_once(detection, [] { return new Detection(look()); });
 }
 
 std::vector<PrivateCopy> private_copies_here() {

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "base/mutex.h"
+#include "base/fork.h"
 #include "base/text.h"
 #include "heap/allocators.h"
 #include "heap/arena_sweep.h"
@@ -127,7 +127,7 @@ class Glibc final : public HostAllocator {
   }
 
   const GlibcFunctions call_;
-  base::Mutex mutex_;
+  base::ForkMutex mutex_{2};
   bool under_pressure_ EBB_GUARDED_BY(mutex_) = false;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heap/host_allocator.h"
 
+#include "base/fork.h"
 #include "heap/allocators.h"
 
 namespace ebb::heap {
@@ -75,8 +76,8 @@ std::unique_ptr<HostAllocator> make_host_allocator(const Detection& detection) {
 }
 
 HostAllocator& host_allocator() {
-  static HostAllocator* allocator = make_host_allocator(detect_here()).release();
-  return *allocator;
+  static std::atomic<HostAllocator*> allocator;
+  return base::made_once(allocator, [] { return make_host_allocator(detect_here()).release(); });
 }
 
 }  // namespace ebb::heap

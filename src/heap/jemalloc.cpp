@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/mutex.h"
+#include "base/fork.h"
 #include "base/text.h"
 #include "heap/allocators.h"
 #include "heap/control.h"
@@ -132,7 +132,7 @@ class Jemalloc final : public HostAllocator {
   }
 
   const Control control_;
-  base::Mutex mutex_;
+  base::ForkMutex mutex_{2};
   std::vector<std::pair<std::string, ssize_t>> saved_decay_ EBB_GUARDED_BY(mutex_);
 };
 

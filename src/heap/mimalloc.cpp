@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/mutex.h"
+#include "base/fork.h"
 #include "base/text.h"
 #include "heap/allocators.h"
 #include "heap/control.h"
@@ -74,7 +74,7 @@ class Mimalloc final : public HostAllocator {
 
  private:
   const MimallocFunctions call_;
-  base::Mutex mutex_;
+  base::ForkMutex mutex_{2};
   bool under_pressure_ EBB_GUARDED_BY(mutex_) = false;
   long delay_before_ EBB_GUARDED_BY(mutex_) = 0;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "base/mutex.h"
+#include "base/fork.h"
 #include "base/text.h"
 #include "heap/allocators.h"
 #include "heap/control.h"
@@ -99,7 +99,7 @@ class Tcmalloc final : public HostAllocator {
   }
 
   const TcmallocFunctions call_;
-  base::Mutex mutex_;
+  base::ForkMutex mutex_{2};
   bool under_pressure_ EBB_GUARDED_BY(mutex_) = false;
   std::size_t decommit_before_ EBB_GUARDED_BY(mutex_) = 0;
 };

@@ -70,27 +70,30 @@ Cleaner::Cleaner(heap::HostAllocator& allocator, base::ReclaimerRegistry& reclai
       seconds_per_byte_(kFirstGuess) {}
 
 CleanupReport Cleaner::clean(const CleanupRequest& request) {
+  std::uint64_t mine = 0;
   {
     base::Lock lock(mutex_);
-    if (running_ && runner_ == std::this_thread::get_id()) {
+    if (running_ != 0 && runner_ == std::this_thread::get_id()) {
       CleanupReport nested;
       nested.allocator = allocator_.kind();
       nested.notes.emplace_back("called from inside a cleanup: nothing was done");
       return nested;
     }
-    if (running_) {
+    if (running_ != 0) {
       const std::uint64_t awaited = generation_;
-      while (running_ && generation_ == awaited)
+      while (running_ != 0 && generation_ == awaited)
         finished_.wait(mutex_);
       CleanupReport shared = latest_;
       shared.coalesced = true;
       return shared;
     }
-    running_ = true;
+    mine = running_ = ++started_;
     runner_ = std::this_thread::get_id();
   }
   CleanupReport report = run(request);
   base::Lock lock(mutex_);
+  // In a child that a hook forked: what runs here by now is another cleanup.
+  if (running_ != mine) return report;
   if (report.returned >= kSmallestLesson) {
     const double seen = report.seconds / static_cast<double>(report.returned);
     seconds_per_byte_ = (seconds_per_byte_ + seen) / 2;
@@ -98,7 +101,7 @@ CleanupReport Cleaner::clean(const CleanupRequest& request) {
   if (report.depth == heap::Depth::deep) beyond_reach_ = report.after.retained.value_or(0);
   latest_ = report;
   ++generation_;
-  running_ = false;
+  running_ = 0;
   runner_ = {};
   finished_.notify_all();
   return report;
@@ -169,11 +172,11 @@ double Cleaner::estimate_seconds(std::uint64_t bytes) const {
   return seconds_per_byte_ * static_cast<double>(bytes);
 }
 
-void Cleaner::after_fork_in_child() {
-  // The thread that was cleaning does not exist here.
-  running_ = false;
-  runner_ = {};
-  mutex_.unlock();
+void Cleaner::after_fork_in_child(void* self) EBB_ANNOTATION(no_thread_safety_analysis) {
+  auto* cleaner = static_cast<Cleaner*>(self);
+  cleaner->running_ = 0;
+  cleaner->runner_ = {};
+  cleaner->finished_.renew();
 }
 
 MemoryMoment Cleaner::moment() {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/fork.h"
 #include "base/json.h"
-#include "base/mutex.h"
 #include "base/reclaimer.h"
 #include "heap/host_allocator.h"
 
@@ -65,8 +65,9 @@ std::string summary_of(const CleanupReport& report);
 inline constexpr std::uint64_t kWorthGoingDeepBytes = 32ULL << 20;
 inline constexpr double kWorthGoingDeepShare = 0.05;
 
-/// Runs cleanups, one at a time. Thread-safe; never throws; not for signal handlers.
-/// The allocator, registry and clock outlive it.
+/// Runs cleanups, one at a time. Thread-safe; never throws; not for signal handlers. A forked child
+/// starts with no cleanup under way; one that forked from inside a hook ends there for itself
+/// alone. The allocator, registry and clock outlive it.
 class Cleaner {
  public:
   using RssSource = std::function<std::uint64_t()>;
@@ -91,31 +92,28 @@ class Cleaner {
 
   heap::HostAllocator& allocator() { return allocator_; }
 
-  // For pthread_atfork: the child starts with no cleanup under way and no lock held.
-  void before_fork() EBB_ACQUIRE(mutex_) { mutex_.lock(); }
-  void after_fork_in_parent() EBB_RELEASE(mutex_) { mutex_.unlock(); }
-  void after_fork_in_child() EBB_RELEASE(mutex_);
-
  private:
   CleanupReport run(const CleanupRequest& request);
   void give_back(heap::Depth depth, CleanupReport& report);
   bool deep_is_worth_it(const MemoryMoment& left) const EBB_EXCLUDES(mutex_);
   MemoryMoment moment();
+  static void after_fork_in_child(void* self);
 
   heap::HostAllocator& allocator_;
   base::ReclaimerRegistry& reclaimers_;
   const RssSource rss_;
   const base::Clock& clock_;
 
-  mutable base::Mutex mutex_;
   base::Condition finished_;
-  bool running_ EBB_GUARDED_BY(mutex_) = false;
+  std::uint64_t running_ EBB_GUARDED_BY(mutex_) = 0;  ///< which cleanup; 0: none
+  std::uint64_t started_ EBB_GUARDED_BY(mutex_) = 0;
   std::thread::id runner_ EBB_GUARDED_BY(mutex_);
   std::uint64_t generation_ EBB_GUARDED_BY(mutex_) = 0;
   CleanupReport latest_ EBB_GUARDED_BY(mutex_);
   double seconds_per_byte_ EBB_GUARDED_BY(mutex_);
   /// What the last deep give-back could not reach: going deep again for that would be in vain.
   std::uint64_t beyond_reach_ EBB_GUARDED_BY(mutex_) = 0;
+  mutable base::ForkMutex mutex_{3, after_fork_in_child, this};
 };
 
 }  // namespace ebb::keep

@@ -13,6 +13,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "base/text.h"
 
@@ -109,9 +110,15 @@ PressureWatch::PressureWatch(FileDescriptor source, FileDescriptor stop, short e
 }
 
 PressureWatch::~PressureWatch() {
+  if (!thread_.joinable()) return;
   const std::uint64_t one = 1;
   static_cast<void>(!::write(stop_.get(), &one, sizeof one));
   thread_.join();
+}
+
+void PressureWatch::after_fork_in_child() {
+  // The old one names a thread that can be neither joined nor let go here; it owns nothing.
+  new (&thread_) std::thread;
 }
 
 void PressureWatch::loop() {

@@ -28,6 +28,11 @@ class PressureWatch {
   PressureWatch(const PressureWatch&) = delete;
   PressureWatch& operator=(const PressureWatch&) = delete;
 
+  /// In a forked child there is no thread, and this object has nothing left to do but to go. A
+  /// child that wants to watch starts a watch of its own, rather than share what its parent reads
+  /// from.
+  void after_fork_in_child();
+
  private:
   PressureWatch(base::FileDescriptor source, base::FileDescriptor stop, short events,
                 Callback callback);

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "base/mutex.h"
+#include "base/fork.h"
 #include "base/result.h"
 #include "keep/budget.h"
 #include "keep/cleanup.h"
@@ -22,7 +22,8 @@ struct RoundSchedule {
   bool cuda_empty_cache = false;
 };
 
-/// Cleans up at the rounds of a job. Thread-safe. The cleaner and the clock outlive it.
+/// Cleans up at the rounds of a job. Thread-safe, and whole in a forked child. The cleaner and the
+/// clock outlive it.
 class RoundKeeper {
  public:
   /// Code::bad_input where `every` is negative.
@@ -56,7 +57,7 @@ class RoundKeeper {
   Cleaner& cleaner_;
   const base::Clock& clock_;
 
-  mutable base::Mutex mutex_;
+  mutable base::ForkMutex mutex_{3};
   std::uint64_t rounds_ EBB_GUARDED_BY(mutex_) = 0;
   std::optional<std::uint64_t> last_round_ EBB_GUARDED_BY(mutex_);
   CleanupBudget budget_ EBB_GUARDED_BY(mutex_);

@@ -19,9 +19,8 @@ bool is_machinery(const std::string& file) {
   return file.find("/torch/") != std::string::npos || file.rfind("torch/", 0) == 0 || file == "??";
 }
 
-const std::string& text_of(const trace::Snapshot& snapshot, trace::Index index) {
-  static const std::string kUnknown = "?";
-  return index == trace::kNone ? kUnknown : snapshot.texts[index];
+std::string text_of(const trace::Snapshot& snapshot, trace::Index index) {
+  return index == trace::kNone ? "?" : snapshot.texts[index];
 }
 
 }  // namespace

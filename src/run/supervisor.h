@@ -68,6 +68,7 @@ class Supervisor {
 
   // Their agents.
   void accept_agents();
+  void note_left(pid_t pid, double seconds);
   void hear(Member& member);
   void handle(Member& member, const wire::Message& message, double seconds);
   void ask_reading(Member& member, double seconds);
@@ -104,6 +105,7 @@ class Supervisor {
   bool squeezed_since_ = false;  // somebody cleaned up since then
   std::optional<double> stopped_at_;
   bool killed_ = false;
+  bool told_left_ = false;  // that there are processes that run without their agent
   std::uint64_t kills_ = 0;
 
   trend::BoundedSeries together_;  // rss of all processes

@@ -111,6 +111,7 @@ void Supervisor::accept_agents() {
     if (!said || !peer) continue;
     const auto* hello = std::get_if<wire::Hello>(&**said);
     const double seconds = now();
+    if (std::holds_alternative<wire::Left>(**said)) note_left(peer->pid, seconds);
     Member* member = hello != nullptr ? find_or_add(peer->pid, seconds) : nullptr;
     if (member == nullptr) continue;
     // After exec the same process is another program, with an allocator of its own.
@@ -126,6 +127,16 @@ void Supervisor::accept_agents() {
     journal_.add(member->about);
   }
   strangers_ = std::move(waiting);
+}
+
+void Supervisor::note_left(pid_t pid, double seconds) {
+  const Member* member = find_or_add(pid, seconds);
+  if (member == nullptr) return;
+  const std::string line = "process " + std::to_string(pid) +
+                           " runs without Ebb: it was forked while a lock of Ebb's was held";
+  journal_.add(record::Event{seconds, "agent", line, member->key()});
+  // A pool may start many.
+  if (!std::exchange(told_left_, true)) journal_.note(line);
 }
 
 void Supervisor::hear(Member& member) {

@@ -31,8 +31,7 @@ class BootClock final : public base::Clock {
 };
 
 double ticks_per_second() {
-  static const auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
-  return ticks;
+  return static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
 }  // namespace

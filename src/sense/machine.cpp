@@ -29,8 +29,7 @@ const char* name_of(ThpMode mode) {
 }
 
 std::uint64_t page_size() {
-  static const auto size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  return size;
+  return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 Result<MachineReading> parse_meminfo(std::string_view text, std::string_view file) {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <new>
 
+#include "base/fork.h"
+
 namespace ebb::sum {
 namespace {
 
@@ -15,6 +17,11 @@ constexpr std::size_t kBlocksPerRelease = 1024;
 base::Error broken() {
   return base::error(base::Code::out_of_memory,
                      "memory ran out in the middle of an addition: this sum cannot be used");
+}
+
+base::Error cut() {
+  return base::error(base::Code::unavailable,
+                     "this process was forked while another thread used this sum: it is half done");
 }
 
 }  // namespace
@@ -45,6 +52,21 @@ TensorSum::TensorSum(std::size_t elements, Storage storage)
       storage_(std::move(storage)),
       blocks_((elements + kElements - 1) / kElements) {}
 
+TensorSum::Use::Use(const TensorSum& sum) : sum_(sum) {
+  sum_.mutex_.lock();
+  sum_.used_in_ = base::fork_generation() + 1;
+}
+
+TensorSum::Use::~Use() {
+  sum_.used_in_ = 0;
+  sum_.mutex_.unlock();
+}
+
+bool TensorSum::is_cut() const {
+  const std::uint64_t used_in = used_in_;
+  return used_in != 0 && used_in != base::fork_generation() + 1;
+}
+
 std::size_t TensorSum::count_in(std::size_t block) const {
   return std::min(kElements, elements_ - block * kElements);
 }
@@ -54,7 +76,8 @@ base::Status TensorSum::add(ElementType type, const void* values, double weight)
     return base::error(base::Code::bad_input, "weight %g: expected a finite number", weight);
   if (const base::Status usable = check(type, elements_, values); !usable) return usable;
   double loaded[kElements];
-  const base::Lock lock(mutex_);
+  if (is_cut()) return cut();
+  const Use use(*this);
   if (broken_) return broken();
   const Weight parts(weight);
   const bool exact_products = significant_bits(type) + parts.bits <= 53;
@@ -75,7 +98,8 @@ base::Status TensorSum::add(ElementType type, const void* values, double weight)
 }
 
 base::Status TensorSum::mean(ElementType type, void* values, bool release) {
-  const base::Lock lock(mutex_);
+  if (is_cut()) return cut();
+  const Use use(*this);
   if (broken_) return broken();
   double total = 0;
   weights_.read(&narrow_weights_, 1, &total);
@@ -101,19 +125,22 @@ base::Status TensorSum::mean(ElementType type, void* values, bool release) {
 }
 
 std::uint64_t TensorSum::additions() const {
-  const base::Lock lock(mutex_);
+  if (is_cut()) return 0;
+  const Use use(*this);
   return additions_;
 }
 
 double TensorSum::weight() const {
-  const base::Lock lock(mutex_);
+  if (is_cut()) return 0;
+  const Use use(*this);
   double total = 0;
   weights_.read(&narrow_weights_, 1, &total);
   return total;
 }
 
 std::size_t TensorSum::bytes() const {
-  const base::Lock lock(mutex_);
+  if (is_cut()) return 0;
+  const Use use(*this);
   std::size_t bytes = elements_ * sizeof(std::int64_t) + blocks_.size() * sizeof(Block);
   for (std::size_t block = 0; block < blocks_.size(); ++block)
     bytes += blocks_[block].extra_bytes(count_in(block));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,6 +23,8 @@ base::Status check(ElementType type, std::size_t elements, const void* values);
 /// the quotient of the two, rounded to a double, then to its type. 8 bytes per element and 1 in 50
 /// more; blocks of 128 elements whose contributions spread over more than 63 bits take 16 bytes per
 /// element, or what they need. A contribution of the negative weight takes one back. Thread-safe.
+/// In a child that is forked while another thread adds to a sum or reads it, that sum is of no use:
+/// calls fail with Code::unavailable. A fork does not wait for tensors.
 class TensorSum {
  public:
   static base::Result<std::unique_ptr<TensorSum>> create(std::size_t elements);
@@ -36,6 +39,10 @@ class TensorSum {
   /// Code::bad_input where the weights add up to 0.
   base::Status mean(ElementType type, void* values, bool release) EBB_EXCLUDES(mutex_);
 
+  /// Whether a fork left this sum in the middle of a call. It can only be forgotten then, not even
+  /// destroyed.
+  bool is_cut() const;
+
   std::size_t elements() const { return elements_; }
   std::uint64_t additions() const EBB_EXCLUDES(mutex_);
   double weight() const EBB_EXCLUDES(mutex_);
@@ -45,11 +52,25 @@ class TensorSum {
  private:
   TensorSum(std::size_t elements, Storage storage);
 
+  /// Holds the mutex, and says to a child in which process its holder is.
+  class EBB_SCOPED_CAPABILITY Use {
+   public:
+    explicit Use(const TensorSum& sum) EBB_ACQUIRE(sum.mutex_);
+    ~Use() EBB_RELEASE();
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    const TensorSum& sum_;
+  };
+
   std::size_t count_in(std::size_t block) const;
 
   const std::size_t elements_;
 
   mutable base::Mutex mutex_;
+  mutable std::atomic<std::uint64_t> used_in_{
+      0};  ///< the holder's fork_generation() + 1; 0: nobody
   Storage storage_ EBB_GUARDED_BY(mutex_);
   std::vector<Block> blocks_ EBB_GUARDED_BY(mutex_);
   Block weights_ EBB_GUARDED_BY(mutex_);

@@ -23,10 +23,11 @@ std::uint64_t hash_seed() {
   return seed;
 }
 
+const std::uint64_t kSeed = hash_seed();
+
 std::uint32_t hash_of(const char* bytes, std::size_t count) {
-  static const std::uint64_t seed = hash_seed();
   constexpr std::uint64_t kPrime = 0x9E3779B97F4A7C15U;
-  std::uint64_t hash = seed ^ count * kPrime;
+  std::uint64_t hash = kSeed ^ count * kPrime;
   const auto mix = [&](std::uint64_t word) {
     hash = (hash ^ word) * kPrime;
     hash ^= hash >> 32;

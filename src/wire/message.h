@@ -85,6 +85,12 @@ struct Cleaned {
   double cost_seconds = 0;  ///< CPU time of whoever cleaned
 };
 
+/// Said instead of Hello: this process was forked at a moment at which Ebb's locks could not be
+/// had, and runs without Ebb. Nothing follows.
+struct Left {
+  std::uint32_t unused = 0;
+};
+
 // From the supervisor.
 
 /// Asks for a Reading.
@@ -100,7 +106,7 @@ struct Clean {
   std::uint32_t pressure = 0;       ///< as in Read
 };
 
-using Message = std::variant<Hello, Reading, Round, Cleaned, Read, Clean>;
+using Message = std::variant<Hello, Reading, Round, Cleaned, Read, Clean, Left>;
 
 /// As long as the longest record.
 inline constexpr std::size_t kLongestRecord = 128;

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "support/child_process.h"
+
 namespace ebb::agent {
 namespace {
 
@@ -110,6 +112,56 @@ TEST_F(AgentTest, IsSilentWhenTheSupervisorGoesAway) {
   while (agent_->is_supervised())
     std::this_thread::yield();
   agent_->tell(wire::Round{1});
+}
+
+TEST_F(AgentTest, AForkedChildHasAnAgentOfItsOwn) {
+  next<wire::Hello>();
+  ASSERT_TRUE(channel_->send(wire::Clean{}));  // perhaps in the middle of a cleanup
+  support::WaitingChild child;
+  EXPECT_GT(next<wire::Cleaned>().rss_before, 0U);
+  wait_for(listener_->descriptor());
+  channel_ = listener_->accept();
+  ASSERT_TRUE(channel_);
+  EXPECT_EQ(wire::peer_of(*channel_)->pid, child.pid());
+  next<wire::Hello>();
+  ASSERT_TRUE(channel_->send(wire::Clean{}));
+  EXPECT_GT(next<wire::Cleaned>().rss_before, 0U);
+}
+
+TEST_F(AgentTest, AChildThatIsLostSaysSo) {
+  next<wire::Hello>();
+  static Agent* the_agent = nullptr;
+  the_agent = agent_;
+  base::when_fork_lost([] { the_agent->start(); });
+  base::ForkMutex mutex(0);
+  mutex.lock();  // by the thread that forks, which never gets it
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool does_nothing = !agent_->is_supervised() && agent_->collector() == nullptr;
+    agent_->tell(wire::Round{1});
+    while (does_nothing)
+      pause();
+    _exit(1);
+  }
+  mutex.unlock();
+  base::when_fork_lost(nullptr);
+  wait_for(listener_->descriptor());
+  channel_ = listener_->accept();
+  EXPECT_EQ(wire::peer_of(*channel_)->pid, child);
+  next<wire::Left>();
+  EXPECT_EQ(channel_->receive(true).error().code, base::Code::not_found);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+}
+
+TEST_F(AgentTest, OneWhoseCleanerIsLostSaysSo) {
+  next<wire::Hello>();
+  agent_->leave();
+  EXPECT_FALSE(agent_->is_supervised());
+  ASSERT_TRUE(channel_->send(wire::Read{}));
+  wait_for(listener_->descriptor());
+  channel_ = listener_->accept();
+  next<wire::Left>();
 }
 
 }  // namespace

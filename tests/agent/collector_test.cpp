@@ -6,6 +6,8 @@
 #include <atomic>
 #include <thread>
 
+#include "support/child_process.h"
+
 namespace ebb::agent {
 namespace {
 
@@ -76,6 +78,37 @@ TEST(Collector, SendsHomeWhoWaitsWhenItCloses) {
   wait_for(collector);
   collector.close();
   EXPECT_FALSE(collector.collect(Collector::kGarbage, 10));
+}
+
+TEST(Collector, CollectsInAForkedChildAndInItsChild) {
+  Collector collector;
+  Language language(collector);
+  wait_for(collector);
+  const auto collects = [&] {
+    if (collector.collect(Collector::kGarbage, 10)) return false;  // nobody is there yet
+    std::atomic<int> collections{0};
+    std::thread own([&] {
+      while (collector.await() != 0) {
+        ++collections;
+        collector.collected();
+      }
+    });
+    for (int i = 0; i < 3; ++i)
+      wait_for(collector);
+    const bool grandchild =
+        support::holds_in_child([&] { return !collector.collect(Collector::kGarbage, 10); });
+    wait_for(collector);
+    collector.close();
+    own.join();
+    return collections >= 4 && grandchild;
+  };
+  EXPECT_TRUE(support::holds_in_child(collects));
+  bool of_thread = false;
+  std::thread other([&] { of_thread = support::holds_in_child(collects); });
+  other.join();
+  EXPECT_TRUE(of_thread);
+  wait_for(collector);
+  collector.close();
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <functional>
 #include <stdexcept>
 
+#include "support/child_process.h"
+
 namespace ebb::base {
 namespace {
 
@@ -101,6 +103,70 @@ TEST(ReclaimerRegistry, AHookMayRemoveItselfOrItsSuccessor) {
   registry.run(false, [](const auto&, const auto&, double) {});
   EXPECT_EQ(second_calls, 0);
   EXPECT_TRUE(registry.names().empty());
+}
+
+/// A call under way in one thread, and another thread that waits for its end to remove it.
+class CallUnderWay {
+ public:
+  explicit CallUnderWay(ReclaimerRegistry& registry) {
+    const auto id = registry.add("slow", Stage::cache, make([this] {
+                                   entered_ = true;
+                                   while (!may_end_)
+                                     std::this_thread::yield();
+                                   return Reclaimed{};
+                                 }));
+    threads_.emplace_back([&] { registry.run(false, [](const auto&, const auto&, double) {}); });
+    while (!entered_)
+      std::this_thread::yield();
+    threads_.emplace_back([this, &registry, id] {
+      removing_ = gettid();
+      EXPECT_TRUE(registry.remove(id));
+    });
+    while (removing_ == 0)
+      std::this_thread::yield();
+    support::wait_until_asleep(removing_);
+  }
+  ~CallUnderWay() {
+    may_end_ = true;
+    for (std::thread& thread : threads_)
+      thread.join();
+  }
+
+ private:
+  std::atomic<bool> entered_{false};
+  std::atomic<bool> may_end_{false};
+  std::atomic<pid_t> removing_{0};
+  std::vector<std::thread> threads_;
+};
+
+TEST(ReclaimerRegistry, AForkedChildHasNoCallUnderWay) {
+  ReclaimerRegistry registry;
+  const CallUnderWay in_parent(registry);
+  EXPECT_TRUE(support::holds_in_child([&] {
+    const auto id = registry.add("quick", Stage::cache, make([] { return Reclaimed{}; }));
+    registry.run(false, [](const auto&, const auto&, double) {});
+    { const CallUnderWay in_child(registry); }
+    return registry.remove(id) && registry.names().empty();
+  }));
+}
+
+TEST(ReclaimerRegistry, ACallThatForksGoesOnInBothProcesses) {
+  ReclaimerRegistry registry;
+  pid_t child = -1;
+  registry.add("forks", Stage::cache, make([&] {
+                 child = fork();
+                 return Reclaimed{};
+               }));
+  int ended = 0;
+  registry.run(false, [&](const auto&, const auto&, double) { ++ended; });
+  if (child == 0) {
+    child = -1;
+    _exit(ended == 1 && registry.names().size() == 1 ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(ended, 1);
 }
 
 }  // namespace

@@ -351,23 +351,6 @@ TEST(Capi, NothingToWatchWithoutSystemd) {
   EXPECT_EQ(watching, 0);
 }
 
-TEST(Capi, WorksInAForkedChildWhateverTheParentWasDoing) {
-  std::atomic<bool> stop{false};
-  std::thread busy([&] {
-    while (!stop)
-      ebb_cleanup(0, nullptr);
-  });
-  for (int i = 0; i < 10; ++i) {
-    const pid_t child = fork();
-    if (child == 0) _exit(ebb_cleanup(0, nullptr) == EBB_OK && ebb_rss() > 0 ? 0 : 1);
-    int status = -1;
-    waitpid(child, &status, 0);
-    EXPECT_EQ(status, 0);
-  }
-  stop = true;
-  busy.join();
-}
-
 TEST(Capi, ManyThreadsMayCallAtOnce) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) {

@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 
+#include "support/child_process.h"
 #include "support/fake_allocator.h"
 
 namespace ebb::keep {
@@ -217,14 +218,86 @@ TEST_F(CleanerTest, LearnsWhatAByteCosts) {
   EXPECT_NEAR(cleaner_.estimate_seconds(base::kGiB), 1.0, 0.01);
 }
 
-TEST_F(CleanerTest, AForkedChildStartsFree) {
-  heap_.during_give_back = [&] {
-    cleaner_.before_fork();
-    cleaner_.after_fork_in_child();  // what the child would see
+/// A cleanup under way in one thread, with another one that waits for its report.
+class CleanupUnderWay {
+ public:
+  CleanupUnderWay(Cleaner& cleaner, support::FakeAllocator& heap) : heap_(heap) {
+    heap.during_give_back = [this] {
+      inside_ = true;
+      while (!may_end_)
+        std::this_thread::yield();
+    };
+    threads_.emplace_back([&] { static_cast<void>(cleaner.clean({})); });
+    while (!inside_)
+      std::this_thread::yield();
+    threads_.emplace_back([this, &cleaner] {
+      waiting_ = gettid();
+      static_cast<void>(cleaner.clean({}));
+    });
+    while (waiting_ == 0)
+      std::this_thread::yield();
+    support::wait_until_asleep(waiting_);
+  }
+  ~CleanupUnderWay() {
+    may_end_ = true;
+    for (std::thread& thread : threads_)
+      thread.join();
     heap_.during_give_back = nullptr;
-    EXPECT_TRUE(cleaner_.clean({}).notes.empty());
-  };
-  static_cast<void>(cleaner_.clean({}));
+  }
+
+ private:
+  support::FakeAllocator& heap_;
+  std::atomic<bool> inside_{false};
+  std::atomic<bool> may_end_{false};
+  std::atomic<pid_t> waiting_{0};
+  std::vector<std::thread> threads_;
+};
+
+class ForkedCleanerTest : public CleanerTest {
+ protected:
+  /// As if its parent had never cleaned.
+  bool starts_free() {
+    heap_.during_give_back = nullptr;
+    const CleanupReport first = cleaner_.clean({});
+    { const CleanupUnderWay own(cleaner_, heap_); }
+    const CleanupReport last = cleaner_.clean({});
+    return !first.coalesced && first.notes.empty() && !last.coalesced && last.notes.empty();
+  }
+};
+
+TEST_F(ForkedCleanerTest, AForkedChildStartsFree) {
+  const CleanupUnderWay in_parent(cleaner_, heap_);
+  EXPECT_TRUE(support::holds_in_child([this] { return starts_free(); }));
+}
+
+TEST_F(ForkedCleanerTest, SoDoesOneOfAnotherThreadAndOneOfAChild) {
+  const CleanupUnderWay in_parent(cleaner_, heap_);
+  bool is_free = false;
+  std::thread other([&] {
+    is_free = support::holds_in_child([this] {
+      return starts_free() && support::holds_in_child([this] { return starts_free(); });
+    });
+  });
+  other.join();
+  EXPECT_TRUE(is_free);
+}
+
+TEST_F(CleanerTest, ACleanupWhoseHookForksEndsInBothProcesses) {
+  pid_t child = -1;
+  add_hook("forks", base::Stage::cache, [&] {
+    if (child == -1) child = fork();
+    return base::Reclaimed{};
+  });
+  const CleanupReport report = cleaner_.clean({});
+  EXPECT_EQ(heap_.light_calls, 1);
+  if (child == 0) {
+    const CleanupReport again = cleaner_.clean({});
+    _exit(report.steps.size() == 2 && again.notes.empty() && !again.coalesced ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(report.steps.size(), 2U);
 }
 
 TEST(CleanupJson, CarriesEveryFigure) {

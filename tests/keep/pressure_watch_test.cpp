@@ -13,6 +13,7 @@
 #include <map>
 #include <semaphore>
 
+#include "support/child_process.h"
 #include "support/temporary_directory.h"
 
 namespace ebb::keep {
@@ -72,6 +73,27 @@ TEST(PressureWatch, ConnectsToASocketAndWritesWhatItIsTold) {
   asked.acquire();
   close(peer);
   close(listener);
+}
+
+TEST(PressureWatch, AForkedChildHasNoneUntilItStartsItsOwn) {
+  const support::TemporaryDirectory directory;
+  const std::string fifo = directory / "pressure";
+  const std::string of_child = directory / "child";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  ASSERT_EQ(mkfifo(of_child.c_str(), 0600), 0);
+  auto watch = PressureWatch::start(given({{"MEMORY_PRESSURE_WATCH", fifo}}), [] {});
+  ASSERT_TRUE(watch) << watch.error().message;
+  EXPECT_TRUE(support::holds_in_child([&] {
+    (*watch)->after_fork_in_child();
+    watch->reset();
+    std::counting_semaphore<> asked(0);
+    const auto own = PressureWatch::start(given({{"MEMORY_PRESSURE_WATCH", of_child}}),
+                                          [&] { asked.release(); });
+    const int writer = open(of_child.c_str(), O_WRONLY);
+    if (!own || write(writer, "x", 1) != 1) return false;
+    asked.acquire();
+    return true;
+  }));
 }
 
 TEST(PressureWatch, SaysWhatIsWrong) {

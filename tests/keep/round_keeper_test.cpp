@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
+#include "base/log.h"
+#include "support/child_process.h"
 #include "support/fake_allocator.h"
 #include "support/process_state.h"
 
@@ -42,6 +46,24 @@ TEST_F(RoundKeeperTest, CountsAsNvflaresWorkflowsDo) {
   EXPECT_EQ(fires(*keeper({.every = 2}), 4).size(), 2U);
   EXPECT_EQ(fires(*keeper({.every = 3}), 6).size(), 2U) << "and on the final round";
   EXPECT_EQ(fires(*keeper({.every = 10}), 9).size(), 0U);
+}
+
+TEST_F(RoundKeeperTest, CountsOnInAChildForkedAtAnyMoment) {
+  const auto kept = keeper({.every = 1'000'000'000});
+  std::atomic<bool> stop{false};
+  std::thread busy([&] {
+    while (!stop)
+      static_cast<void>(kept->round_done());
+  });
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_TRUE(support::holds_in_child([&] {
+      const std::uint64_t before = kept->rounds();
+      static_cast<void>(kept->round_done());
+      return kept->rounds() == before + 1;
+    }));
+  }
+  stop = true;
+  busy.join();
 }
 
 TEST_F(RoundKeeperTest, ZeroIsOffAndDoesNotCount) {

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <string>
+
+#if defined(__SANITIZE_THREAD__)
+/// Children of threaded tests start threads, as the code under test does.
+extern "C" __attribute__((weak)) const char* __tsan_default_options() {  // NOLINT
+  return "die_after_fork=0";
+}
+#endif
 
 namespace ebb::support {
 
@@ -43,6 +52,35 @@ class WaitingChild {
   pid_t pid_;
   bool reaped_ = false;
 };
+
+/// Runs `body` in a forked child; whether it returned true there. A child that hangs is killed
+/// after a time that no machine needs.
+template <class Body>
+bool holds_in_child(Body&& body) {
+  const pid_t pid = fork();
+  if (pid < 0) std::abort();
+  if (pid == 0) {
+    alarm(60);
+    _exit(body() ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(pid, &status, 0);
+  return status == 0;
+}
+
+/// Returns once a thread of this process waits for something.
+inline void wait_until_asleep(pid_t thread) {
+  const std::string path = "/proc/self/task/" + std::to_string(thread) + "/stat";
+  while (true) {
+    std::FILE* file = std::fopen(path.c_str(), "r");
+    if (file == nullptr) std::abort();
+    char state = 0;
+    const int read = std::fscanf(file, "%*d (%*[^)]) %c", &state);
+    std::fclose(file);
+    if (read == 1 && state == 'S') return;
+    sched_yield();
+  }
+}
 
 /// Runs `say` in a forked child and returns the text that it returned there; of a child that did
 /// not get so far, how it ended.

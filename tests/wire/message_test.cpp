@@ -34,7 +34,8 @@ TEST(Message, SurvivesItsWayOverTheWire) {
 }
 
 TEST(Message, KeepsItsKind) {
-  const std::vector<Message> all = {Hello{}, Reading{}, Round{}, Cleaned{}, Read{}, Clean{}};
+  const std::vector<Message> all = {Hello{}, Reading{}, Round{}, Cleaned{},
+                                    Read{},  Clean{},   Left{}};
   for (const Message& message : all) {
     const auto back = decode(bytes_of(message));
     ASSERT_TRUE(back) << back.error().message;

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/fork.h"
+
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+
+#include <array>
+#include <thread>
+#include <vector>
+
+#include "support/child_process.h"
+
+namespace ebb::base {
+namespace {
+
+using support::holds_in_child;
+
+/// A thread that never stops changing what a mutex guards.
+class Busy {
+ public:
+  explicit Busy(ForkMutex& mutex)
+      : thread_([this, &mutex] {
+          while (!stop_) {
+            const Lock lock(mutex);
+            ++first_;
+            ++second_;
+          }
+        }) {}
+  ~Busy() {
+    stop_ = true;
+    thread_.join();
+  }
+
+  bool is_whole() const { return first_ == second_; }
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::atomic<std::uint64_t> first_{0};
+  std::atomic<std::uint64_t> second_{0};
+  std::thread thread_;
+};
+
+/// A thread that holds a mutex until it is told to let go.
+class Holder {
+ public:
+  explicit Holder(ForkMutex& mutex)
+      : thread_([this, &mutex] {
+          const Lock lock(mutex);
+          holds_ = true;
+          holds_.notify_all();
+          may_go_.wait(false);
+        }) {
+    holds_.wait(false);
+  }
+  ~Holder() {
+    may_go_ = true;
+    may_go_.notify_all();
+    thread_.join();
+  }
+
+ private:
+  std::atomic<bool> holds_{false};
+  std::atomic<bool> may_go_{false};
+  std::thread thread_;
+};
+
+TEST(Fork, AChildFindsLocksFreeAndWhatTheyGuardWhole) {
+  ForkMutex mutex(0);
+  const Busy busy(mutex);
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_TRUE(holds_in_child([&] {
+      const Lock lock(mutex);
+      return busy.is_whole() && !fork_lost();
+    }));
+  }
+}
+
+TEST(Fork, WorksFromManyThreadsAtOnceAndInAFork) {
+  ForkMutex mutex(0);
+  const Busy busy(mutex);
+  std::array<std::atomic<int>, 4> good{};
+  std::vector<std::thread> threads;
+  for (std::atomic<int>& count : good) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 10; ++i) {
+        const bool both = holds_in_child([&] {
+          const bool grandchild = holds_in_child([&] {
+            const Lock lock(mutex);
+            return busy.is_whole() && !fork_lost();
+          });
+          const Lock lock(mutex);
+          return grandchild && busy.is_whole() && !fork_lost();
+        });
+        count += both ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  for (const std::atomic<int>& count : good)
+    EXPECT_EQ(count, 10);
+}
+
+TEST(Fork, PutsOwnersInOrderHighRanksFirst) {
+  static std::string order;
+  const auto note = [](void* name) { order += static_cast<const char*>(name); };
+  char b[] = "b", k[] = "k", a[] = "a", h[] = "h";
+  const ForkMutex base(0, note, b);
+  const ForkMutex keep(3, note, k);
+  const ForkMutex agent(4, note, a);
+  { const ForkMutex gone(5, note, a); }
+  const ForkMutex heap(2, note, h);
+  EXPECT_EQ(support::said_by_child([] { return order; }), "akhb");
+  EXPECT_EQ(order, "") << "in the child alone";
+}
+
+TEST(Fork, GivesUpOnALockThatIsNotLetGo) {
+  ForkMutex other(1);
+  ForkMutex mutex(0);
+  static std::atomic<int> lost_children{0};
+  when_fork_lost([] { ++lost_children; });
+  {
+    const Holder holder(mutex);
+    EXPECT_TRUE(holds_in_child([] {
+      const bool grandchild = holds_in_child([] { return fork_lost() && lost_children == 2; });
+      const ForkMutex made_here(0);
+      return fork_lost() && lost_children == 1 && grandchild;
+    }));
+  }
+  EXPECT_FALSE(fork_lost()) << "the parent is not the child";
+  { const Lock lock(other); }
+  EXPECT_TRUE(holds_in_child([&] {
+    const Lock lock(mutex);
+    return !fork_lost() && lost_children == 0;
+  })) << "the next one is whole again";
+  when_fork_lost(nullptr);
+}
+
+TEST(Fork, AChildWithoutHandlersIsLost) {
+  const ForkMutex mutex(0);
+  const auto pid = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+  if (pid == 0) _exit(fork_lost() ? 0 : 1);
+  int status = -1;
+  ASSERT_EQ(waitpid(pid, &status, 0), pid);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(Fork, CountsGenerations) {
+  const std::uint64_t here = fork_generation();
+  EXPECT_TRUE(holds_in_child([&] {
+    return fork_generation() == here + 1 &&
+           holds_in_child([&] { return fork_generation() == here + 2; });
+  }));
+  EXPECT_EQ(fork_generation(), here);
+}
+
+TEST(Condition, WakesInAChildWhateverWaitsInTheParent) {
+  static Condition* condition = nullptr;
+  Condition changed;
+  condition = &changed;
+  ForkMutex mutex(0, [](void*) { condition->renew(); });
+  bool is_over = false;
+  std::atomic<pid_t> waiting{0};
+  std::thread waiter([&] {
+    const Lock lock(mutex);
+    waiting = gettid();
+    while (!is_over)
+      changed.wait(mutex);
+  });
+  while (waiting == 0)
+    std::this_thread::yield();
+  support::wait_until_asleep(waiting);
+  EXPECT_TRUE(holds_in_child([&] {
+    {
+      const Lock lock(mutex);
+      changed.notify_all();
+    }
+    std::atomic<pid_t> own_waiting{0};
+    std::thread own([&] {
+      const Lock lock(mutex);
+      own_waiting = gettid();
+      while (!is_over)
+        changed.wait(mutex);
+    });
+    while (own_waiting == 0)
+      std::this_thread::yield();
+    support::wait_until_asleep(own_waiting);
+    {
+      const Lock lock(mutex);
+      is_over = true;
+      changed.notify_all();  // the second one waits for those whom the first one woke
+    }
+    own.join();
+    return true;
+  }));
+  {
+    const Lock lock(mutex);
+    is_over = true;
+    changed.notify_all();
+  }
+  waiter.join();
+}
+
+TEST(MadeOnce, GivesEveryThreadTheSame) {
+  std::atomic<int*> place{nullptr};
+  std::atomic<int*> seen{nullptr};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&, i] {
+      int* mine = &made_once(place, [&] { return new int(i); });
+      int* none = nullptr;
+      EXPECT_TRUE(seen.compare_exchange_strong(none, mine) || mine == none);
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  delete place.load();
+}
+
+}  // namespace
+}  // namespace ebb::base
