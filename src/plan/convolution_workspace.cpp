@@ -19,7 +19,8 @@ std::uint64_t padded_side(const ConvolutionShape& shape) {
 /// Tensor cores want channels last, in units of 16 bytes: input, result and weight are copied.
 std::uint64_t copies(const ConvolutionShape& shape, ElementType type) {
   const std::uint64_t unit = 16 / bytes_of(type);
-  const std::uint64_t inputs = base::round_up(shape.inputs, unit), outputs = base::round_up(shape.outputs, unit);
+  const std::uint64_t inputs = base::round_up(shape.inputs, unit),
+                      outputs = base::round_up(shape.outputs, unit);
   const std::uint64_t elements = shape.batch * inputs * shape.height * shape.width +
                                  shape.batch * outputs * shape.output_height * shape.output_width +
                                  inputs * outputs * shape.kernel * shape.kernel;

@@ -10,7 +10,7 @@ namespace ebb::replay {
 namespace {
 
 constexpr std::array<Placement, 3> kTriedPlacements = {Placement::recorded, Placement::down,
-                                                  Placement::up};
+                                                       Placement::up};
 
 /// Whether the place of a segment can change what is done: only where addresses break ties between
 /// blocks of different segments.

@@ -225,7 +225,8 @@ base::Result<TuneResult> tune(const std::vector<const Workload*>& jobs,
   search.try_all(space.combinations(), 0, options.refine ? 0.6 : 0.9);
   for (int round = 0; options.refine && round < kRefinements && !search.is_proven(); ++round) {
     const double share = 0.6 + 0.3 * round / kRefinements;
-    if (!search.try_all(neighbours(search.best().knobs, space), share, share + 0.3 / kRefinements)) {
+    if (!search.try_all(neighbours(search.best().knobs, space), share,
+                        share + 0.3 / kRefinements)) {
       break;
     }
   }

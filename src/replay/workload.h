@@ -84,7 +84,7 @@ struct Workload {
   /// first operations allocate them.
   std::vector<trace::Segment> initial;
   std::uint32_t initial_blocks = 0;
-  std::uint32_t first_recorded = 0;  ///< operations before it make that memory
+  std::uint32_t first_recorded = 0;          ///< operations before it make that memory
   std::vector<trace::Index> initial_stacks;  ///< of those blocks
   Recording recording;
   std::vector<std::string> notes;  ///< what could not be known

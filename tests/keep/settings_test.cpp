@@ -45,8 +45,8 @@ TEST(SettingsFrom, EmptyEnvironmentAsksForNothing) {
 
 TEST(SettingsFrom, ReadsNvflaresNames) {
   const auto settings = settings_from(variables_of({{"NVFLARE_CLIENT_MEMORY_GC_ROUNDS", "3"},
-                                             {"NVFLARE_CUDA_EMPTY_CACHE", "true"},
-                                             {"NVFLARE_CLIENT_MEMORY_PROFILE", "YES"}}));
+                                                    {"NVFLARE_CUDA_EMPTY_CACHE", "true"},
+                                                    {"NVFLARE_CLIENT_MEMORY_PROFILE", "YES"}}));
   ASSERT_TRUE(settings);
   EXPECT_EQ(settings->rounds->every, 3);
   EXPECT_EQ(settings->cuda_empty_cache, true);
@@ -55,11 +55,11 @@ TEST(SettingsFrom, ReadsNvflaresNames) {
 
 TEST(SettingsFrom, OwnNamesWin) {
   const auto settings = settings_from(variables_of({{"EBB_MEMORY_GC_ROUNDS", "auto"},
-                                             {"NVFLARE_CLIENT_MEMORY_GC_ROUNDS", "3"},
-                                             {"EBB_CUDA_EMPTY_CACHE", "0"},
-                                             {"NVFLARE_CUDA_EMPTY_CACHE", "true"},
-                                             {"EBB_ROLE", "trainer"},
-                                             {"EBB_DISABLE", "1"}}));
+                                                    {"NVFLARE_CLIENT_MEMORY_GC_ROUNDS", "3"},
+                                                    {"EBB_CUDA_EMPTY_CACHE", "0"},
+                                                    {"NVFLARE_CUDA_EMPTY_CACHE", "true"},
+                                                    {"EBB_ROLE", "trainer"},
+                                                    {"EBB_DISABLE", "1"}}));
   ASSERT_TRUE(settings);
   EXPECT_TRUE(settings->rounds->automatic);
   EXPECT_EQ(settings->cuda_empty_cache, false);

@@ -14,7 +14,7 @@ namespace ebb::sense {
 namespace {
 
 Roots tree_of(const support::TemporaryDirectory& folder,
-               const std::vector<std::pair<int, int>>& pids_and_parents) {
+              const std::vector<std::pair<int, int>>& pids_and_parents) {
   for (const auto& [pid, parent] : pids_and_parents) {
     const std::string place = folder.path() + "/" + std::to_string(pid);
     std::filesystem::create_directory(place);

@@ -47,8 +47,8 @@ Snapshot with(std::vector<Segment> segments, std::vector<Event> trace) {
 }
 
 TEST(InitialState, WithoutATraceIsTheFinalState) {
-  Snapshot snapshot =
-      with({plain(kBase, 2 * kMiB, {made_block(kBase, 2 * kMiB, BlockState::active_allocated)})}, {});
+  Snapshot snapshot = with(
+      {plain(kBase, 2 * kMiB, {made_block(kBase, 2 * kMiB, BlockState::active_allocated)})}, {});
   const InitialState state = initial_state(snapshot, 0);
   ASSERT_EQ(state.segments.size(), 1U);
   EXPECT_EQ(state.allocated_blocks, 1U);
@@ -59,8 +59,9 @@ TEST(InitialState, WithoutATraceIsTheFinalState) {
 TEST(InitialState, HoldsBlocksThatTheTraceFrees) {
   Event freed = made(Action::free_requested, kBase + 512, 300);
   freed.stream = 1;
-  Snapshot snapshot = with({plain(kBase, 2 * kMiB, {made_block(kBase, 2 * kMiB, BlockState::inactive)})},
-                           {freed, made(Action::free_completed, kBase + 512, 300)});
+  Snapshot snapshot =
+      with({plain(kBase, 2 * kMiB, {made_block(kBase, 2 * kMiB, BlockState::inactive)})},
+           {freed, made(Action::free_completed, kBase + 512, 300)});
   const InitialState state = initial_state(snapshot, 0);
   ASSERT_EQ(state.segments.size(), 1U);
   const std::vector<Block>& blocks = state.segments[0].blocks;
@@ -74,8 +75,9 @@ TEST(InitialState, HoldsBlocksThatTheTraceFrees) {
 }
 
 TEST(InitialState, HoldsFreesThatWereStillPending) {
-  Snapshot snapshot = with({plain(kBase, 2 * kMiB, {made_block(kBase, 2 * kMiB, BlockState::inactive)})},
-                           {made(Action::free_completed, kBase, 300)});
+  Snapshot snapshot =
+      with({plain(kBase, 2 * kMiB, {made_block(kBase, 2 * kMiB, BlockState::inactive)})},
+           {made(Action::free_completed, kBase, 300)});
   const InitialState state = initial_state(snapshot, 0);
   EXPECT_EQ(state.pending_blocks, 1U);
   EXPECT_EQ(state.allocated_blocks, 0U);

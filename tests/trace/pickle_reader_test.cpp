@@ -133,7 +133,8 @@ TEST(PickleReader, AcceptsProtocols2To5Only) {
     const Tokens tokens(std::string("\x80") + version + "N.");
     EXPECT_EQ(tokens.error.message.empty(), version >= 2 && version <= 5) << int{version};
   }
-  EXPECT_EQ(pickle_refusal(bytes("\x80\x06N.")), "file: byte 0: pickle protocol 6, expected 2 to 5");
+  EXPECT_EQ(pickle_refusal(bytes("\x80\x06N.")),
+            "file: byte 0: pickle protocol 6, expected 2 to 5");
   EXPECT_EQ(
       pickle_refusal("(dp0\n."),
       "file: byte 0: not a pickle of protocol 2 to 5 (is it one of protocol 0 or 1?); write it "

@@ -266,7 +266,8 @@ TEST(SnapshotReader, ChecksTheTypesOfFields) {
     EXPECT_NE(message.find(expected), std::string::npos) << message;
     EXPECT_EQ(message.find("file: byte "), 0U) << message;
   }
-  EXPECT_EQ(snapshot_refusal(dict({{"segments", number(1)}})), "file: 'segments' is not a list of segments");
+  EXPECT_EQ(snapshot_refusal(dict({{"segments", number(1)}})),
+            "file: 'segments' is not a list of segments");
   EXPECT_EQ(snapshot_refusal(dict({{"device_traces", list({event("alloc", 0, 1)})}})),
             "file: 'device_traces' is not a list with a list of events for each device");
   EXPECT_EQ(snapshot_refusal(dict({{"segments", "]"}, {"external_annotations", number(1)}})),

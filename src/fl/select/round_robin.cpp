@@ -35,9 +35,12 @@ class RoundRobin final : public Selector {
 }  // namespace
 
 Method round_robin_method() {
-  return {kRoundRobinKey, "Round robin",
-          "",   "everyone in turn, in the order of their numbers",
-          {},   [](std::span<const double>) { return std::make_unique<RoundRobin>(); }};
+  return {kRoundRobinKey,
+          "Round robin",
+          "",
+          "everyone in turn, in the order of their numbers",
+          {},
+          [](std::span<const double>) { return std::make_unique<RoundRobin>(); }};
 }
 
 }  // namespace ebb::fl::select
