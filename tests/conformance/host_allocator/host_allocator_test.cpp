@@ -23,6 +23,12 @@ std::string expected() {
   return name == nullptr ? "" : name;
 }
 
+/// mimalloc gives back what it was started to give back.
+bool gives_back() {
+  return expected() != "mimalloc" || std::getenv("MIMALLOC_DECOMMIT_DELAY") != nullptr ||
+         std::getenv("MIMALLOC_PURGE_DELAY") != nullptr;
+}
+
 std::uint64_t rss() {
   return *sense::read_rss_fast();
 }
@@ -81,10 +87,7 @@ TEST(HostAllocatorConformance, GiveBackIsSeenInRss) {
     EXPECT_TRUE(done.attempted);
     EXPECT_EQ(done.depth, depth);
     EXPECT_FALSE(done.steps.empty());
-    const bool started_as_advised = expected() != "mimalloc" ||
-                                    std::getenv("MIMALLOC_DECOMMIT_DELAY") != nullptr ||
-                                    std::getenv("MIMALLOC_PURGE_DELAY") != nullptr;
-    if (started_as_advised) {
+    if (gives_back()) {
       EXPECT_LE(rss() + 90 * kMiB, full) << name_of(depth);
     }
     for (std::size_t i = 0; i < blocks.size(); i += 200)
@@ -146,7 +149,6 @@ TEST(HostAllocatorConformance, PressureIsSwitchedOnAndOffOnce) {
 }
 
 TEST(HostAllocatorConformance, DeepReachesTheTopsOfThreadArenas) {
-  if (expected() != "glibc") GTEST_SKIP() << "only glibc has arenas whose tops trimming misses";
   if (!support::is_alone()) return;
   void* volatile tensor = std::malloc(30 << 20);
   std::free(tensor);  // raises glibc's thresholds, as every training job does
@@ -168,7 +170,11 @@ TEST(HostAllocatorConformance, DeepReachesTheTopsOfThreadArenas) {
   while (freed < 8)
     std::this_thread::yield();
   const keep::CleanupReport report = cleaner.clean({});
-  EXPECT_LE(report.after.rss, before + 24 * kMiB);
+  if (gives_back()) {
+    EXPECT_LE(report.after.rss, before + 24 * kMiB);
+  } else {
+    EXPECT_FALSE(report.notes.empty()) << "it says what would help";
+  }
   may_end = true;
   for (std::thread& thread : threads)
     thread.join();
