@@ -29,7 +29,8 @@ class RecordedJob final : public cache::CompletionSource {
     options.completions = this;
     core_ = *cache::Core::create(*driver_, 0, options);
     if (limit != cache::kUnlimited) {
-      EBB_CHECK(core_->set_memory_fraction(static_cast<double>(limit) / kDevice));
+      EBB_CHECK(
+          core_->set_memory_fraction(static_cast<double>(limit) / static_cast<double>(kDevice)));
     }
     core_->record_history({.max_entries = entries});
   }
@@ -72,7 +73,7 @@ class RecordedJob final : public cache::CompletionSource {
   }
 
  private:
-  static constexpr double kDevice = 1ULL << 40;
+  static constexpr std::uint64_t kDevice = 1ULL << 40;
 
   std::unique_ptr<device::SimDriver> driver_;
   std::unique_ptr<cache::Core> core_;
