@@ -28,7 +28,7 @@ Segment plain(Address address, std::uint64_t size, std::vector<Block> blocks) {
   return segment;
 }
 
-Block block(Address address, std::uint64_t size, BlockState state) {
+Block made_block(Address address, std::uint64_t size, BlockState state) {
   Block b;
   b.address = address;
   b.size = size;
@@ -48,7 +48,7 @@ Snapshot with(std::vector<Segment> segments, std::vector<Event> trace) {
 
 TEST(InitialState, WithoutATraceIsTheFinalState) {
   Snapshot snapshot =
-      with({plain(kBase, 2 * kMiB, {block(kBase, 2 * kMiB, BlockState::active_allocated)})}, {});
+      with({plain(kBase, 2 * kMiB, {made_block(kBase, 2 * kMiB, BlockState::active_allocated)})}, {});
   const InitialState state = initial_state(snapshot, 0);
   ASSERT_EQ(state.segments.size(), 1U);
   EXPECT_EQ(state.allocated_blocks, 1U);
@@ -59,7 +59,7 @@ TEST(InitialState, WithoutATraceIsTheFinalState) {
 TEST(InitialState, HoldsBlocksThatTheTraceFrees) {
   Event freed = made(Action::free_requested, kBase + 512, 300);
   freed.stream = 1;
-  Snapshot snapshot = with({plain(kBase, 2 * kMiB, {block(kBase, 2 * kMiB, BlockState::inactive)})},
+  Snapshot snapshot = with({plain(kBase, 2 * kMiB, {made_block(kBase, 2 * kMiB, BlockState::inactive)})},
                            {freed, made(Action::free_completed, kBase + 512, 300)});
   const InitialState state = initial_state(snapshot, 0);
   ASSERT_EQ(state.segments.size(), 1U);
@@ -74,7 +74,7 @@ TEST(InitialState, HoldsBlocksThatTheTraceFrees) {
 }
 
 TEST(InitialState, HoldsFreesThatWereStillPending) {
-  Snapshot snapshot = with({plain(kBase, 2 * kMiB, {block(kBase, 2 * kMiB, BlockState::inactive)})},
+  Snapshot snapshot = with({plain(kBase, 2 * kMiB, {made_block(kBase, 2 * kMiB, BlockState::inactive)})},
                            {made(Action::free_completed, kBase, 300)});
   const InitialState state = initial_state(snapshot, 0);
   EXPECT_EQ(state.pending_blocks, 1U);
@@ -97,7 +97,7 @@ TEST(InitialState, HoldsSegmentsThatTheTraceReleases) {
 }
 
 TEST(InitialState, JoinsPagesThatTheTraceUnmaps) {
-  Segment mapped = plain(kBase, 20 * kMiB, {block(kBase, 20 * kMiB, BlockState::inactive)});
+  Segment mapped = plain(kBase, 20 * kMiB, {made_block(kBase, 20 * kMiB, BlockState::inactive)});
   mapped.expandable = true;
   Snapshot snapshot = with({mapped}, {made(Action::segment_unmap, kBase + 40 * kMiB, 20 * kMiB),
                                       made(Action::segment_unmap, kBase + 20 * kMiB, 20 * kMiB)});
@@ -108,7 +108,7 @@ TEST(InitialState, JoinsPagesThatTheTraceUnmaps) {
 }
 
 TEST(InitialState, CutsPagesThatTheTraceMaps) {
-  Segment mapped = plain(kBase, 60 * kMiB, {block(kBase, 60 * kMiB, BlockState::inactive)});
+  Segment mapped = plain(kBase, 60 * kMiB, {made_block(kBase, 60 * kMiB, BlockState::inactive)});
   mapped.expandable = true;
   Snapshot snapshot = with({mapped}, {made(Action::segment_map, kBase + 20 * kMiB, 20 * kMiB)});
   const InitialState state = initial_state(snapshot, 0);
@@ -118,7 +118,7 @@ TEST(InitialState, CutsPagesThatTheTraceMaps) {
 }
 
 TEST(InitialState, KeepsTheStackOfABlockThatIsStillThereAtTheEnd) {
-  Block live = block(kBase, 2 * kMiB, BlockState::active_allocated);
+  Block live = made_block(kBase, 2 * kMiB, BlockState::active_allocated);
   live.stack = 3;
   const InitialState state = initial_state(with({plain(kBase, 2 * kMiB, {live})}, {}), 0);
   EXPECT_EQ(state.segments[0].blocks[0].stack, 3U);
@@ -127,7 +127,7 @@ TEST(InitialState, KeepsTheStackOfABlockThatIsStillThereAtTheEnd) {
 
 TEST(InitialState, LeavesOutWhatDoesNotFitTogetherAndSaysSo) {
   const InitialState state = initial_state(
-      with({plain(kBase, 2 * kMiB, {block(kBase, 2 * kMiB, BlockState::active_allocated)})},
+      with({plain(kBase, 2 * kMiB, {made_block(kBase, 2 * kMiB, BlockState::active_allocated)})},
            {made(Action::segment_alloc, kBase + 8 * kMiB, 2 * kMiB),
             made(Action::alloc, kBase + 4096, 512), made(Action::alloc, kBase + 8192, 512),
             made(Action::free_completed, kBase, 2 * kMiB),
@@ -147,7 +147,7 @@ TEST(InitialState, LeavesOutWhatDoesNotFitTogetherAndSaysSo) {
 }
 
 TEST(InitialState, SaysWhenThePoolOfAReleasedSegmentIsNotKnown) {
-  Segment of_pool = plain(kBase, 2 * kMiB, {block(kBase, 2 * kMiB, BlockState::inactive)});
+  Segment of_pool = plain(kBase, 2 * kMiB, {made_block(kBase, 2 * kMiB, BlockState::inactive)});
   of_pool.pool = {0, 1};
   const InitialState state =
       initial_state(with({of_pool}, {made(Action::segment_free, kBase + 8 * kMiB, 2 * kMiB)}), 0);
@@ -157,7 +157,7 @@ TEST(InitialState, SaysWhenThePoolOfAReleasedSegmentIsNotKnown) {
 
 TEST(InitialState, NeedsNoCompletionsWhereTheRecordingLeavesThemOut) {
   const InitialState state = initial_state(
-      with({plain(kBase, 2 * kMiB, {block(kBase, 2 * kMiB, BlockState::inactive)})},
+      with({plain(kBase, 2 * kMiB, {made_block(kBase, 2 * kMiB, BlockState::inactive)})},
            {made(Action::free_requested, kBase, 512), made(Action::alloc, kBase, 1024),
             made(Action::free_requested, kBase, 1024)}),
       0);
