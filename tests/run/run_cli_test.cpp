@@ -2,6 +2,8 @@
 // ebb run: real jobs with their memory managed.
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -33,62 +35,97 @@ TEST_F(EbbRun, SaysInOneLineWhatItCameTo) {
   EXPECT_EQ(last().summary.run.name, "brief");
 }
 
+/// Readings of what is live, once the job has announced a round and so has all of its memory.
+std::vector<record::Extent> live_in(const record::RecordedRun& run) {
+  std::vector<record::Extent> found;
+  if (run.rounds.empty()) return found;
+  for (const record::ProcessHistory& process : run.processes)
+    for (const record::Reading& reading : process.readings)
+      if (reading.live && reading.seconds >= run.rounds.front().seconds)
+        found.push_back(*reading.live);
+  return found;
+}
+
 TEST_F(EbbRun, ReadsTheHeapFromInside) {
-  ASSERT_EQ(run({"--interval", "50ms"}, {EBB_JOB, "2"}).status, 0);
+  const Finished done =
+      run_until({"--interval", "50ms"}, {EBB_JOB, "600", "rounds", "until", stop_file()},
+                [](const record::RecordedRun& run) { return live_in(run).size() > 3; });
+  ASSERT_EQ(done.status, 0) << done.error;
   const record::RecordedRun recorded = last();
   ASSERT_EQ(recorded.processes.size(), 1U);
-  const record::ProcessHistory& job = recorded.processes.front();
-  EXPECT_TRUE(job.process.agent);
-  EXPECT_EQ(job.process.allocator, "glibc");
-  EXPECT_GT(job.readings.size(), 3U);
-  std::size_t told = 0;
-  for (const record::Reading& reading : job.readings) {
-    if (!reading.live) continue;
-    ++told;
-    EXPECT_GT(reading.live->low, 15 * kMiB);
-    EXPECT_LT(reading.live->high, 60 * kMiB);
+  EXPECT_TRUE(recorded.processes.front().process.agent);
+  EXPECT_EQ(recorded.processes.front().process.allocator, "glibc");
+  EXPECT_GT(live_in(recorded).size(), 3U);
+  for (const record::Extent& live : live_in(recorded)) {
+    EXPECT_GT(live.low, 15 * kMiB);
+    EXPECT_LT(live.high, 60 * kMiB);
   }
-  EXPECT_GT(told, 0U);
+}
+
+std::uint64_t returned_in(const record::RecordedRun& run) {
+  std::uint64_t returned = 0;
+  for (const record::Action& action : run.actions)
+    returned += action.returned;
+  return returned;
 }
 
 TEST_F(EbbRun, ReturnsWhatTheAllocatorKeeps) {
-  const Finished done = run({"--interval", "100ms"}, {EBB_JOB, "12", "retain"});
+  const Finished done =
+      run_until({"--interval", "100ms"}, {EBB_JOB, "600", "retain", "until", stop_file()},
+                [](const record::RecordedRun& run) { return returned_in(run) > 50 * kMiB; });
   EXPECT_EQ(done.status, 0);
   const record::RecordedRun recorded = last();
   ASSERT_FALSE(recorded.actions.empty()) << done.error;
-  std::uint64_t returned = 0;
   for (const record::Action& action : recorded.actions) {
     EXPECT_EQ(action.what, "cleanup");
     EXPECT_EQ(action.reason, "retained");
-    returned += action.returned;
   }
-  EXPECT_GT(returned, 50 * kMiB);
+  EXPECT_GT(returned_in(recorded), 50 * kMiB);
 }
 
 TEST_F(EbbRun, CleansUpAtTheRoundsAJobAnnounces) {
-  ASSERT_EQ(run({"--interval", "100ms"}, {EBB_JOB, "5", "retain", "rounds"}).status, 0);
+  const Finished done =
+      run_until({"--interval", "100ms"}, {EBB_JOB, "600", "retain", "rounds", "until", stop_file()},
+                [](const record::RecordedRun& run) {
+                  return run.rounds.size() >= 3 && !run.actions.empty();
+                });
+  ASSERT_EQ(done.status, 0) << done.error;
   const record::RecordedRun recorded = last();
   EXPECT_GE(recorded.rounds.size(), 3U);
   ASSERT_FALSE(recorded.actions.empty());
   EXPECT_EQ(recorded.actions.front().reason, "round");
 }
 
+bool has_pss(const record::ProcessHistory& process) {
+  return std::any_of(process.readings.begin(), process.readings.end(),
+                     [](const record::Reading& reading) { return reading.pss.has_value(); });
+}
+
 TEST_F(EbbRun, ManagesForkedWorkersToo) {
-  ASSERT_EQ(run({"--interval", "100ms"}, {EBB_JOB, "6", "workers"}).status, 0);
+  const auto is_managed = [](const record::ProcessHistory& one) { return one.process.agent; };
+  const Finished done = run_until(
+      {"--interval", "100ms"}, {EBB_JOB, "600", "workers", "until", stop_file()},
+      [&](const record::RecordedRun& run) {
+        return std::count_if(run.processes.begin(), run.processes.end(), is_managed) == 4 &&
+               std::any_of(run.processes.begin(), run.processes.end(), has_pss);
+      });
+  ASSERT_EQ(done.status, 0) << done.error;
   const record::RecordedRun recorded = last();
   ASSERT_EQ(recorded.processes.size(), 4U);
-  bool has_pss = false;
-  for (const record::ProcessHistory& process : recorded.processes) {
+  for (const record::ProcessHistory& process : recorded.processes)
     EXPECT_TRUE(process.process.agent) << process.process.pid;
-    for (const record::Reading& reading : process.readings)
-      has_pss |= reading.pss.has_value();
-  }
-  EXPECT_TRUE(has_pss) << "with several processes their shared pages are counted once";
+  EXPECT_TRUE(std::any_of(recorded.processes.begin(), recorded.processes.end(), has_pss))
+      << "with several processes their shared pages are counted once";
 }
 
 TEST_F(EbbRun, StartsTheJobOnAnotherAllocator) {
   for (const char* allocator : {"jemalloc", "tcmalloc", "mimalloc"}) {
-    ASSERT_EQ(run({"--interval", "50ms", "--allocator", allocator}, {EBB_JOB, "1"}).status, 0);
+    const Finished done = run_until(
+        {"--interval", "50ms", "--allocator", allocator}, {EBB_JOB, "600", "until", stop_file()},
+        [&](const record::RecordedRun& run) {
+          return !run.processes.empty() && run.processes.front().process.allocator == allocator;
+        });
+    ASSERT_EQ(done.status, 0) << done.error;
     ASSERT_EQ(last().processes.size(), 1U);
     EXPECT_EQ(last().processes.front().process.allocator, allocator);
   }
@@ -96,8 +133,8 @@ TEST_F(EbbRun, StartsTheJobOnAnotherAllocator) {
 
 TEST_F(EbbRun, WarnsAndCleansAndStopsAJobThatStaysCritical) {
   const Finished done = run({"--interval", "50ms", "--warn", "0.01", "--critical", "0.02",
-                             "--on-critical", "stop", "--grace", "1s"},
-                            {EBB_JOB, "60"});
+                             "--on-critical", "stop", "--grace", "60s"},
+                            {EBB_JOB, "600"});
   EXPECT_EQ(done.status, -SIGTERM) << done.error;
   EXPECT_NE(done.error.find("critical, cleaning up"), std::string::npos) << done.error;
   EXPECT_NE(done.error.find("stopping the job"), std::string::npos) << done.error;
@@ -204,7 +241,7 @@ TEST_F(EbbRun, TriesACommandUnderEachAllocator) {
 TEST_F(EbbRun, LetsPythonsGarbageTakePart) {
   const std::string script =
       folder_.write("job.py",
-                    "import ctypes, gc, time, weakref\n"
+                    "import ctypes, gc, os, sys, time, weakref\n"
                     "class Node: pass\n"
                     "agent = ctypes.CDLL(None)\n"
                     "while not agent.ebb_agent_is_supervised(): time.sleep(0.05)\n"
@@ -215,13 +252,13 @@ TEST_F(EbbRun, LetsPythonsGarbageTakePart) {
                     "  return weakref.ref(n)\n"
                     "last = garbage()\n"
                     "agent.ebb_agent_round_done(0)\n"
-                    "end = time.monotonic() + 20\n"
-                    "while last() is not None and time.monotonic() < end: time.sleep(0.05)\n"
-                    "time.sleep(0.5)\n"
-                    "print(gc.collect())\n");
-  const Finished done = run({"--interval", "50ms"}, {"/usr/bin/python3", script});
+                    "while not os.path.exists(sys.argv[1]): time.sleep(0.05)\n"
+                    "print(last() is None, gc.collect())\n");
+  const Finished done =
+      run_until({"--interval", "50ms"}, {"/usr/bin/python3", script, stop_file()},
+                [](const record::RecordedRun& run) { return !run.actions.empty(); });
   EXPECT_EQ(done.status, 0) << done.error;
-  EXPECT_EQ(done.output, "0\n") << "the cleanup had collected everything";
+  EXPECT_EQ(done.output, "True 0\n") << "the cleanup had collected everything";
   const record::RecordedRun recorded = last();
   ASSERT_FALSE(recorded.actions.empty());
   EXPECT_GT(recorded.actions.front().returned, 60 * kMiB);
@@ -247,8 +284,7 @@ TEST_F(EbbRun, SeesTheRoundsOfNvflareInItsLog) {
                     "log = logging.getLogger('FedAvg')\n"
                     "for r in range(3):\n"
                     "  log.info('Round %d started.' % r); log.error(f'Round {r} started.')\n"
-                    "log.error('[identity=server, run=1]: Round 2 finished.')\n"
-                    "time.sleep(0.5)\n");
+                    "log.error('[identity=server, run=1]: Round 2 finished.')\n");
   const Finished done = run({"--interval", "50ms"}, {"/usr/bin/python3", script, folder_.path()});
   EXPECT_EQ(done.status, 0) << done.error;
   std::vector<std::uint64_t> numbers;

@@ -5,8 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <thread>
-
 #include "base/file.h"
 #include "base/text.h"
 #include "run/run_fixture.h"
@@ -17,16 +15,6 @@ namespace {
 
 using support::Finished;
 using support::Subprocess;
-
-/// Waits until `is_so`; fails the test where it never is.
-template <class Condition>
-void wait_until(Condition&& is_so) {
-  for (int i = 0; i < 1000; ++i) {
-    if (is_so()) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  ADD_FAILURE() << "waited 20 s in vain";
-}
 
 bool exists(const std::string& path) {
   return std::filesystem::exists(path);
@@ -61,10 +49,16 @@ TEST_F(EbbRun, SignalsArePassedOn) {
   }
 }
 
+/// For a shell: waits for `go`, two minutes at most, then makes `done`.
+std::string when_told(const std::string& go, const std::string& done) {
+  return "i=0; while [ ! -e " + go + " ] && [ $i -lt 2400 ]; do sleep 0.05; i=$((i+1)); done; " +
+         "echo fine > " + done;
+}
+
 TEST_F(EbbRun, AKilledSupervisorLeavesTheJobToItself) {
   const std::string done = folder_ / "done";
-  Subprocess child(
-      command({"--interval", "50ms"}, {"sh", "-c", "echo ready; sleep 4; echo fine > " + done}));
+  Subprocess child(command({"--interval", "50ms"},
+                           {"sh", "-c", "echo ready; " + when_told(folder_ / "go", done)}));
   ASSERT_EQ(child.read_line(), "ready");
   std::size_t written = 0;
   wait_until([&] {
@@ -74,6 +68,8 @@ TEST_F(EbbRun, AKilledSupervisorLeavesTheJobToItself) {
   });
   kill(child.pid(), SIGKILL);
   EXPECT_EQ(child.wait(), -SIGKILL);
+  EXPECT_FALSE(exists(done));
+  folder_.write("go", "");
   wait_until([&] { return exists(done); });
   const record::RecordedRun recorded = last();
   EXPECT_FALSE(recorded.summary.run.ended);
@@ -83,15 +79,20 @@ TEST_F(EbbRun, AKilledSupervisorLeavesTheJobToItself) {
 }
 
 TEST_F(EbbRun, AJobThatIsKilledTakesNothingWithIt) {
-  Subprocess child(command({"--interval", "50ms"}, {EBB_JOB, "60", "workers"}));
+  Subprocess child(command({"--interval", "50ms"}, {EBB_JOB, "600", "workers"}));
   std::vector<pid_t> all;
   wait_until([&] {
     all = sense::descendants_of(child.pid()).value_or({});
     return all.size() == 4;
   });
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // until all were looked at
-  kill(all.back(), SIGKILL);                                    // one worker
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  wait_until([&] { return so_far().processes.size() == 4; });
+  const pid_t worker = all.back();
+  kill(worker, SIGKILL);
+  wait_until([&] {
+    for (const record::ProcessHistory& one : so_far().processes)
+      if (one.process.pid == worker && one.process.ended) return true;
+    return false;
+  });
   EXPECT_EQ(kill(child.pid(), 0), 0);
   for (const pid_t pid : all)
     kill(pid, SIGKILL);
@@ -111,9 +112,11 @@ TEST_F(EbbRun, AThousandShortLivedChildrenAreNoTrouble) {
 TEST_F(EbbRun, ADaemonGoesOnAsItWould) {
   const std::string done = folder_ / "done";
   const Finished finished = run(
-      {}, {"sh", "-c", "(setsid sh -c 'sleep 1; echo fine > " + done + "' >&- 2>&- &) ; exit 6"});
+      {},
+      {"sh", "-c", "(setsid sh -c '" + when_told(folder_ / "go", done) + "' >&- 2>&- &) ; exit 6"});
   EXPECT_EQ(finished.status, 6);
   EXPECT_FALSE(exists(done)) << "nobody waited for it";
+  folder_.write("go", "");
   wait_until([&] { return exists(done); });
 }
 
@@ -150,12 +153,20 @@ TEST_F(EbbRun, AFileThatIsNoRecordIsLeftAsItIs) {
 }
 
 TEST_F(EbbRun, AFullDiskCostsOnlyTheRecord) {
-  // A file may not grow beyond 64 KiB: what the kernel answers is what a full disk answers.
-  const Finished done = support::run(
-      {"sh", "-c",
-       "ulimit -f 64; exec \"$0\" run --interval 10ms --db \"$1\" -- sh -c 'sleep 2.5; exit 8'",
-       EBB_PROGRAM, db()});
-  EXPECT_EQ(done.status, 8) << done.error;
+  // A file may not grow beyond 80 KiB: what the kernel answers is what a full disk answers.
+  const std::string said = folder_ / "said";
+  Subprocess child({"sh", "-c",
+                    "ulimit -f 160; exec \"$0\" run --interval 10ms --db \"$1\" -- sh -c \"$2\" "
+                    "2> \"$3\"",
+                    EBB_PROGRAM, db(), when_told(folder_ / "go", folder_ / "done") + "; exit 8",
+                    said});
+  const auto has_said = [&](const char* what) {
+    return base::read_file(said).value_or("").find(what) != std::string::npos;
+  };
+  wait_until([&] { return has_said("ebb: not recorded for now: "); });
+  folder_.write("go", "");
+  EXPECT_EQ(child.wait(), 8);
+  EXPECT_TRUE(exists(folder_ / "done"));
 }
 
 TEST_F(EbbRun, ALockedRecordCostsNobodyTime) {

@@ -3,11 +3,24 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "record/store.h"
 #include "support/subprocess.h"
 #include "support/temporary_directory.h"
 
 namespace ebb::run {
+
+/// Waits until `is_so`; fails the test where it never is.
+template <class Condition>
+void wait_until(Condition&& is_so) {
+  for (int i = 0; i < 6000; ++i) {
+    if (is_so()) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  ADD_FAILURE() << "waited two minutes in vain";
+}
 
 /// Real runs of the program, recorded in a folder of the test's own.
 class EbbRun : public testing::Test {
@@ -25,6 +38,29 @@ class EbbRun : public testing::Test {
   support::Finished run(const Words& options, const Words& job,
                         const support::Subprocess::Environment& extra = {}) const {
     return support::run(command(options, job), extra);
+  }
+
+  /// Runs a job that ends once stop_file() is there: as soon as `is_so` of its record so far.
+  template <class Condition>
+  support::Finished run_until(const Words& options, const Words& job, Condition&& is_so) const {
+    std::filesystem::remove(stop_file());
+    const std::int64_t before = so_far().summary.run.id;
+    support::Subprocess child(command(options, job));
+    wait_until([&] {
+      const record::RecordedRun found = so_far();
+      return found.summary.run.id > before && (found.summary.run.ended || is_so(found));
+    });
+    folder_.write("stop", "");
+    return support::finished(child);
+  }
+  std::string stop_file() const { return folder_ / "stop"; }
+
+  /// As last(), of a run that may not have begun.
+  record::RecordedRun so_far() const {
+    auto store = record::Store::open(db());
+    if (!store) return {};
+    const auto found = store->find("last");
+    return found ? store->read(found->run.id).value_or({}) : record::RecordedRun{};
   }
 
   /// What is on record of the last run.

@@ -114,16 +114,22 @@ struct Finished {
   std::string error;
 };
 
-/// Runs a command to its end. Its output must fit a pipe's buffer on one of the two streams.
-inline Finished run(const std::vector<std::string>& command,
-                    const Subprocess::Environment& extra = {}) {
-  Subprocess child(command, extra);
+/// Waits for the end. What is left of its output must fit a pipe's buffer on one of the two
+/// streams.
+inline Finished finished(Subprocess& child) {
   child.close_input();
   Finished finished;
   finished.output = child.read_rest_of_output();
   finished.error = child.read_rest_of_error();
   finished.status = child.wait();
   return finished;
+}
+
+/// Runs a command to its end.
+inline Finished run(const std::vector<std::string>& command,
+                    const Subprocess::Environment& extra = {}) {
+  Subprocess child(command, extra);
+  return finished(child);
 }
 
 }  // namespace ebb::support

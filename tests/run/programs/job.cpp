@@ -2,14 +2,15 @@
 // A job whose memory is known:
 //
 //   job SECONDS [leak] [retain] [rounds] [workers] [worker-leaks] [cache] [file] [squeeze]
-//       [steady]
+//       [steady] [until FILE]
 //
 // leak: 10 MiB a second are never freed. retain: builds ever larger structures on four threads and
 // frees them whole; with steady no larger than after ten seconds. rounds: announces each second as
 // a round. workers: three forked processes share 64 MiB with it; with worker-leaks one of them
 // leaks. cache: fills a cache once, over a third of its time, and stays so. file: maps a growing
 // part of a file. squeeze: holds 90 MiB, builds 360 MiB more and frees them, which the allocator
-// keeps; once they were returned, or after SECONDS, it needs 250 MiB elsewhere.
+// keeps; once they were returned, or after SECONDS, it needs 250 MiB elsewhere. until: ends before
+// its time, once FILE is there.
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -112,6 +113,11 @@ class Pool {
 struct Plan {
   double seconds = 10;
   std::set<std::string> has;
+  std::string until;
+
+  bool is_over(double elapsed) const {
+    return elapsed >= seconds || (!until.empty() && access(until.c_str(), F_OK) == 0);
+  }
 };
 
 void round_done(std::uint64_t number) {
@@ -136,7 +142,7 @@ void live(const Plan& plan, bool leaks) {
     mapped = static_cast<char*>(
         mmap(nullptr, 512 * kMiB, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0));
   }
-  for (std::uint64_t step = 0; elapsed() < plan.seconds; ++step) {
+  for (std::uint64_t step = 0; !plan.is_over(elapsed()); ++step) {
     std::vector<void*> temporary = blocks(4 * kMiB);
     free_all(temporary);
     if (leaks) {
@@ -222,8 +228,13 @@ int with_workers(const Plan& plan) {
 int main(int count, char** words) {
   Plan plan;
   if (count > 1) plan.seconds = std::atof(words[1]);
-  for (int i = 2; i < count; ++i)
-    plan.has.insert(words[i]);
+  for (int i = 2; i < count; ++i) {
+    if (std::strcmp(words[i], "until") == 0 && i + 1 < count) {
+      plan.until = words[++i];
+    } else {
+      plan.has.insert(words[i]);
+    }
+  }
   if (plan.has.count("squeeze") != 0) return squeeze(plan.seconds);
   if (plan.has.count("workers") != 0) return with_workers(plan);
   live(plan, plan.has.count("leak") != 0);
