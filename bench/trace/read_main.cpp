@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "support/child.h"
-#include "trace/byte_source.h"
+#include "pack/byte_source.h"
 #include "trace/snapshot_reader.h"
 
 namespace ebb {
@@ -67,7 +67,7 @@ int read_once(const std::string& path) {
 
 /// The same for unpacking alone.
 int unpack_once(const std::string& path) {
-  const auto source = trace::open_source(path);
+  const auto source = pack::open_source(path);
   EBB_CHECK(source.has_value());
   std::string part(256 << 10, '\0');
   const auto start = Clock::now();

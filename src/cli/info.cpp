@@ -16,15 +16,12 @@ namespace ebb::cli {
 namespace {
 
 using base::bytes_text;
+using term::or_dash;
 
 struct InfoOptions {
   std::optional<std::string> pid;
   bool json = false;
 };
-
-std::string or_dash(const std::optional<std::uint64_t>& bytes) {
-  return bytes ? bytes_text(*bytes) : "-";
-}
 
 term::Colour colour_of(const sense::MemoryInfo& memory) {
   const auto level = sense::level_of(memory);

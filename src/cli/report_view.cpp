@@ -16,15 +16,12 @@ namespace {
 
 using base::bytes_text;
 using base::format_text;
+using term::or_dash;
 
 constexpr std::size_t kMostProcesses = 12;
 constexpr std::size_t kMostEvents = 20;
 constexpr std::size_t kSparklineWidth = 32;
 constexpr std::size_t kLongestCommand = 28;
-
-std::string or_dash(const std::optional<std::uint64_t>& bytes) {
-  return bytes ? bytes_text(*bytes) : "-";
-}
 
 std::string shortened(const std::string& text, std::size_t columns) {
   std::size_t width = 0;

@@ -14,12 +14,9 @@ namespace {
 
 using base::bytes_text;
 using base::format_text;
+using term::or_dash;
 
 constexpr std::size_t kSparklineWidth = 60;
-
-std::string or_dash(const std::optional<std::uint64_t>& bytes) {
-  return bytes ? bytes_text(*bytes) : "-";
-}
 
 term::Colour colour_of(const sense::MemoryInfo& memory) {
   const auto level = sense::level_of(memory);

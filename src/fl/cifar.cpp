@@ -21,7 +21,7 @@ base::Status load_files(const std::string& folder, const std::vector<std::string
   if (const auto room = reserve(split.labels, records, folder); !room) return room;
   for (const std::string& file : files) {
     const std::string path = folder + "/" + file;
-    const auto source = trace::open_source(path);
+    const auto source = pack::open_source(path);
     if (!source) return source.error();
     if (const auto read = read_cifar(**source, path, format, split); !read) return read;
   }
@@ -42,7 +42,7 @@ CifarFormat cifar_100() {
   return {100, 2, {"train.bin"}, "test.bin"};
 }
 
-base::Status read_cifar(trace::ByteSource& source, const std::string& name,
+base::Status read_cifar(pack::ByteSource& source, const std::string& name,
                         const CifarFormat& format, Split& split) {
   const std::size_t length = format.labels + kPixels;
   std::vector<std::uint8_t> buffer(kRecordsAtOnce * length);

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "fl/data_set.h"
-#include "trace/byte_source.h"
+#include "pack/byte_source.h"
 
 namespace ebb::fl {
 
@@ -23,7 +23,7 @@ CifarFormat cifar_100();
 
 /// Appends the records of a whole file to `split`. Code::bad_input, with the file called `name`,
 /// where it is not a whole number of them or a label is out of range.
-base::Status read_cifar(trace::ByteSource& source, const std::string& name,
+base::Status read_cifar(pack::ByteSource& source, const std::string& name,
                         const CifarFormat& format, Split& split);
 
 /// The files of `format` in `folder`, plain or packed by gzip. Sets picture, classes and splits.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "trace/byte_source.h"
+#include "pack/byte_source.h"
 
 namespace ebb::fl {
 
@@ -15,7 +15,7 @@ namespace ebb::fl {
 /// outlives it. Not thread-safe.
 class DataReader {
  public:
-  DataReader(trace::ByteSource& source, std::string name)
+  DataReader(pack::ByteSource& source, std::string name)
       : source_(source), name_(std::move(name)) {}
 
   const std::string& name() const { return name_; }
@@ -34,7 +34,7 @@ class DataReader {
   base::Status expect_end();
 
  private:
-  trace::ByteSource& source_;
+  pack::ByteSource& source_;
   std::string name_;
   std::uint64_t offset_ = 0;
 };

@@ -55,10 +55,10 @@ base::Result<std::uint32_t> read_dimension(DataReader& reader, const char* what,
 /// Offsets of samples are 32 bits wide throughout the simulator.
 constexpr std::uint64_t kMostSamples = UINT32_MAX;
 
-base::Result<std::unique_ptr<trace::ByteSource>> open_file(std::string& path) {
+base::Result<std::unique_ptr<pack::ByteSource>> open_file(std::string& path) {
   if (::access(path.c_str(), F_OK) != 0 && ::access((path + ".gz").c_str(), F_OK) == 0)
     path += ".gz";
-  return trace::open_source(path);
+  return pack::open_source(path);
 }
 
 struct LoadedSplit {
@@ -102,7 +102,7 @@ base::Status expect_labels_below(std::uint32_t classes, const LoadedSplit& loade
 
 }  // namespace
 
-base::Result<IdxPictures> read_idx_pictures(trace::ByteSource& source, const std::string& name) {
+base::Result<IdxPictures> read_idx_pictures(pack::ByteSource& source, const std::string& name) {
   DataReader reader(source, name);
   if (const auto magic = expect_magic(reader, kPicturesMagic, "pictures of bytes"); !magic)
     return magic.error();
@@ -120,7 +120,7 @@ base::Result<IdxPictures> read_idx_pictures(trace::ByteSource& source, const std
   return pictures;
 }
 
-base::Result<std::vector<std::uint8_t>> read_idx_labels(trace::ByteSource& source,
+base::Result<std::vector<std::uint8_t>> read_idx_labels(pack::ByteSource& source,
                                                         const std::string& name) {
   DataReader reader(source, name);
   if (const auto magic = expect_magic(reader, kLabelsMagic, "labels"); !magic) return magic.error();

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "fl/data_set.h"
-#include "trace/byte_source.h"
+#include "pack/byte_source.h"
 
 namespace ebb::fl {
 
@@ -20,10 +20,10 @@ struct IdxPictures {
 
 /// Reads the IDX format of MNIST: three dimensions of bytes. `name` begins the messages;
 /// Code::bad_input for anything that is not one whole file of that kind.
-base::Result<IdxPictures> read_idx_pictures(trace::ByteSource& source, const std::string& name);
+base::Result<IdxPictures> read_idx_pictures(pack::ByteSource& source, const std::string& name);
 
 /// The same for one dimension of bytes.
-base::Result<std::vector<std::uint8_t>> read_idx_labels(trace::ByteSource& source,
+base::Result<std::vector<std::uint8_t>> read_idx_labels(pack::ByteSource& source,
                                                         const std::string& name);
 
 /// Both splits of a set in `folder`: PREFIXtrain-images-idx3-ubyte, PREFIXtrain-labels-idx1-ubyte

@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "base/bytes.h"
+
 namespace ebb::term {
 namespace {
 
@@ -80,6 +82,10 @@ std::string bar(double share, std::size_t width) {
     out += "█";
   out += kEighths.at(eighths % 8);
   return out + std::string(width - std::min(width, (eighths + 7) / 8), ' ');
+}
+
+std::string or_dash(const std::optional<std::uint64_t>& bytes) {
+  return bytes ? base::bytes_text(*bytes) : "-";
 }
 
 }  // namespace ebb::term

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,5 +40,8 @@ class Table {
 
 /// A bar of `width` columns of which `share` (0 to 1) is filled, in eighths of a column.
 std::string bar(double share, std::size_t width);
+
+/// A cell of bytes ("1.5 GiB"); a dash where they are not known.
+std::string or_dash(const std::optional<std::uint64_t>& bytes);
 
 }  // namespace ebb::term

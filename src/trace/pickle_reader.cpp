@@ -62,7 +62,7 @@ const char* name_in(const std::array<Refused, N>& list, unsigned char opcode) {
 
 }  // namespace
 
-PickleReader::PickleReader(ByteSource& source, std::string name, Progress progress)
+PickleReader::PickleReader(pack::ByteSource& source, std::string name, Progress progress)
     : source_(source),
       name_(std::move(name)),
       progress_(std::move(progress)),

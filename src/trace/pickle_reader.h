@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "trace/byte_source.h"
+#include "pack/byte_source.h"
 
 namespace ebb::trace {
 
@@ -46,7 +46,7 @@ class PickleReader {
   using Progress = std::function<void(std::uint64_t, std::uint64_t)>;
 
   /// `name` begins the messages. The source must outlive the reader.
-  PickleReader(ByteSource& source, std::string name, Progress progress = {});
+  PickleReader(pack::ByteSource& source, std::string name, Progress progress = {});
 
   /// Checks the head of the file. False where it is not a pickle of protocol 2 to 5.
   bool begin();
@@ -117,7 +117,7 @@ class PickleReader {
     return true;
   }
 
-  ByteSource& source_;
+  pack::ByteSource& source_;
   std::string name_;
   Progress progress_;
   base::Error error_;

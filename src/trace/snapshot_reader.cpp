@@ -9,7 +9,7 @@
 
 namespace ebb::trace {
 
-base::Result<Snapshot> read_snapshot(ByteSource& source, const std::string& name,
+base::Result<Snapshot> read_snapshot(pack::ByteSource& source, const std::string& name,
                                      const ReadOptions& options) try {
   PickleReader reader(source, name, options.progress);
   SnapshotMachine machine(reader, options.allowance);
@@ -19,14 +19,14 @@ base::Result<Snapshot> read_snapshot(ByteSource& source, const std::string& name
 }
 
 base::Result<Snapshot> read_snapshot(const std::string& path, const ReadOptions& options) {
-  const auto source = open_source(path);
+  const auto source = pack::open_source(path);
   if (!source) return source.error();
   return read_snapshot(**source, path, options);
 }
 
 base::Result<Snapshot> parse_snapshot(std::string_view bytes, const std::string& name,
                                       const ReadOptions& options) {
-  const auto source = unpacked(std::make_unique<TextSource>(bytes), name);
+  const auto source = pack::unpacked(std::make_unique<pack::TextSource>(bytes), name);
   if (!source) return source.error();
   return read_snapshot(**source, name, options);
 }

@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
-#include "trace/byte_source.h"
+#include "pack/byte_source.h"
 #include "trace/snapshot.h"
 
 namespace ebb::trace {
@@ -34,7 +34,7 @@ base::Result<Snapshot> parse_snapshot(std::string_view bytes, const std::string&
                                       const ReadOptions& options = {});
 
 /// The same out of any source of (unpacked) bytes.
-base::Result<Snapshot> read_snapshot(ByteSource& source, const std::string& name,
+base::Result<Snapshot> read_snapshot(pack::ByteSource& source, const std::string& name,
                                      const ReadOptions& options = {});
 
 }  // namespace ebb::trace

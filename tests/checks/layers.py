@@ -43,6 +43,7 @@ def check(root: Path) -> List[str]:
     violations += [f"{source}/layers.txt: lists {name}, which does not exist"
                    for name in sorted(set(layers) - folders)]
 
+    used = set()
     for path in code_files(root, "src"):
         folder = path.relative_to(source).parts[0]
         for include in includes(path):
@@ -55,9 +56,14 @@ def check(root: Path) -> List[str]:
                                   f'expected "folder/file.h"')
                 continue
             target = FACE if include.folder == "ebb" else include.folder
+            used.add((folder, target))
             if target != folder and target not in layers.get(folder, []):
                 violations.append(f'{place}: {folder} may not include "{include.name}", '
                                   f"expected one of: {' '.join([folder, *layers.get(folder, [])])}")
+
+    violations += [f"{source}/layers.txt: {folder} may include {name} and never does"
+                   for folder, lower in layers.items() for name in lower
+                   if name in layers and name != folder and (folder, name) not in used]
 
     for path in code_files(root, "include"):
         for include in includes(path):

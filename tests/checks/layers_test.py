@@ -11,7 +11,8 @@ SOUND = {
     "src/base/text.h": "#include <string>\n",
     "src/sense/cgroup.cpp": '#include "sense/cgroup.h"\n#include "base/text.h"\n#include <vector>\n',
     "src/term/table.h": '#include "base/text.h"\n',
-    "src/capi/cleanup.cpp": '#include "ebb/ebb.h"\n#include "sense/cgroup.h"\n',
+    "src/capi/cleanup.cpp": '#include "ebb/ebb.h"\n#include "base/text.h"\n'
+                            '#include "sense/cgroup.h"\n',
     "include/ebb/ebb.h": "#include <stdint.h>\n",
     "include/ebb/ebb.hpp": '#include "ebb/ebb.h"\n#include <string>\n',
 }
@@ -54,15 +55,20 @@ class Layers(unittest.TestCase):
     def test_public_header_below_the_face(self):
         self.expect_one({"src/sense/bad.h": '#include "ebb/ebb.h"\n'}, "sense may not include")
 
+    def test_edge_that_nobody_uses(self):
+        self.expect_one({"src/term/table.h": "#include <string>\n"},
+                        "layers.txt: term may include base and never does")
+
     def test_folder_that_is_not_listed(self):
         self.expect_one({"src/extra/x.h": "\n"}, "src/extra: not listed")
 
     def test_listed_folder_that_does_not_exist(self):
-        self.expect_one({"src/layers.txt": SOUND["src/layers.txt"] + "gone: base\n"},
+        self.expect_one({"src/layers.txt": SOUND["src/layers.txt"] + "gone:\n"},
                         "lists gone, which does not exist")
 
     def test_order_of_the_list(self):
-        self.expect_one({"src/layers.txt": "base:\nterm: base sense\nsense: base\ncapi: base sense\n"},
+        self.expect_one({"src/layers.txt": "base:\nterm: base sense\nsense: base\ncapi: base sense\n",
+                         "src/term/plot.h": '#include "sense/cgroup.h"\n'},
                         "layers.txt:2: term names sense, which does not stand above it")
         self.expect_one({"src/layers.txt": "base:\nsense: base sense\nterm: base\ncapi: base sense\n"},
                         "layers.txt:2: sense names sense")

@@ -16,7 +16,7 @@ std::string record(std::initializer_list<int> labels, char pixel) {
 }
 
 std::string error_of(std::string_view content, const CifarFormat& format) {
-  trace::TextSource source(content);
+  pack::TextSource source(content);
   Split split;
   const auto read = read_cifar(source, "file", format, split);
   if (read) return "none";
@@ -60,7 +60,7 @@ TEST(Cifar, ReadsMoreRecordsThanFitItsBuffer) {
   std::string content;
   for (int i = 0; i < 150; ++i)
     content += record({i % 10}, static_cast<char>(i));
-  trace::TextSource source(content);
+  pack::TextSource source(content);
   Split split;
   ASSERT_TRUE(read_cifar(source, "file", cifar_10(), split));
   ASSERT_EQ(split.size(), 150U);

@@ -31,7 +31,7 @@ std::string labels_of(const std::vector<int>& labels) {
 }
 
 std::string error_of_pictures(std::string_view content) {
-  trace::TextSource source(content);
+  pack::TextSource source(content);
   const auto pictures = read_idx_pictures(source, "file");
   if (pictures) return "none";
   EXPECT_EQ(pictures.error().code, base::Code::bad_input);
@@ -39,7 +39,7 @@ std::string error_of_pictures(std::string_view content) {
 }
 
 std::string error_of_labels(std::string_view content) {
-  trace::TextSource source(content);
+  pack::TextSource source(content);
   const auto labels = read_idx_labels(source, "file");
   if (labels) return "none";
   EXPECT_EQ(labels.error().code, base::Code::bad_input);
@@ -191,7 +191,7 @@ TEST(DataSets, AFileThatEndsEarlyOrGoesOnIsRefused) {
 }
 
 /// Bytes that come a few at a time, as through a pipe: nobody knows how many there will be.
-class Trickle final : public trace::ByteSource {
+class Trickle final : public pack::ByteSource {
  public:
   explicit Trickle(std::string_view text) : text_(text) {}
   base::Result<std::size_t> read(char* into, std::size_t most) override {

@@ -20,7 +20,7 @@ void expect_clear(const base::Result<T>& result) {
   EBB_CHECK(result.error().message.find('\n') == std::string::npos);
 }
 
-void read_as_cifar(trace::ByteSource& source, const fl::CifarFormat& format) {
+void read_as_cifar(pack::ByteSource& source, const fl::CifarFormat& format) {
   fl::Split split;
   const base::Status read = fl::read_cifar(source, "file", format, split);
   expect_clear(read);
@@ -29,7 +29,7 @@ void read_as_cifar(trace::ByteSource& source, const fl::CifarFormat& format) {
     EBB_CHECK(label < format.classes);
 }
 
-void read_as_pictures(trace::ByteSource& source) {
+void read_as_pictures(pack::ByteSource& source) {
   const auto pictures = fl::read_idx_pictures(source, "file");
   expect_clear(pictures);
   if (!pictures) return;
@@ -44,9 +44,9 @@ void read_as_pictures(trace::ByteSource& source) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data + 1), size - 1);
-  std::unique_ptr<trace::ByteSource> source = std::make_unique<trace::TextSource>(text);
+  std::unique_ptr<pack::ByteSource> source = std::make_unique<pack::TextSource>(text);
   if (data[0] % 8 >= 4) {
-    auto unpacked = trace::unpacked(std::move(source), "file");
+    auto unpacked = pack::unpacked(std::move(source), "file");
     EBB_CHECK(unpacked.has_value());
     source = std::move(*unpacked);
   }

@@ -7,11 +7,11 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "trace/inflate.h"
+#include "pack/inflate.h"
 
 namespace {
 
-using namespace ebb::trace;
+using namespace ebb::pack;
 
 constexpr std::size_t kMostOutput = 4 << 20;
 

@@ -7,13 +7,13 @@
 #include <filesystem>
 
 #include "base/json.h"
-#include "trace/byte_source.h"
+#include "pack/byte_source.h"
 
 namespace ebb::replay {
 namespace {
 
 std::string text_of(const std::string& path) {
-  auto source = trace::open_source(path);
+  auto source = pack::open_source(path);
   EXPECT_TRUE(source) << path;
   std::string text;
   std::vector<char> chunk(1 << 16);

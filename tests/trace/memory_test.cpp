@@ -19,7 +19,7 @@ using namespace pickled;
 using base::kMiB;
 
 /// A file made of parts that repeat, without holding it in memory.
-class RepeatedSource final : public ByteSource {
+class RepeatedSource final : public pack::ByteSource {
  public:
   struct Part {
     std::string bytes;

@@ -24,7 +24,7 @@ struct Token {
 /// All that the reader tells of a pickle up to its end, or until its error.
 struct Tokens {
   explicit Tokens(const std::string& pickle) {
-    TextSource source(pickle);
+    pack::TextSource source(pickle);
     PickleReader reader(source, "file");
     if (!reader.begin() || !reader.read(*this)) error = reader.error();
   }

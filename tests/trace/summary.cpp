@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "base/text.h"
-#include "trace/crc32.h"
+#include "pack/crc32.h"
 
 namespace ebb::trace {
 namespace {
@@ -19,8 +19,8 @@ unsigned long long wide(std::uint64_t number) {
 class Lines {
  public:
   void add(const std::string& line) {
-    crc_ = crc32(crc_, line.data(), line.size());
-    crc_ = crc32(crc_, "\n", 1);
+    crc_ = pack::crc32(crc_, line.data(), line.size());
+    crc_ = pack::crc32(crc_, "\n", 1);
   }
   std::uint32_t crc() const { return crc_; }
 

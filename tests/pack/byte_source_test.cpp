@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/byte_source.h"
+#include "pack/byte_source.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 
 #include "support/temporary_directory.h"
 
-namespace ebb::trace {
+namespace ebb::pack {
 namespace {
 
 /// All bytes, asked for a few at a time.
@@ -82,4 +82,4 @@ TEST(ByteSource, SaysWhatCannotBeRead) {
 }
 
 }  // namespace
-}  // namespace ebb::trace
+}  // namespace ebb::pack

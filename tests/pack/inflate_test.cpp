@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/inflate.h"
+#include "pack/inflate.h"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include "base/file.h"
 #include "support/subprocess.h"
 #include "support/temporary_directory.h"
-#include "trace/crc32.h"
+#include "pack/crc32.h"
 
-namespace ebb::trace {
+namespace ebb::pack {
 namespace {
 
 /// What unpacking gives: the content, or the error.
@@ -132,4 +132,4 @@ TEST(Crc32, IsThatOfGzip) {
 }
 
 }  // namespace
-}  // namespace ebb::trace
+}  // namespace ebb::pack

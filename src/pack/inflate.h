@@ -7,11 +7,11 @@
 #include <string>
 
 #include "base/result.h"
-#include "trace/bit_reader.h"
-#include "trace/byte_source.h"
-#include "trace/huffman.h"
+#include "pack/bit_reader.h"
+#include "pack/byte_source.h"
+#include "pack/huffman.h"
 
-namespace ebb::trace {
+namespace ebb::pack {
 
 /// Unpacks gzip (RFC 1952, deflate of RFC 1951) as it is read, in about 400 KiB of memory whatever
 /// the file says. Members one after another are one stream; zeros may follow the last. Checks the
@@ -62,4 +62,4 @@ class GzipSource final : public ByteSource {
   HuffmanTable distances_;
 };
 
-}  // namespace ebb::trace
+}  // namespace ebb::pack

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/inflate.h"
+#include "pack/inflate.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <span>
 
-#include "trace/crc32.h"
+#include "pack/crc32.h"
 
-namespace ebb::trace {
+namespace ebb::pack {
 namespace {
 
 constexpr std::size_t kWindow = 32 << 10;
@@ -328,4 +328,4 @@ base::Result<std::size_t> GzipSource::read(char* into, std::size_t most) {
   return count;
 }
 
-}  // namespace ebb::trace
+}  // namespace ebb::pack

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace ebb::trace {
+namespace ebb::pack {
 
 /// What a decoded code stands for.
 enum class CodeKind : std::uint8_t { literal, copy, end, link, invalid };
@@ -46,4 +46,4 @@ class HuffmanTable {
   std::uint64_t root_mask_ = 0;
 };
 
-}  // namespace ebb::trace
+}  // namespace ebb::pack

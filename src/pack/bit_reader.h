@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "base/result.h"
-#include "trace/byte_source.h"
+#include "pack/byte_source.h"
 
-namespace ebb::trace {
+namespace ebb::pack {
 
 /// Bits of a source, the lowest of each byte first. Behind the end come zeros: look at overran()
 /// before believing what was read. Not thread-safe.
@@ -102,4 +102,4 @@ class BitReader {
   base::Error error_;
 };
 
-}  // namespace ebb::trace
+}  // namespace ebb::pack

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/byte_source.h"
+#include "pack/byte_source.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,9 +10,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "trace/inflate.h"
+#include "pack/inflate.h"
 
-namespace ebb::trace {
+namespace ebb::pack {
 namespace {
 
 /// A source whose first bytes were already looked at.
@@ -88,4 +88,4 @@ base::Result<std::unique_ptr<ByteSource>> open_source(const std::string& path) {
   return unpacked(std::make_unique<FileSource>(std::move(file), path, size), path);
 }
 
-}  // namespace ebb::trace
+}  // namespace ebb::pack

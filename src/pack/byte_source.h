@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/result.h"
 
-namespace ebb::trace {
+namespace ebb::pack {
 
 /// Bytes in order, read once. Not thread-safe.
 class ByteSource {
@@ -68,4 +68,4 @@ base::Result<std::unique_ptr<ByteSource>> unpacked(std::unique_ptr<ByteSource> s
 /// not_found or not_permitted where it cannot be opened, with bad_input for a directory.
 base::Result<std::unique_ptr<ByteSource>> open_source(const std::string& path);
 
-}  // namespace ebb::trace
+}  // namespace ebb::pack

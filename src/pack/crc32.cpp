@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/crc32.h"
+#include "pack/crc32.h"
 
 #include <array>
 #include <cstring>
 
-namespace ebb::trace {
+namespace ebb::pack {
 namespace {
 
 using Tables = std::array<std::array<std::uint32_t, 256>, 8>;
@@ -53,4 +53,4 @@ std::uint32_t crc32(std::uint32_t crc, const char* bytes, std::size_t count) {
   return ~crc;
 }
 
-}  // namespace ebb::trace
+}  // namespace ebb::pack

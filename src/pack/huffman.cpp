@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/huffman.h"
+#include "pack/huffman.h"
 
 #include <algorithm>
 #include <array>
 
-namespace ebb::trace {
+namespace ebb::pack {
 namespace {
 
 constexpr unsigned kLongestCode = 15;
@@ -143,4 +143,4 @@ bool HuffmanTable::build(std::span<const std::uint8_t> lengths, Alphabet alphabe
   return true;
 }
 
-}  // namespace ebb::trace
+}  // namespace ebb::pack

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/bit_reader.h"
+#include "pack/bit_reader.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace ebb::trace {
+namespace ebb::pack {
 namespace {
 
 constexpr std::size_t kInputBuffer = 64 << 10;
@@ -80,4 +80,4 @@ std::uint64_t BitReader::position() const {
   return before_ + static_cast<std::uint64_t>(window_.at - buffer_.get()) - ahead;
 }
 
-}  // namespace ebb::trace
+}  // namespace ebb::pack
