@@ -11,10 +11,10 @@
 
 namespace ebb::fl {
 
-/// The weighted mean of model updates, added as clients finish: 8 bytes per parameter however many
-/// there are. Each contribution is rounded to a multiple of one small unit, by itself; what follows
-/// is integer arithmetic, so order, threads and ranks cannot change a bit of it. add() is
-/// thread-safe, the rest is not.
+/// The weighted sum of model updates, added as clients finish: 8 bytes per parameter, however many
+/// clients there are. Each contribution is rounded on its own to a multiple of one small unit; the
+/// rest is integer arithmetic, so order, threads and ranks cannot change a bit of the result. add()
+/// is thread-safe, everything else is not.
 class UpdateSum {
  public:
   /// No parameter may move further than this in one round.

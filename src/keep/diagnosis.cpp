@@ -93,7 +93,7 @@ class Doctor {
   void judge_with_live() {
     if (grows(trends_.live)) {
       decide(Verdict::leak, &trends_.live, "live bytes grow by " + rate_text(*trends_.live.slope),
-             "code", "Let go of what is allocated in every round and never freed");
+             "code", "Free what every round allocates and nothing frees");
       if (grows(trends_.retained)) {
         decide(Verdict::retention, &trends_.retained,
                "retained bytes grow by " + rate_text(*trends_.retained.slope), "", "");
@@ -103,7 +103,7 @@ class Doctor {
       return;
     }
     const Assessment& growing = grows(trends_.floor) ? trends_.floor : trends_.anon;
-    // Live bytes that may be half of the growth leave the question open.
+    // If live bytes may account for half of the growth, nothing can be said yet.
     const bool live_is_level =
         !grows(growing) || trends_.live.slope->per_second < growing.slope->per_second / 2;
     if (!live_is_level) return;
@@ -115,7 +115,8 @@ class Doctor {
       }
     } else if (trends_.retained.slope) {
       if (grows(growing, kClearGrowth) && !may_be_retained(growing)) {
-        // A growth of which one cleanup returns many times as much is not the first thing to say.
+        // Where one cleanup returns several times what grew, retention is the verdict and this
+        // growth comes second.
         if (growing.growth() < kDwarfedShare * static_cast<double>(series_.cleanups.typical))
           judge_level_retention();
         decide(Verdict::foreign, &growing,
@@ -154,12 +155,12 @@ class Doctor {
         "cleanup", kCleanUp);
   }
 
-  /// What does not grow may still be kept: all the time, or but for the cleanups.
+  /// What does not grow may still be retained: all the time, or until a cleanup returns it.
   void judge_level_retention() {
     if (found_.verdict == Verdict::retention || found_.verdict == Verdict::fragmentation) return;
     if (trends_.cleanups_paid(series_)) {
       decide(Verdict::retention, nullptr, what_cleanups_did(), "cleanup",
-             "Go on with cleanups, or start it where less is kept: ebb env prints such settings");
+             "Keep cleaning up, or start the job with settings that keep less: see ebb env");
       return;
     }
     if (!trends_.retained.slope || !trends_.rss.slope) return;
@@ -175,14 +176,14 @@ class Doctor {
     }
   }
 
-  /// Without live bytes: what a cleanup does not return is in use, or so it seems.
+  /// Without live bytes: what a cleanup does not return is taken to be in use.
   void judge_by_floor() {
     found_.findings.emplace_back("live bytes are not known: judged by what cleanups leave behind");
     if (grows(trends_.floor)) {
       decide(Verdict::leak, &trends_.floor,
              "what cleanups leave grows by " + rate_text(*trends_.floor.slope), "code",
-             "Let go of what is allocated in every round and never freed; an allocator that counts "
-             "live bytes would make it sure (docs/allocators.md)");
+             "Free what every round allocates and nothing frees; an allocator that counts live "
+             "bytes would settle the question (docs/allocators.md)");
     }
     judge_level_retention();
   }
@@ -287,8 +288,8 @@ class Doctor {
   void tell_time_until_limit() {
     if (const auto time = trends_.time_until_limit(series_)) {
       found_.findings.push_back("at this pace the limit is reached in " +
-                                base::duration_text(time->likely) + " (at the soonest in " +
-                                base::duration_text(time->soonest) + ")");
+                                base::duration_text(time->likely) + " (" +
+                                base::duration_text(time->soonest) + " at the earliest)");
     }
   }
 

@@ -70,7 +70,7 @@ void explain_peak(Examination& exam) {
     exam.decide(Verdict::leak, exam.leak->per_step);
     diagnosis.evidence = growth_certificate(*exam.leak, exam.snapshot, exam.device, exam.work);
     diagnosis.fix.kind = "code";
-    diagnosis.fix.text = "Let go of what these places allocate in every step";
+    diagnosis.fix.text = "Free what these places allocate in every step";
     return;
   }
   if (causes.empty()) return exam.decide(Verdict::healthy, ledger.reserved - ledger.needed);
