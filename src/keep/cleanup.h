@@ -14,7 +14,7 @@
 #include "heap/host_allocator.h"
 
 // keep: what to do with memory and when. Cleanup, round schedules by role, thresholds, the
-// environment a job should start with, and what a process's memory over time means.
+// environment a job should start with.
 
 namespace ebb::keep {
 

@@ -24,11 +24,11 @@ constexpr double kDwarfedShare = 0.25;
 constexpr trend::Effect kClearGrowth{0.05, 8 << 20};
 
 constexpr const char* kCleanUp =
-    "Clean up at the end of a round (ebb_cleanup, docs/cleanup.md), or start it with the "
+    "Clean up at the end of a round (ebb_cleanup, docs/cleanup.md), or start the job with the "
     "environment that ebb env prints";
 constexpr const char* kOtherAllocator =
-    "Start it on another allocator (ebb env --role server --allocator jemalloc), or with fewer "
-    "arenas";
+    "Start the job on another allocator (ebb env --role server --allocator jemalloc), or with "
+    "fewer arenas";
 
 std::string bytes_of(double bytes) {
   return base::signed_bytes_text(static_cast<std::int64_t>(std::clamp(bytes, -9e18, 9e18)));
@@ -55,7 +55,7 @@ class Doctor {
     }
     judge_files();
     if (grows(trends_.children)) {
-      found_.findings.push_back("the processes it started grow together by " +
+      found_.findings.push_back("together, the processes it started grow by " +
                                 rate_text(*trends_.children.slope) + ": look at each of them");
     }
     if (!decided_) judge_quiet();
@@ -121,8 +121,8 @@ class Doctor {
           judge_level_retention();
         decide(Verdict::foreign, &growing,
                "memory outside the allocator grows by " + rate_text(*growing.slope), "code",
-               "Look at what maps memory by itself: Python's small objects, pinned buffers, caches "
-               "of a library");
+               "Look for memory that does not come from malloc: Python's small objects, pinned "
+               "buffers, caches of a library");
       }
     } else if (grows(trends_.floor, kClearGrowth)) {
       decide_fragmentation();
@@ -199,7 +199,7 @@ class Doctor {
     if (trends_.anon.period && is_steady(trends_.peaks(series_))) {
       decide(Verdict::retention, &trends_.anon,
              "the floor between rounds grows by " + rate +
-                 " while the peaks do not: what is kept is used again",
+                 " while the peaks do not: the job uses again what the allocator keeps",
              "cleanup", kCleanUp);
       return;
     }
@@ -212,7 +212,7 @@ class Doctor {
     if (grows(trends_.shmem)) {
       decide(Verdict::file_cache, &trends_.shmem,
              "shared memory grows by " + rate_text(*trends_.shmem.slope), "code",
-             "Remove segments that are no longer used: shared memory stays until somebody does "
+             "Remove segments that are no longer used: shared memory stays until it is removed "
              "(ls /dev/shm)");
     }
     if (grows(trends_.file)) {
@@ -236,7 +236,7 @@ class Doctor {
       // glibc's heap grows by 128 KiB at a time: less than one such step cannot show.
       const double unseen = std::max(floor.slope->high, 128.0 * 1024 / floor.settled_seconds);
       decide(Verdict::healthy, nullptr,
-             "memory does not grow; less than " +
+             "memory does not grow; growth of less than " +
                  base::bytes_text(static_cast<std::uint64_t>(unseen * kHour)) +
                  "/h would not have shown in " + base::duration_text(floor.settled_seconds),
              "none", "");
@@ -276,7 +276,7 @@ class Doctor {
     if (found_.verdict == Verdict::not_enough_data) return;
     if (is_short) {
       found_.findings.push_back("observed for " + base::duration_text(trends_.rss.span_seconds) +
-                                " only: what takes longer than that is not in it");
+                                " only: slower changes would not show");
     }
     if (live_known) {
       found_.confidence = is_short ? "medium" : "high";
