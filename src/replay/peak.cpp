@@ -34,7 +34,7 @@ std::vector<Cause> self_inflicted(const Examination& exam) {
   return causes;
 }
 
-/// What empty_cache would return at the end, as far as the last quarter of the job did without.
+/// What empty_cache would return at the end and the last quarter of the job did not need.
 std::uint64_t idle_at_end(const Examination& exam) {
   Setup setup = exam.setup();
   setup.keep_segments = true;

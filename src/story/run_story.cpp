@@ -138,7 +138,7 @@ class Teller {
     }
   }
 
-  /// Nothing grows but the number of processes: they are what is not let go of.
+  /// No process grows, but their number does: then what leaks is processes.
   void judge_number_of_processes() {
     if (story_.culprit) return;
     const trend::Assessment held = trend::assess(story_.tree.held);
