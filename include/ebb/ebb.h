@@ -3,15 +3,16 @@
 #define EBB_EBB_H
 
 /*
- * Ebb's stable C interface: know which malloc this process runs on, read it, give memory back.
+ * Ebb's stable C interface: find out which malloc this process runs on, read it, make it give
+ * memory back. docs/glossary.md explains the words.
  *
- * - Functions return EBB_OK or another ebb_code; ebb_last_error() then says in one line what was
- *   wrong, for the calling thread.
- * - A struct starts with struct_size, which the caller sets to sizeof: fields may be added at the
- *   end, and a library only writes those that the caller's struct has.
- * - Everything may be called from any thread, nothing from a signal handler, and nothing throws but
- *   ebb_torch_alloc.
- * - EBB_DISABLE=1 in the environment turns every action into "nothing was done".
+ * - Functions return EBB_OK or another ebb_code; then ebb_last_error() says in one line what went
+ *   wrong on the calling thread.
+ * - A struct starts with struct_size, which the caller sets to its sizeof. Later versions may add
+ *   fields at the end; the library writes only those that the caller's struct has.
+ * - Every function may be called from any thread, none from a signal handler. Only ebb_torch_alloc
+ *   throws.
+ * - With EBB_DISABLE=1 in the environment no action does anything, and each says so.
  */
 
 #include <stddef.h>
@@ -30,8 +31,8 @@ extern "C" {
 typedef enum ebb_code {
   EBB_OK = 0,
   EBB_BAD_INPUT = 1,     /* an argument or variable that cannot be used */
-  EBB_NOT_FOUND = 2,     /* a process or name that is not there */
-  EBB_NOT_PERMITTED = 3, /* there, but not ours */
+  EBB_NOT_FOUND = 2,     /* a process or name that does not exist */
+  EBB_NOT_PERMITTED = 3, /* it exists, but access is denied */
   EBB_UNAVAILABLE = 4,   /* this machine or build cannot do it */
   EBB_OUT_OF_MEMORY = 5,
   EBB_IO = 6,
@@ -41,7 +42,7 @@ typedef enum ebb_code {
 /** The library's version, e.g. "0.1.0". */
 EBB_API const char* ebb_version(void);
 
-/** Why the calling thread's last failed call failed; "" before the first. Valid until its next. */
+/** Why the calling thread's last failed call failed; "" if none has. Valid until the next. */
 EBB_API const char* ebb_last_error(void);
 
 /* ---- the allocator ---------------------------------------------------------------------- */
@@ -50,16 +51,16 @@ EBB_API const char* ebb_last_error(void);
     "unknown". Looked up once. */
 EBB_API const char* ebb_allocator(void);
 
-/** The same in NVFlare's words, which are "glibc", "jemalloc" and "unknown". */
+/** The same in NVFlare's words: "glibc", "jemalloc" or "unknown". */
 EBB_API const char* ebb_allocator_nvflare(void);
 
-/** The allocator's own give-back, without hooks: 1 something went back, 0 nothing did, -1 this
-    allocator has no such call. On glibc it is malloc_trim(0) and its answer. */
+/** Only the allocator's own call to give memory back, without hooks: 1 if something went back, 0 if
+    nothing did, -1 if this allocator has no such call. On glibc: malloc_trim(0) and its result. */
 EBB_API int ebb_trim(void);
 
 /* ---- readings ---------------------------------------------------------------------------- */
 
-/** Bits of `known` below: which figures this allocator could tell. */
+/** Bits of `known` below: the figures that this allocator can tell. */
 #define EBB_KNOWS_LIVE 1u
 #define EBB_KNOWS_RETAINED 2u
 #define EBB_KNOWS_MAPPED 4u
@@ -68,25 +69,26 @@ typedef struct ebb_memory_info {
   uint32_t struct_size;
   uint32_t known;
   uint64_t rss_bytes;
-  uint64_t hwm_bytes; /* highest rss so far; 0 where the kernel does not tell */
+  uint64_t hwm_bytes; /* highest rss so far; 0 if the kernel does not tell */
   uint64_t live_bytes;
   uint64_t retained_bytes;
   uint64_t mapped_bytes;
   uint64_t limit_bytes; /* the tightest of cgroup limits, resource limits and physical memory */
-  double percent;       /* of the limit that cannot be reclaimed */
+  double percent;       /* of the limit that is in use and cannot be reclaimed */
 } ebb_memory_info;
 
-/** Resident bytes now: a few microseconds, no allocation; 0 if the kernel does not answer. */
+/** Resident bytes now, in a few microseconds, without allocating; 0 if the kernel does not tell. */
 EBB_API uint64_t ebb_rss(void);
 
-/** Everything above, read now; its cost grows with the heap. */
+/** Reads everything above. Its cost grows with the heap. */
 EBB_API int ebb_read_memory(ebb_memory_info* info);
 
 #define EBB_LEVEL_NORMAL 0
 #define EBB_LEVEL_WARN 1
 #define EBB_LEVEL_CRITICAL 2
 
-/** How full memory is, in percent of the limit; reads only. 0 < warn <= critical <= 100. */
+/** How full memory is, by thresholds in percent of the limit. Reads, does not act.
+    0 < warn <= critical <= 100. */
 EBB_API int ebb_memory_level(double warn_percent, double critical_percent, int* level);
 
 /* ---- cleanup ----------------------------------------------------------------------------- */
@@ -95,33 +97,32 @@ typedef struct ebb_cleanup_report {
   uint32_t struct_size;
   uint32_t known_before; /* EBB_KNOWS_… */
   uint32_t known_after;
-  int32_t deep;      /* 1 where the deep give-back ran as well */
-  int32_t coalesced; /* 1 where another thread's cleanup was under way: this is its report */
-  int32_t disabled;  /* 1 where EBB_DISABLE kept it from doing anything */
+  int32_t deep;      /* 1 if the deep pass ran as well */
+  int32_t coalesced; /* 1 if another thread's cleanup was under way: this is its report */
+  int32_t disabled;  /* 1 if EBB_DISABLE kept it from doing anything */
   uint64_t rss_before_bytes;
   uint64_t rss_after_bytes;
   uint64_t live_before_bytes;
   uint64_t live_after_bytes;
   uint64_t retained_before_bytes;
   uint64_t retained_after_bytes;
-  uint64_t returned_bytes; /* measured: rss before minus rss after, 0 where it grew */
+  uint64_t returned_bytes; /* measured: rss before minus rss after, 0 if it grew */
   double seconds;
 } ebb_cleanup_report;
 
-/** Runs the hooks (those of device caches only if asked), then the allocator's give-back, deep
-    where light left enough behind. `report` may be null. */
+/** Runs the hooks (those of device caches only if asked), then makes the allocator give memory
+    back: a light pass, and a deep one if the light one left enough behind. `report` may be null. */
 EBB_API int ebb_cleanup(int cuda_empty_cache, ebb_cleanup_report* report);
 
-/** Watches the thresholds by hand: at critical it cleans up and makes the allocator give back at
-    once until the level is normal again. `level` and `report` may be null; the report is all
-    zero where nothing was cleaned. */
+/** Compares memory with the thresholds, once per call. At critical it cleans up, and freed memory
+    goes back at once until a later call finds the level normal again. `level` and `report` may be
+    null; the report is all zero if there was no cleanup. */
 EBB_API int ebb_guard(double warn_percent, double critical_percent, int* level,
                       ebb_cleanup_report* report);
 
-/** From now on freed memory goes back at once, as far as the allocator can be told so: no decay,
-   and on glibc no reuse of blocks of 4 MiB and more. Costs time where much is freed. 0 for `on`
-   ends it. `changed` (may be null) is 1 where the allocator took it, 0 where it has no such switch
-   or it was so already. */
+/** From now on freed memory goes back at once, if the allocator can do that: no decay, and on glibc
+   no reuse of blocks of 4 MiB and more. Costs time if much is freed. `on` = 0 ends it. `changed`
+   (may be null) is 1 if this changed the allocator, 0 if it cannot be changed or already was so. */
 EBB_API int ebb_give_back_at_once(int on, int* changed);
 
 /** Stages of hooks, in the order in which they run. */
@@ -129,19 +130,20 @@ EBB_API int ebb_give_back_at_once(int on, int* changed);
 #define EBB_STAGE_CACHE 1        /* a framework's host cache */
 #define EBB_STAGE_DEVICE_CACHE 2 /* a framework's device cache: only when a cleanup asks */
 
-/** Lets go of memory; 0 for success. `count` may be set to what it let go of. */
+/** Frees memory that the program can do without. Returns 0 for success; may set `count` to how much
+    it freed, in whatever unit suits it. */
 typedef int (*ebb_hook)(void* context, uint64_t* count);
 
-/** Has every cleanup call `hook`. `id` receives what ebb_hook_remove takes. */
+/** Makes every cleanup call `hook`. `id` receives the number for ebb_hook_remove. */
 EBB_API int ebb_hook_add(const char* name, int stage, ebb_hook hook, void* context, uint64_t* id);
 
-/** When this returns no call of the hook is under way (but for one that removes itself). */
+/** When this returns, no call of the hook is under way (unless the hook itself called this). */
 EBB_API int ebb_hook_remove(uint64_t id);
 
 /* ---- rounds ------------------------------------------------------------------------------ */
 
-#define EBB_ROUNDS_DEFAULT 0 /* what the environment says, else what suits the role */
-#define EBB_ROUNDS_EVERY 1   /* after every N-th round; 0 is off */
+#define EBB_ROUNDS_DEFAULT 0 /* as the environment says, else as suits the role */
+#define EBB_ROUNDS_EVERY 1   /* after every N-th round; 0 for never */
 #define EBB_ROUNDS_AUTO 2    /* by measured benefit and cost, at most 1 % of the job's time */
 
 typedef struct ebb_keeper_options {
@@ -149,7 +151,7 @@ typedef struct ebb_keeper_options {
   const char* role;         /* "server", "client", "trainer", "aggregator", "simulator" */
   int32_t rounds;           /* EBB_ROUNDS_… */
   int32_t every;            /* for EBB_ROUNDS_EVERY: 0 or more */
-  int32_t cuda_empty_cache; /* 0, 1, or -1 for what suits the role */
+  int32_t cuda_empty_cache; /* 0, 1, or -1 as suits the role */
 } ebb_keeper_options;
 
 typedef struct ebb_keeper ebb_keeper;
@@ -158,33 +160,32 @@ EBB_API int ebb_keeper_create(const ebb_keeper_options* options, ebb_keeper** ke
 /** Null is allowed. */
 EBB_API void ebb_keeper_destroy(ebb_keeper* keeper);
 
-/** Call after each round. `cleaned` (may be null) is 1 where it cleaned up and `report` is set. */
+/** Call after each round. `cleaned` (may be null) is 1 if it cleaned up; then `report` is set. */
 EBB_API int ebb_keeper_round_done(ebb_keeper* keeper, int* cleaned, ebb_cleanup_report* report);
 
-/** The same with the round's number, from 0: once per round however often it is announced. */
+/** The same with the round's number, from 0: a round counts once, however often it is announced. */
 EBB_API int ebb_keeper_numbered_round_done(ebb_keeper* keeper, uint64_t round, int* cleaned,
                                            ebb_cleanup_report* report);
 
-/** For jobs that leave the deciding to `ebb run`: tells the supervisor that a round (from 0) is
-   done, which is when it may ask for a cleanup. Keepers announce by themselves. Nothing happens
-   without a supervisor. */
+/** For jobs that leave the decision to `ebb run`: tells the supervisor that a round (from 0) is
+    done, so that it may ask for a cleanup now. Keepers do this by themselves. Without a supervisor
+    nothing happens. */
 EBB_API void ebb_announce_round(uint64_t round);
 
-/** 1 where this process runs under `ebb run` and its supervisor is connected. */
+/** 1 if this process runs under `ebb run` and its supervisor is connected. */
 EBB_API int ebb_is_supervised(void);
 
-/** Writes NVFlare's RSS marker, e.g. "[RSS] CA s=site-1 r=3 recv: 143.2 MB", for the RSS of now.
+/** Writes NVFlare's RSS marker for the current RSS, e.g. "[RSS] CA s=site-1 r=3 recv: 143.2 MB".
     `source`: "CA" (trainer), "CJ" (client job, with `task`) or "SV" (server). Returns EBB_BAD_INPUT
-    where `size` is too small. */
+    if `size` is too small. */
 EBB_API int ebb_rss_marker(const char* source, const char* site, const char* task, uint64_t round,
                            const char* tag, char* text, size_t size);
 
-/** 1 where EBB_MEMORY_PROFILE or NVFLARE_CLIENT_MEMORY_PROFILE asks for RSS markers. */
+/** 1 if EBB_MEMORY_PROFILE or NVFLARE_CLIENT_MEMORY_PROFILE asks for RSS markers. */
 EBB_API int ebb_memory_profile(void);
 
-/** Cleans up whenever systemd asks for memory through $MEMORY_PRESSURE_WATCH; `watching` (may be
-    null) is 0 where that is not set. Started once, lasts for the life of the process; a forked
-   child does not watch until it calls this itself. */
+/** From now on, cleans up whenever systemd asks for memory through $MEMORY_PRESSURE_WATCH, for the
+    life of the process; a forked child does not watch until it calls this itself. `watching` (may be null) is 0 if that variable is not set. */
 EBB_API int ebb_watch_pressure(int* watching);
 
 /* ---- inside PyTorch ---------------------------------------------------------------------- */
@@ -199,30 +200,30 @@ EBB_API int ebb_watch_pressure(int* watching);
  *   torch.cuda.memory.change_current_allocator(a)
  *
  * PyTorch's own memory_stats, memory_summary and snapshots raise under a pluggable allocator; the
- * functions further down answer in their place. Everything works without PyTorch too.
+ * functions further down replace them. Everything works without PyTorch too.
  *
  * Settings come from PYTORCH_CUDA_ALLOC_CONF and PYTORCH_ALLOC_CONF as PyTorch reads them. The
  * rules are those of $EBB_TORCH_VERSION ("2.11"), else of the newest release that Ebb knows. Memory
  * comes from the CUDA driver, or from what $EBB_TORCH_DRIVER names: "cuda:LIBRARY", "mmap" (host
- * memory), "mmap:BYTES". All of it is read when a device is first used. A forked child of a process
- * that used a device gets EBB_UNAVAILABLE. EBB_DISABLE does not apply: who installs an allocator
- * needs one.
+ * memory), "mmap:BYTES". All of these are read when a device is first used. A forked child of a
+ * process that used a device gets EBB_UNAVAILABLE. EBB_DISABLE does not apply: whoever installs an
+ * allocator needs one.
  */
 
-/** `size` bytes for use on `stream`; null for 0 bytes alone. Any failure is thrown as
+/** `size` bytes for use on `stream`; null only for 0 bytes. Any failure is thrown as
     std::runtime_error, which PyTorch raises as RuntimeError: PyTorch's out-of-memory message and
-    what Ebb knows beyond it. A null would become a tensor without memory. Thrown by the process's
-    libstdc++.so.6; without one it aborts. */
+    what Ebb knows beyond it. (PyTorch would make a tensor without memory from a null.) It is thrown
+    through the process's own libstdc++.so.6; without that library the process aborts. */
 EBB_API void* ebb_torch_alloc(size_t size, int device, void* stream);
 
-/** The same with a code, for callers that do not catch C++ exceptions. */
+/** The same, but returns a code: for callers that do not catch C++ exceptions. */
 EBB_API int ebb_torch_try_alloc(size_t size, int device, void* stream, void** memory);
 
-/** Gives back what either handed out; anything else is a line in the log. `size` and `stream` are
-    not looked at. Null is allowed. */
+/** Frees what either of them returned; any other address is logged and left alone. `size` and
+    `stream` are ignored. Null is allowed. */
 EBB_API void ebb_torch_free(void* memory, size_t size, int device, void* stream);
 
-/** set_init_fn: opens the driver, so that what is wrong is in the log from the start. */
+/** set_init_fn: opens the driver, so that the log shows early if something is wrong. */
 EBB_API void ebb_torch_init(int device_count);
 /** set_reset_fn: torch.cuda.empty_cache(). */
 EBB_API void ebb_torch_reset(void);
@@ -230,13 +231,13 @@ EBB_API void ebb_torch_reset(void);
 EBB_API void ebb_torch_memory_fraction(double fraction, int device);
 /** set_record_stream_fn: keeps freed memory from reuse until `stream` is done with it. */
 EBB_API void ebb_torch_record_stream(void* memory, void* stream);
-/** set_base_alloc_fn: the segment that the memory lies in. `size` may be null. Memory that is not
-    Ebb's is its own base, and `size` stays as it is. */
+/** set_base_alloc_fn: the segment that contains the memory. `size` may be null. For memory that is
+    not Ebb's it returns the address itself, and `size` is not changed. */
 EBB_API void* ebb_torch_base_alloc(void* memory, size_t* size);
 
-/** For torch.cuda.MemPool, where PyTorch's own allocator goes on caching and only its segments come
-    from here, straight from the driver. Null, which PyTorch takes as out of memory, where that has
-    none; `size` and `device` of the free are those of the allocation. */
+/** For torch.cuda.MemPool: PyTorch's own allocator goes on caching, and only takes its segments
+    from here, straight from the driver. Null, which PyTorch takes for out of memory, if the driver
+    has none left. Free with the same `size` and `device` as allocated. */
 EBB_API void* ebb_torch_segment_alloc(size_t size, int device, void* stream);
 EBB_API void ebb_torch_segment_free(void* memory, size_t size, int device, void* stream);
 
@@ -249,19 +250,19 @@ EBB_API int ebb_torch_reset_peak_stats(int device);
 /** torch.cuda.memory._dump_snapshot(path): a pickle that PyTorch's memory_viz reads. */
 EBB_API int ebb_torch_snapshot(const char* path);
 /** torch.cuda.memory._record_memory_history() for all devices, without stacks: the last
-    `max_entries` events, 0 for all. 0 for `enabled` ends it. */
+    `max_entries` events, 0 for all. `enabled` = 0 ends it. */
 EBB_API int ebb_torch_record_history(int enabled, uint64_t max_entries);
-/** Waits for all streams and gives unused memory of all devices back; ebb_cleanup with
-    cuda_empty_cache does it too. */
+/** Waits for all streams and gives back the unused memory of all devices. ebb_cleanup with
+    cuda_empty_cache does this too. */
 EBB_API int ebb_torch_empty_cache(void);
 
 /* ---- sums of tensors ---------------------------------------------------------------------- */
 
 /*
- * Weighted means of tensors, added one by one: the same bits in whatever order, since the sums are
- * exact. 8 bytes per element and a little; more where the values of neighbouring elements spread
- * over more than 63 bits, as those of float64 do. In a child that is forked while another thread
- * uses a sum, calls with that sum return EBB_UNAVAILABLE.
+ * Weighted means of tensors that are added one by one. The sums are exact, so the result has the
+ * same bits in whatever order they come. Takes a little more than 8 bytes per element; more if the
+ * values of neighbouring elements spread over more than 63 bits, as those of float64 do. In a
+ * child that is forked while another thread uses a sum, calls with that sum return EBB_UNAVAILABLE.
  */
 
 typedef struct ebb_sum ebb_sum;
@@ -282,23 +283,23 @@ typedef struct ebb_sum_report {
   uint64_t elements;
   uint64_t additions;
   uint64_t bytes; /* of memory that the sum takes */
-  double weight;  /* of all additions */
+  double weight;  /* of all additions together */
 } ebb_sum_report;
 
 EBB_API int ebb_sum_create(uint64_t elements, ebb_sum** sum);
 /** Null is allowed. */
 EBB_API void ebb_sum_destroy(ebb_sum* sum);
 
-/** Adds weight * values. EBB_BAD_INPUT, with nothing added, where one is not finite or is an
-   integer beyond 2^53. The same with the negative weight takes it back. */
+/** Adds weight * values. EBB_BAD_INPUT, with nothing added, if a value is not finite or is an
+   integer beyond 2^53. Adding the same values with the negative weight takes them back. */
 EBB_API int ebb_sum_add(ebb_sum* sum, int type, const void* values, double weight);
 
-/** Whether values could be added: EBB_OK, or EBB_BAD_INPUT that names the first that is in the way.
- */
+/** Whether values could be added: EBB_OK, or EBB_BAD_INPUT and an error that names the first that
+    cannot. */
 EBB_API int ebb_sum_check(int type, uint64_t elements, const void* values);
 
-/** The sum divided by the sum of the weights, into `values` of a floating-point type. With
-   `release` the sum lets go of its memory while it is read, and is empty then. EBB_BAD_INPUT where
+/** Writes the sum divided by the sum of the weights to `values`, of a floating-point type. With
+   `release` the sum frees its memory while it is read, and is empty afterwards. EBB_BAD_INPUT if
    the weights add up to 0. */
 EBB_API int ebb_sum_mean(ebb_sum* sum, int type, void* values, int release);
 
@@ -306,10 +307,10 @@ EBB_API int ebb_sum_info(const ebb_sum* sum, ebb_sum_report* report);
 
 /* ---- everything else, as JSON ------------------------------------------------------------ */
 
-/** Runs a verb on a JSON object ("{}" or null for none): "info", "cleanup", "env", and on
-    recorded jobs "replay", "tune" and "doctor", with the arguments of the program; "plan" with
-    {"transformer": {"preset": "gpt2", "batch": 4}} or {"model": {"name": "ResNet18"}}, options of
-    the program with underscores. `result` receives a JSON object to be freed with ebb_free. */
+/** Runs a verb with a JSON object of arguments ("{}" or null for none): "info", "cleanup", "env";
+    "replay", "tune" and "doctor" on recorded jobs, with the program's options; "plan" with
+    {"transformer": {"preset": "gpt2", "batch": 4}} or {"model": {"name": "ResNet18"}}, options with
+    underscores. `result` receives a JSON object, to be freed with ebb_free. */
 EBB_API int ebb_call(const char* verb, const char* arguments, char** result);
 EBB_API void ebb_free(char* text);
 

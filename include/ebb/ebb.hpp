@@ -10,11 +10,11 @@
 
 #include "ebb/ebb.h"
 
-/// Ebb for C++: a header over the C interface, with owners instead of handles. Failures are
-/// exceptions (ebb::Error).
+/// Ebb for C++: a header over the C interface, with objects that own what the C interface hands
+/// out. Failures are exceptions (ebb::Error).
 namespace ebb {
 
-/// A call that failed; what() is the library's line, code() its ebb_code.
+/// A call that failed: what() is the library's message, code() its ebb_code.
 class Error : public std::runtime_error {
  public:
   Error(int code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -45,7 +45,7 @@ inline std::uint64_t rss() {
   return ebb_rss();
 }
 
-/// rss, live, retained, limit, percent; costs time that grows with the heap.
+/// Reads rss, live, retained, limit and percent. Its cost grows with the heap.
 inline ebb_memory_info read_memory() {
   ebb_memory_info info{};
   info.struct_size = sizeof info;
@@ -53,7 +53,8 @@ inline ebb_memory_info read_memory() {
   return info;
 }
 
-/// Hooks, then the allocator's give-back; what it returned and cost.
+/// Runs the hooks, makes the allocator give memory back, and reports what came back and what it
+/// cost.
 inline ebb_cleanup_report cleanup(bool cuda_empty_cache = false) {
   ebb_cleanup_report report{};
   report.struct_size = sizeof report;
@@ -61,11 +62,11 @@ inline ebb_cleanup_report cleanup(bool cuda_empty_cache = false) {
   return report;
 }
 
-/// Has cleanups call a function for as long as this object lives. Not movable: the library holds
+/// Makes cleanups call a function for as long as this object lives. Not movable: the library keeps
 /// its address.
 class Hook {
  public:
-  /// `body` returns how much it let go of; an exception counts as a failed hook.
+  /// `body` returns how much it freed; an exception counts as a failed hook.
   Hook(const char* name, int stage, std::function<std::uint64_t()> body) : body_(std::move(body)) {
     detail::check(ebb_hook_add(name, stage, &Hook::call, this, &id_));
   }
@@ -87,13 +88,13 @@ class Hook {
   std::uint64_t id_ = 0;
 };
 
-/// Cleans up at the rounds of a job.
+/// Cleans up after rounds of a job.
 class RoundKeeper {
  public:
-  /// What the environment says, else what suits the role.
+  /// As often as the environment says, else as suits the role.
   explicit RoundKeeper(const char* role) : RoundKeeper(role, EBB_ROUNDS_DEFAULT, 0) {}
 
-  /// After every `rounds`-th round; 0 is off.
+  /// After every `rounds`-th round; 0 for never.
   static RoundKeeper every(const char* role, int rounds) {
     return RoundKeeper(role, EBB_ROUNDS_EVERY, rounds);
   }
@@ -107,7 +108,7 @@ class RoundKeeper {
   }
   ~RoundKeeper() { ebb_keeper_destroy(keeper_); }
 
-  /// Call after each round; the report where it cleaned up.
+  /// Call after each round. Returns the report if it cleaned up.
   std::optional<ebb_cleanup_report> round_done() {
     int cleaned = 0;
     ebb_cleanup_report report{};
@@ -130,7 +131,7 @@ class RoundKeeper {
   ebb_keeper* keeper_ = nullptr;
 };
 
-/// The memory that PyTorch gets from ebb_torch_alloc, and anybody else who calls it.
+/// The memory that ebb_torch_alloc hands out, to PyTorch or to any other caller.
 namespace torch {
 
 namespace detail {
@@ -161,7 +162,7 @@ inline void snapshot(const std::string& path) {
   ebb::detail::check(ebb_torch_snapshot(path.c_str()));
 }
 
-/// Keeps the last `max_entries` events for snapshots, 0 for all, from now on.
+/// From now on, keeps the last `max_entries` events for snapshots; 0 for all.
 inline void record_history(std::uint64_t max_entries = 0) {
   ebb::detail::check(ebb_torch_record_history(1, max_entries));
 }

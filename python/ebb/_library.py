@@ -46,14 +46,14 @@ def library() -> ctypes.CDLL:
 
 
 def check(code: int, made: ctypes.CDLL | None = None) -> None:
-    """Raises what a code of the C interface stands for; EBB_OK is nothing."""
+    """Raises the exception for a code of the C interface; returns for EBB_OK."""
     if code != 0:
         said = (made or library()).ebb_last_error().decode("utf-8", "replace")
         raise errors.BY_CODE.get(code, errors.Error)(said)
 
 
 def take_text(place: ctypes.c_void_p) -> str:
-    """The text that a call left at `place`, which is freed."""
+    """The text that a call left at `place`; frees it."""
     try:
         assert place.value is not None
         return ctypes.string_at(place.value).decode("utf-8", "replace")
@@ -110,8 +110,8 @@ def _check_architecture(file: Path) -> None:
 
 
 def _is_cut_short(file: Path) -> bool:
-    """Of a 64-bit ELF file, whose sections end where the file does; to map one that ends before would
-    be a bus error."""
+    """Whether a 64-bit ELF file ends before its section headers do. To load such a file would raise a
+    bus error."""
     with open(file, "rb") as source:
         head = source.read(64)
     order = "<" if head[5:6] == b"\1" else ">"

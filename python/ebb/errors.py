@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Ebb raises: classes of `Error`, with one line that says what, where and what was expected."""
+"""What Ebb raises: subclasses of `Error`, with one line that says what, where and what was expected."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ class BadInput(Error, ValueError):
 
 
 class NotFound(Error, LookupError):
-    """A process, a file or a name that is not there."""
+    """A process, a file or a name that does not exist."""
 
 
 class NotPermitted(Error, PermissionError):
-    """There, but not ours."""
+    """It exists, but access is denied."""
 
 
 class Unavailable(Error):
@@ -25,7 +25,7 @@ class Unavailable(Error):
 
 
 class OutOfMemory(Error, MemoryError):
-    """Memory that is not there."""
+    """There is not enough memory."""
 
 
 class FileError(Error, OSError):
@@ -37,7 +37,7 @@ class Bug(Error):
 
 
 class LibraryMissing(Unavailable, ImportError):
-    """libebb.so is not there, or is no libebb.so that this package can use."""
+    """libebb.so is missing, or is one that this package cannot use."""
 
 
 class WrongArchitecture(LibraryMissing):
@@ -45,15 +45,15 @@ class WrongArchitecture(LibraryMissing):
 
 
 class NeedsCuda(Unavailable):
-    """Only with PyTorch for CUDA and a GPU."""
+    """Needs a PyTorch built for CUDA, and a GPU."""
 
 
 class TooLate(Unavailable):
-    """Had to be called before the first use of CUDA."""
+    """Called too late: it has to be called before the first use of CUDA."""
 
 
 class Forked(Unavailable):
-    """Device memory of a parent process cannot be used in its forked child."""
+    """A forked child cannot use its parent's device memory."""
 
 
 BY_CODE: dict[int, type[Error]] = {

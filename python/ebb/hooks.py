@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every cleanup runs before the allocator gives back: Python's collector, PyTorch's CUDA cache.
+"""What every cleanup runs before the allocator gives memory back: Python's garbage collector and
+PyTorch's CUDA cache, and what is added here.
 
-Both are registered when the library is loaded. A hook runs on the thread that cleans, which may be
-one that Python did not start.
+Those two are registered when the library is loaded. A hook runs on the thread that cleans up, which may
+be one that Python did not start.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ _registered: dict[int, Any] = {}
 
 
 def add(name: str, release: Callable[[], int | None], stage: str = "cache") -> int:
-    """Has every cleanup call `release`, which may return how much it let go of.
+    """Makes every cleanup call `release`, which may return how much it freed.
 
-    `stage` is "collector", "cache" or "device_cache"; the last runs only where a cleanup asks for
-    device caches. What it raises is logged and makes the step of the report a failed one. Returns
-    what `remove` takes. Thread-safe.
+    `stage` is "collector", "cache" or "device_cache"; hooks of the last run only if a cleanup asks for
+    device caches. If `release` raises, the exception is logged and the report shows a failed step.
+    Returns the number for `remove`. Thread-safe.
     """
     from ._library import library
     if stage not in _stages:
@@ -37,7 +38,7 @@ def add(name: str, release: Callable[[], int | None], stage: str = "cache") -> i
 
 
 def remove(hook: int) -> None:
-    """When this returns, no call of the hook is under way."""
+    """Removes a hook. When this returns, no call of it is under way."""
     from ._library import check, library
     check(library().ebb_hook_remove(hook))
     _registered.pop(hook, None)
@@ -48,7 +49,7 @@ def _add(made: ctypes.CDLL, name: str, release: Callable[[], int | None], stage:
         try:
             count[0] = max(0, int(release() or 0))
             return 0
-        except BaseException as failure:  # must not travel into C
+        except BaseException as failure:  # must not propagate into C
             log.debug("the hook '%s' failed: %s", name, failure)
             return 1
 

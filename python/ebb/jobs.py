@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the program's verbs answer, as dictionaries: the JSON of `ebb VERB --json`."""
+"""The program's verbs as functions: each returns the JSON of `ebb VERB --json` as a dictionary."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def tune(snapshot: Path | Sequence[Path], *, objective: str = "memory", cap: int
 
 def doctor(snapshot: Path | Sequence[Path], *, cap: int | str | None = None, device: int | None = None,
            torch_version: str | None = None, driver_model: str | None = None) -> dict[str, Any]:
-    """Why a recorded job ran out of memory, or would, and what helps."""
+    """Why a recorded job ran out of memory, or would run out, and what helps."""
     return call("doctor", _given(snapshot=_paths(snapshot), cap=cap, device=device,
                                  torch_version=torch_version, driver_model=driver_model))
 

@@ -29,7 +29,7 @@ class Step:
 
 @dataclass(frozen=True)
 class CleanupReport:
-    """What a cleanup did. `None` is a figure that this allocator cannot tell."""
+    """What a cleanup did. `None` stands for a figure that this allocator cannot tell."""
 
     allocator: str
     rss_before_bytes: int
@@ -38,7 +38,7 @@ class CleanupReport:
     live_after_bytes: int | None
     retained_before_bytes: int | None
     retained_after_bytes: int | None
-    returned_bytes: int  # measured: resident before minus after, 0 where it grew
+    returned_bytes: int  # measured: resident before minus after, 0 if it grew
     seconds: float
     deep: bool
     coalesced: bool  # another thread's cleanup was under way: this is its report
@@ -56,8 +56,8 @@ class CleanupReport:
 
 @dataclass(frozen=True)
 class TrimReport:
-    """What the allocator's own give-back did. `result`: 1 something went back, 0 nothing did, None
-    where this allocator has no such call."""
+    """What the allocator's own call to give memory back did. `result`: 1 if something went back, 0 if
+    nothing did, None if this allocator has no such call."""
 
     result: int | None
     allocator: str
@@ -71,7 +71,7 @@ class TrimReport:
 
 @dataclass(frozen=True)
 class MemoryInfo:
-    """This process and the limit that it runs under. `None`: this allocator cannot tell."""
+    """This process and the limit that it runs under. `None` stands for what this allocator cannot tell."""
 
     allocator: str
     rss_bytes: int
@@ -80,20 +80,20 @@ class MemoryInfo:
     retained_bytes: int | None
     mapped_bytes: int | None
     limit_bytes: int  # the tightest of cgroup limits, resource limits and physical memory
-    percent: float  # of the limit that cannot be reclaimed
+    percent: float  # of the limit that is in use and cannot be reclaimed
 
 
 def cleanup_memory(cuda_empty_cache: bool = False) -> CleanupReport:
-    """Collects garbage, empties PyTorch's CUDA cache if asked, makes the allocator give back.
+    """Collects garbage, empties PyTorch's CUDA cache if asked, makes the allocator give memory back.
 
-    NVFlare's signature; on every allocator, with a report. Thread-safe: while another thread cleans,
-    this waits and returns its report. Raises nothing that the work itself could fail with.
+    NVFlare's signature, but on every allocator and with a report. Thread-safe: while another thread
+    cleans up, this waits and returns that report. A step that fails is in the report, not raised.
     """
     return _cleanup({"cuda_empty_cache": bool(cuda_empty_cache)})
 
 
 def cleanup(*, cuda_empty_cache: bool = False, hooks: bool = True, deep: bool = False) -> CleanupReport:
-    """`cleanup_memory` with all its choices: without hooks, or deep in any case."""
+    """`cleanup_memory` with all options: without hooks, or with a deep pass in any case."""
     return _cleanup({"cuda_empty_cache": bool(cuda_empty_cache), "hooks": hooks, "deep": deep})
 
 
@@ -133,27 +133,27 @@ def new_report() -> _abi.CleanupReport:
 
 
 def allocator() -> str:
-    """What serves malloc: "glibc", "jemalloc", "tcmalloc", "mimalloc", "musl" or "unknown"."""
+    """The allocator that serves malloc: "glibc", "jemalloc", "tcmalloc", "mimalloc", "musl" or "unknown"."""
     name: bytes = library().ebb_allocator()
     return name.decode()
 
 
 @lru_cache(maxsize=1)
 def get_allocator_type() -> str:
-    """NVFlare's words for it: "glibc", "jemalloc" or "unknown". Looked up once."""
+    """The allocator in NVFlare's words: "glibc", "jemalloc" or "unknown". Looked up once."""
     name: bytes = library().ebb_allocator_nvflare()
     return name.decode()
 
 
 def try_malloc_trim() -> int | None:
-    """The allocator's own give-back, on every allocator: 1 something went back, 0 nothing did, None
-    where it has no such call. NVFlare's signature; `trim()` is the same with a report."""
+    """Only the allocator's own call to give memory back, on every allocator: 1 if something went back, 0
+    if nothing did, None if it has no such call. NVFlare's signature; `trim()` also gives a report."""
     answer: int = library().ebb_trim()
     return None if answer < 0 else answer
 
 
 def trim() -> TrimReport:
-    """`try_malloc_trim` with what it did to the resident set."""
+    """`try_malloc_trim`, with a report of what it did to the resident set."""
     before = rss()
     result = try_malloc_trim()
     return TrimReport(result, allocator(), before, rss())
@@ -166,7 +166,7 @@ def rss() -> int:
 
 
 def read_memory() -> MemoryInfo:
-    """This process's memory, read now; its cost grows with the heap."""
+    """Reads this process's memory. Its cost grows with the heap."""
     native = _abi.MemoryInfo(struct_size=ctypes.sizeof(_abi.MemoryInfo))
     check(library().ebb_read_memory(ctypes.byref(native)))
 
@@ -182,7 +182,7 @@ def read_memory() -> MemoryInfo:
 
 
 def memory_level(warn_percent: float = 85.0, critical_percent: float = 90.0) -> str:
-    """How full memory is: "normal", "warn" or "critical". Reads only."""
+    """How full memory is: "normal", "warn" or "critical". Reads, does not act."""
     level = ctypes.c_int()
     check(library().ebb_memory_level(warn_percent, critical_percent, ctypes.byref(level)))
     return _LEVELS[level.value]
@@ -190,7 +190,7 @@ def memory_level(warn_percent: float = 85.0, critical_percent: float = 90.0) -> 
 
 def guard(warn_percent: float = 85.0,
           critical_percent: float = 90.0) -> tuple[str, CleanupReport | None]:
-    """The level; at critical it cleans up, and the report comes with it."""
+    """Returns the level. At critical it also cleans up and returns the report."""
     level = ctypes.c_int()
     native = new_report()
     check(library().ebb_guard(warn_percent, critical_percent, ctypes.byref(level),
@@ -200,16 +200,16 @@ def guard(warn_percent: float = 85.0,
 
 
 def give_back_at_once(on: bool = True) -> bool:
-    """From now on freed memory goes back at once, as far as the allocator can be told so: no decay, and
-    on glibc no reuse of blocks of 4 MiB and more. Lower peaks for more time in the system where much is
-    freed. True where the allocator took it; False where it has no such switch or it was so already."""
+    """From now on freed memory goes back at once, if the allocator can do that: no decay, and on glibc
+    no reuse of blocks of 4 MiB and more. Lowers peaks, but costs system time if much is freed. True if
+    this changed the allocator; False if it cannot be changed or already was so."""
     changed = ctypes.c_int()
     check(library().ebb_give_back_at_once(int(on), ctypes.byref(changed)))
     return bool(changed.value)
 
 
 def rss_marker(source: str, site: str, round: int, tag: str, task: str = "") -> str:
-    """NVFlare's RSS marker for the RSS of now: "[RSS] CA s=site-1 r=3 recv: 143.2 MB"."""
+    """NVFlare's RSS marker for the current RSS: "[RSS] CA s=site-1 r=3 recv: 143.2 MB"."""
     text = ctypes.create_string_buffer(1024)
     check(library().ebb_rss_marker(source.encode(), site.encode(), task.encode() or None, round,
                                    tag.encode(), text, len(text)))
@@ -222,14 +222,14 @@ def memory_profile() -> bool:
 
 
 def watch_pressure() -> bool:
-    """Cleans up whenever systemd asks for memory; False where $MEMORY_PRESSURE_WATCH is not set."""
+    """From now on, cleans up whenever systemd asks for memory. False if $MEMORY_PRESSURE_WATCH is not set."""
     watching = ctypes.c_int()
     check(library().ebb_watch_pressure(ctypes.byref(watching)))
     return bool(watching.value)
 
 
 def call(verb: str, arguments: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Runs a verb of the library; arguments and answer are those of the C interface's JSON."""
+    """Runs a verb of the library; arguments and result are those of the C interface's JSON."""
     try:
         text = json.dumps(arguments or {}).encode()
     except TypeError as failure:

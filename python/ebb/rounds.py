@@ -18,7 +18,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class RoundKeeper:
-    """Cleans up after rounds as the role recommends, or as told.
+    """Cleans up after rounds, as often as the role recommends or as told.
 
       keeper = RoundKeeper("server")
       for round in range(rounds):
@@ -29,8 +29,8 @@ class RoundKeeper:
       def train_round(): ...
 
     `role`: "server", "client", "trainer", "aggregator" or "simulator". `every`: rounds between
-    cleanups, 0 for none, "auto" for measured benefit and cost, None for what the environment says,
-    else what suits the role. Thread-safe.
+    cleanups; 0 for none; "auto" to decide by measured benefit and cost; None for what the environment
+    says, else what suits the role. Thread-safe.
     """
 
     def __init__(self, role: str = "trainer", every: int | str | None = None,
@@ -53,8 +53,8 @@ class RoundKeeper:
         weakref.finalize(self, library().ebb_keeper_destroy, self._keeper)
 
     def round_done(self, round: int | None = None) -> CleanupReport | None:
-        """Call after each round; with its number (from 0) it counts once, however often announced.
-        The report where it cleaned up."""
+        """Call after each round. A round that is given its number (from 0) counts once, however often it
+        is announced. Returns the report if it cleaned up."""
         cleaned = ctypes.c_int()
         native = new_report()
         if round is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weighted means of NumPy arrays and PyTorch tensors with the same bits in whatever order they come.
+"""Weighted means of NumPy arrays and PyTorch tensors, with the same bits in whatever order they come.
 
   mean = TensorSum()
   for values, weight in results:
@@ -23,11 +23,11 @@ _TYPES = {"float32": 1, "float64": 2, "float16": 3, "bfloat16": 4, "int8": 5, "i
 
 
 class TensorSum:
-    """One accumulator in native memory: 8 bytes per element, and a little more; no temporaries.
+    """One accumulator in native memory: a little more than 8 bytes per element, and no temporaries.
 
     Takes arrays and tensors of one shape, of float16, bfloat16, float32, float64, bool and integers up
-    to 64 bits. The mean has the narrowest type that holds all of theirs; that of integers is float64.
-    Thread-safe.
+    to 64 bits. The mean has the narrowest floating-point type that can hold all of theirs; for integers
+    that is float64. Thread-safe.
     """
 
     def __init__(self) -> None:
@@ -39,16 +39,16 @@ class TensorSum:
         self._types: set[str] = set()
 
     def check(self, values: Any) -> None:
-        """Raises BadInput where `values` cannot be added to what is there."""
+        """Raises BadInput if `values` cannot be added to this sum."""
         with self._lock:
             self._check_finite(self._fitting(values))
 
     def add(self, values: Any, weight: float = 1.0, *, keep: bool = False) -> None:
-        """Adds weight * values; with the negative weight it takes them back. BadInput, with nothing
-        added, for another shape, a type that is not there or what is not finite.
+        """Adds weight * values; adding them with the negative weight takes them back. Raises BadInput, with
+        nothing added, for another shape, an unknown type or a value that is not finite.
 
-        `keep`: nobody changes `values` any more. The first of them is then held as it is until the next
-        one comes, which spares the accumulator meanwhile.
+        `keep` promises that nobody changes `values` any more. The first addition is then held as it is,
+        and no accumulator is needed until the second.
         """
         if not math.isfinite(weight):
             raise errors.BadInput(f"weight {weight}: expected a finite number")
@@ -63,11 +63,11 @@ class TensorSum:
             self._add(whole, float(weight))
 
     def mean(self) -> Any:
-        """The mean of what was added, as a new array or tensor; the sum goes on."""
+        """The mean of what was added, as a new array or tensor. More can be added afterwards."""
         return self._read(release=False)
 
     def take(self) -> Any:
-        """The mean; the sum lets go of its memory while it is read, and is empty then."""
+        """The mean. The sum frees its memory while it is read, and is empty afterwards."""
         return self._read(release=True)
 
     @property
@@ -93,7 +93,7 @@ class TensorSum:
         return report
 
     def _fitting(self, values: Any) -> Any:
-        """The values in one piece, if their shape and type fit what is there."""
+        """The values in one piece of memory; raises if shape or type do not fit this sum."""
         shape, kind, name, whole = _described(values)
         if name not in _TYPES:
             raise errors.BadInput(f"{kind} of {name}: expected {', '.join(_TYPES)}")

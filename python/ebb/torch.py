@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ebb as PyTorch's CUDA allocator, and what PyTorch cannot tell once its own is replaced.
+"""Ebb as PyTorch's CUDA allocator, and the statistics that PyTorch lacks once its own is replaced.
 
   import torch, ebb.torch
   ebb.torch.install()                     # before the first use of CUDA
   …
   print(ebb.torch.memory_summary())
 
-Without `install()`, `record()` and `dump_on_oom()` work with PyTorch's own allocator.
+`record()` and `dump_on_oom()` also work without `install()`, on PyTorch's own allocator.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ _MIB = 1 << 20
 
 
 def installed() -> bool:
-    """Whether Ebb is PyTorch's allocator in this process, or in the one that it was forked from."""
+    """Whether Ebb is PyTorch's allocator in this process, or was in the one it was forked from."""
     return _allocator is not None
 
 
 def install() -> None:
-    """Makes Ebb PyTorch's CUDA allocator, for the life of the process; again is nothing.
+    """Makes Ebb PyTorch's CUDA allocator for the life of the process. A second call does nothing.
 
-    Before the first use of CUDA, else TooLate. NeedsCuda where PyTorch is missing, built without CUDA
-    or finds no GPU. Settings and rules: PYTORCH_CUDA_ALLOC_CONF, PYTORCH_ALLOC_CONF and the release of
-    the PyTorch that is there.
+    Call it before the first use of CUDA; later it raises TooLate. Raises NeedsCuda if PyTorch is missing,
+    built without CUDA, or finds no GPU. Settings are read from PYTORCH_CUDA_ALLOC_CONF and
+    PYTORCH_ALLOC_CONF; the rules are those of the installed PyTorch.
     """
     global _allocator, _installed_in
     with _lock:
@@ -133,7 +133,7 @@ def record_history(enabled: bool = True, max_entries: int = 0) -> None:
 
 
 def empty_cache() -> None:
-    """Gives unused memory of all devices back."""
+    """Gives back the unused memory of all devices."""
     if _ebb_answers():
         check(library().ebb_torch_empty_cache())
     else:
@@ -141,7 +141,7 @@ def empty_cache() -> None:
 
 
 class Recording:
-    """What `record()` gives: the file, and tune's answer once the block is over."""
+    """What `record()` returns: the file and, after the block, the answer of `tune`."""
 
     def __init__(self, path: str, max_entries: int, out: TextIO | None) -> None:
         self.path = path
@@ -167,14 +167,14 @@ class Recording:
 
 def record(path: str | os.PathLike[str] = "ebb-snapshot.pickle", *, max_entries: int = 0,
            out: TextIO | None = sys.stdout) -> Recording:
-    """Around a training step: `with ebb.torch.record("step.pickle"):` writes a snapshot and prints the
-    settings that `tune` finds for it. `out=None` prints nothing."""
+    """For a training step: `with ebb.torch.record("step.pickle"):` around it writes a snapshot and prints
+    the settings that `tune` finds for it. `out=None` prints nothing."""
     _can_record("record()")
     return Recording(os.fspath(path), max_entries, out)
 
 
 class OomDump:
-    """What `dump_on_oom()` gives: a context manager; `verdict` is the doctor's answer afterwards."""
+    """What `dump_on_oom()` returns: a context manager. Afterwards `verdict` is the doctor's answer."""
 
     def __init__(self, path: str, max_entries: int, out: TextIO | None) -> None:
         self.path = path
@@ -184,7 +184,7 @@ class OomDump:
         self._hook: Any = None
 
     def start(self) -> OomDump:
-        """Records from now on; an out-of-memory error that ends the program leaves the snapshot."""
+        """Records from now on. An out-of-memory error that ends the program leaves the snapshot behind."""
         record_history(True, self._max_entries)
         self._hook = sys.excepthook
         sys.excepthook = self._last_words
@@ -197,7 +197,7 @@ class OomDump:
             record_history(False)
 
     def dump(self) -> dict[str, Any]:
-        """Writes the snapshot now; the doctor's answer."""
+        """Writes the snapshot now and returns the doctor's answer."""
         snapshot(self.path)
         self.verdict = doctor(self.path)
         if self._out is not None:
@@ -231,7 +231,7 @@ class OomDump:
 
 def dump_on_oom(path: str | os.PathLike[str] = "ebb-oom.pickle", *, max_entries: int = 0,
                 out: TextIO | None = sys.stderr) -> OomDump:
-    """Leaves a snapshot and the doctor's verdict when PyTorch runs out of GPU memory.
+    """Writes a snapshot and the doctor's verdict when PyTorch runs out of GPU memory.
 
     `with ebb.torch.dump_on_oom():` for a block; `ebb.torch.dump_on_oom().start()` for the rest of the
     program.
@@ -241,14 +241,14 @@ def dump_on_oom(path: str | os.PathLike[str] = "ebb-oom.pickle", *, max_entries:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """PyTorch's own OutOfMemoryError, the RuntimeError that a pluggable allocator has to raise, or
-    Ebb's."""
+    """Whether it is PyTorch's own OutOfMemoryError, the RuntimeError that a pluggable allocator has to
+    raise instead, or Ebb's."""
     return (type(error).__name__ == "OutOfMemoryError" or isinstance(error, errors.OutOfMemory) or
             isinstance(error, RuntimeError) and "CUDA out of memory" in str(error))
 
 
 def tune_text(answer: dict[str, Any]) -> str:
-    """Two lines from tune's answer: what to export, and what it saves."""
+    """The answer of `tune` in two lines: what to export, and what it saves."""
     best, recorded = answer["best"], next((row for row in answer["rows"] if row["is_recorded"]), None)
     if not best["conf"]:
         return "ebb: the default settings suit this job best"
@@ -270,8 +270,8 @@ def doctor_text(verdict: dict[str, Any], path: str) -> str:
 
 
 def _ebb_answers() -> bool:
-    """Ebb's figures rather than PyTorch's: where it is the allocator, or where EBB_TORCH_DRIVER has it
-    serve memory without PyTorch."""
+    """Whether figures come from Ebb and not from PyTorch: if Ebb is the allocator, or if EBB_TORCH_DRIVER
+    makes it serve memory without PyTorch."""
     _refuse_in_child()
     return installed() or "EBB_TORCH_DRIVER" in os.environ
 

@@ -21,8 +21,8 @@ _BARS = "▁▂▃▄▅▆▇█"
 class Watch:
     """Samples resident memory in the background until `stop()`, and shows it.
 
-    In a notebook the view that `ebb.watch()` leaves in the output keeps itself up to date. Elsewhere,
-    `print(watch)` shows the moment. Thread-safe.
+    In a notebook the output of `ebb.watch()` is a live view. Elsewhere `print(watch)` shows the current
+    state. Thread-safe.
     """
 
     def __init__(self, interval: float = 1.0, history: int = 600) -> None:
@@ -40,7 +40,7 @@ class Watch:
         self._thread.start()
 
     def sample(self) -> int:
-        """Takes a sample now; the resident bytes."""
+        """Takes a sample now and returns the resident bytes."""
         now = rss()
         with self._lock:
             self._samples.append((time.monotonic(), now))
@@ -57,13 +57,13 @@ class Watch:
         return not self._stopped.is_set() and self._thread.is_alive()
 
     def stop(self) -> None:
-        """Ends the sampling; what was seen stays."""
+        """Ends the sampling; the samples so far stay."""
         self._stopped.set()
         if self._thread is not threading.current_thread():
             self._thread.join()
 
     def show(self) -> None:
-        """Leaves a view in the notebook's output that keeps itself up to date. Nothing elsewhere."""
+        """Shows a live view in the notebook's output. Does nothing elsewhere."""
         ipython = sys.modules.get("IPython")
         shell = ipython.get_ipython() if ipython is not None else None
         if shell is not None and self._display is None:
@@ -77,7 +77,7 @@ class Watch:
                 self._display.update(self)
 
     def _rate(self) -> float:
-        """Bytes per second over what is remembered."""
+        """Bytes per second over the samples that are kept."""
         samples = self.samples
         seconds = samples[-1][0] - samples[0][0]
         return (samples[-1][1] - samples[0][1]) / seconds if seconds > 0 else 0.0

@@ -7,8 +7,9 @@
 
 namespace ebb::capi {
 
-/// Finds the agent that this process may have been started with (`ebb run`) and puts the library's
-/// cleaner, hooks included, in its place: one actor per process. Once, with the library.
+/// Looks for the agent of `ebb run` in this process. If there is one, it leaves its cleanups to the
+/// library's cleaner from then on, which runs the hooks too except in Python: one actor per
+/// process. Called once, when the runtime is made.
 void link_with_agent(keep::Cleaner& cleaner);
 
 /// Tells the supervisor that the job finished a round; nothing happens without one.
@@ -17,7 +18,7 @@ void announce_round(std::uint64_t number);
 /// Tells the supervisor what a cleanup of the job's own did.
 void announce_cleanup(const keep::CleanupReport& report);
 
-/// 1 where a supervisor is connected.
+/// Whether a supervisor is connected.
 bool is_supervised();
 
 /// This process is lost (base::fork_lost): so is its agent, which tells the supervisor.

@@ -177,7 +177,7 @@ void add_doctor(CLI::App& program, Action& action) {
   verb->add_option("--against", options->against,
                    "Another snapshot: names what grew from that one to this one");
   verb->add_option("--fail-on", options->fail_on,
-                   "Exit status 1 where this is the verdict or one of the others");
+                   "Exit status 1 if this is the verdict or one of those in also");
   add_snapshot_options(*verb, options->shared);
   verb->footer(
       "Examples:\n"

@@ -40,7 +40,7 @@ bool is_tuning_of_a_command(const std::vector<char*>& words) {
 
 int run(int count, char** words) {
   CLI::App program{
-      "Keeps the memory of long machine-learning jobs flat, and says why where it is not."};
+      "Keeps the memory of long machine-learning jobs flat, and says why when it is not."};
   program.set_version_flag("--version", std::string("ebb ") + EBB_VERSION);
   program.require_subcommand(0, 1);
   program.footer(

@@ -111,7 +111,8 @@ void add_plan_model(CLI::App& plan, Action& action) {
   CLI::App* verb = plan.add_subcommand("model", "A network of the federated simulator");
   verb->add_option("name", options->name, "CNN-MNIST, 'CNN-MNIST (FedAvg)', LightCNN or ResNet18")
       ->required();
-  add_number(*verb, "--channels", options->channels, "Of a picture")->capture_default_str();
+  add_number(*verb, "--channels", options->channels, "Channels of a picture")
+      ->capture_default_str();
   add_number(*verb, "--size", options->size, "Height and width of a picture")
       ->capture_default_str();
   add_number(*verb, "--classes", options->classes, "Classes")->capture_default_str();

@@ -26,7 +26,7 @@ void add_common(CLI::App& verb, plan::CommonOptions& options, OutputOptions& out
   verb.add_flag("--fit", options.fit, "What fits into --cap");
   verb.add_option("--context", options.context, "What CUDA itself takes on the device (512MiB)");
   verb.add_option("--measured", options.measured,
-                  "A snapshot of PyTorch's allocator around steps like this one, to correct by");
+                  "A snapshot of PyTorch's allocator from such steps, to correct the plan with");
   verb.add_option("--html", output.html, "Also writes one self-contained page");
   verb.add_flag("--json", output.json, "One JSON object (docs/plan.md)");
 }

@@ -71,7 +71,7 @@ void add_replay(CLI::App& program, Action& action) {
   verb->add_option("snapshot", options->path, "A file of torch.cuda.memory._dump_snapshot()")
       ->required();
   verb->add_option("--conf", options->confs,
-                   "A string for PYTORCH_CUDA_ALLOC_CONF; may be given often, \"\" is the default")
+                   "A string for PYTORCH_CUDA_ALLOC_CONF; may be repeated, \"\" is the default")
       ->allow_extra_args(false);
   add_snapshot_options(*verb, options->shared);
   verb->footer(

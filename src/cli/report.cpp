@@ -46,7 +46,7 @@ void add_report(CLI::App& program, Action& action) {
       program.add_subcommand("report", "What a recorded run did with its memory, and why");
   verb->add_option("run", options->run, "Its number, its name (the newest of that name) or last");
   verb->add_option("--db", options->db, "The record to read");
-  verb->add_option("--html", options->html, "Write it into this file as a page with plots");
+  verb->add_option("--html", options->html, "Write it to this file as a page with plots");
   verb->add_flag("--json", options->json, "One JSON object (docs/report.md)");
   verb->footer(
       "Examples:\n"

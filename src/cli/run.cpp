@@ -161,17 +161,17 @@ void add_run(CLI::App& program, Action& action) {
   verb->add_option("--critical", words->critical, "Clean up at once at this percentage")
       ->capture_default_str();
   verb->add_option("--on-critical", words->on_critical,
-                   "Where cleaning did not help: clean (go on), or stop (TERM, time, KILL)")
+                   "If a cleanup does not help: clean (go on), or stop (TERM, --grace, KILL)")
       ->capture_default_str();
-  verb->add_option("--grace", words->grace, "Between TERM and KILL (10s)");
+  verb->add_option("--grace", words->grace, "Time between TERM and KILL (10s)");
   verb->add_option("--interval", words->interval, "Time between samples (1s)");
-  verb->add_option("--name", words->name, "Name of the run; the command's without it");
+  verb->add_option("--name", words->name, "Name of the run (that of the command)");
   verb->add_option("--db", words->db, "File of the record (docs/record.md)");
   verb->add_flag("--no-record", words->no_record, "Record nothing");
   verb->add_flag("--observe", words->observe, "Only watch and record: set and preload nothing");
   verb->add_flag("--wait-all", words->wait,
                  "Supervise until the last process of the job has ended, not only the command");
-  verb->add_flag("--quiet", words->quiet, "Say nothing on stderr but errors");
+  verb->add_flag("--quiet", words->quiet, "Print only errors on stderr");
   verb->add_flag("--dry-run", words->dry_run, "Say what would be set, preloaded and done");
   verb->add_flag("--json", words->json, "The dry run as one JSON object (docs/run.md)");
   verb->footer(

@@ -116,9 +116,10 @@ void add_watch(CLI::App& program, Action& action) {
       "watch", "A running process, live: its memory, slope and verdict; it is not touched");
   verb->add_option("pid", options->pid, "The number of the process")->required();
   verb->add_option("--interval", options->interval, "Time between samples (1s)");
-  verb->add_option("--for", options->length, "How long; without it until q, Ctrl-C or its end");
+  verb->add_option("--for", options->length,
+                   "How long to watch; without it, until q, Ctrl-C or its end");
   verb->add_flag("--json", options->json,
-                 "One JSON object per sample, each on its line, and one with the verdict at last "
+                 "One JSON object per line: one for each sample, and a last one with the verdict "
                  "(docs/watch.md)");
   verb->footer(
       "Examples:\n"

@@ -80,7 +80,7 @@ base::Status check_company(const Config& config) {
   const bool averages = rule != Rule::median && rule != Rule::trimmed_mean;
   if (config.privacy.on() && !averages)
     return base::error(base::Code::bad_input,
-                       "dp_clip with aggregation %s, expected a mean, to whose sum noise is added",
+                       "dp_clip with aggregation %s, expected a mean: the noise is added to a sum",
                        name_of(rule));
   if (config.world.staleness > 0 && !averages)
     return base::error(base::Code::bad_input,

@@ -10,19 +10,19 @@
 
 namespace ebb::fl {
 
-/// Works through lists on several threads, fewer of them while memory is short. Which thread takes
-/// what is left open: nothing may depend on it. Not thread-safe itself.
+/// Works through lists on several threads, on fewer while memory is short. Which thread takes which
+/// item is not defined, and nothing may depend on it. Not thread-safe itself.
 class Crew {
  public:
-  /// Between items: how many may work on, at most so many as do now. Called by one thread at a
-  /// time.
+  /// Called between items, by one thread at a time: how many threads may go on, of the `now` that
+  /// work at present.
   using Allowance = std::function<std::uint32_t(std::uint32_t now)>;
 
   Crew(std::uint32_t most, Allowance allowance)
       : most_(most), now_(most), allowance_(std::move(allowance)) {}
 
   /// Calls work(slot, item) for every item below `count`; slots are below now(). After a failure no
-  /// item is begun, and the failure of the lowest item is returned.
+  /// further item is started, and the failure of the lowest item is returned.
   base::Status run(std::uint32_t count,
                    const std::function<base::Status(std::uint32_t slot, std::uint32_t item)>& work);
 

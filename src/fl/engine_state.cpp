@@ -70,7 +70,7 @@ base::Status Engine::restore(const Checkpoint& checkpoint) {
   }
   if (*round->as_unsigned() > config_.rounds)
     return base::error(base::Code::bad_input,
-                       "the checkpoint has come to round %llu, expected more rounds than %u",
+                       "the checkpoint has reached round %llu, expected more rounds than %u",
                        static_cast<unsigned long long>(*round->as_unsigned()), config_.rounds);
   round_ = static_cast<std::uint32_t>(*round->as_unsigned());
   if (auto restored = population_.restore(*clients); !restored) return restored;

@@ -66,7 +66,7 @@ class Walk {
         if (!around) return around;
         if (around->elements() != out->elements())
           return base::error(base::Code::bad_input,
-                             "the two ways of a residual layer end in different sizes");
+                             "the two branches of a residual layer end in different sizes");
         return out;
       }
       case Kind::relu:

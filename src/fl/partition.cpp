@@ -42,7 +42,7 @@ Hands deal_evenly(std::uint32_t samples, std::uint32_t clients, Random& random) 
   return hands;
 }
 
-/// Everyone who has none gets one of whoever has most.
+/// Each client without samples gets one from the client that has most.
 void feed_the_empty(Hands& hands) {
   using Size = std::pair<std::size_t, std::uint32_t>;
   std::priority_queue<Size> by_size;

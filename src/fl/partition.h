@@ -35,16 +35,16 @@ struct Partition {
 
 /// Deals the samples with these labels to `clients`, each of whom gets at least one.
 ///
-/// iid: everyone the same number, at random. dirichlet: for each label shares of all clients are
-/// drawn, and its samples cut up by them (Hsu et al. 2019); who got none is given one of the client
-/// with most. shards: samples sorted by label are cut into equal shards, and each client gets
-/// `shards_per_client` of them (McMahan et al. 2017).
+/// iid: the same number for everyone, at random. dirichlet: for each label shares of all clients
+/// are drawn, and its samples cut up by them (Hsu et al. 2019); a client left without any gets one
+/// from the client that has most. shards: samples sorted by label are cut into equal shards, and
+/// each client gets `shards_per_client` of them (McMahan et al. 2017).
 ///
 /// Skewed sizes come on top and keep each client's mix of labels: sizes are drawn first, in
 /// proportion to lognormal or Pareto numbers. A client's size times its mix says how many samples
-/// of each label it wants. Where a label is wanted more often than it occurs, all sizes shrink by
-/// one factor until none is; samples that nobody wants then have no owner. Without skew every
-/// sample has one.
+/// of each label it wants. If a label is wanted more often than it occurs, all sizes shrink by one
+/// factor until none is; samples that no client wants then have no owner. Without skew every sample
+/// has one.
 ///
 /// Code::bad_input where there are too few samples or an option is out of its range.
 base::Result<Partition> partition_samples(std::span<const std::uint8_t> labels,

@@ -128,8 +128,9 @@ base::Result<std::uint64_t> side_by_side_bytes(const plan::Network& network, std
   if (!shape) return shape.error();
   const auto step = step_bytes(network, batch);
   if (!step) return step.error();
-  // Columns of the flow, and of its gradient while the flow's are still there; normalising turns
-  // what flows round, which is no more than one of them.
+  // Beyond the step itself: a layer's input laid out as columns, and its gradient laid out the same
+  // way while the first is still there. Normalising copies its input, which is no larger than
+  // either.
   return *step + 2 * batch * shape->largest_columns * sizeof(float);
 }
 

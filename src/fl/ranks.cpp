@@ -38,7 +38,7 @@ base::Result<std::unique_ptr<Ranks>> join_mpi(const std::string& library) {
   static std::optional<base::DynamicLibrary> loaded;
   auto opened = base::DynamicLibrary::open(library);
   if (!opened)
-    return base::error(base::Code::unavailable, "started by mpirun, but MPI is not at hand: %s",
+    return base::error(base::Code::unavailable, "started by mpirun, but MPI cannot be loaded: %s",
                        opened.error().message.c_str());
   loaded = std::move(*opened);
   const auto join = loaded->function<Ranks* (*)()>(kMpiEntryPoint);

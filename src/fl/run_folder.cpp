@@ -13,7 +13,7 @@
 namespace ebb::fl {
 namespace {
 
-/// A line is some kilobytes; so many rounds nobody waits for.
+/// A line has some kilobytes: no simulation has enough rounds to reach this.
 constexpr std::uint64_t kMostBytes = 4ULL << 30;
 
 }  // namespace

@@ -25,7 +25,7 @@ struct LocalTask {
   std::uint64_t seed = 0;  ///< of the augmentation
 };
 
-/// What a training came to, beside the weights.
+/// The result of a training, besides the weights.
 struct LocalResult {
   double loss = 0;       ///< mean over all samples visited
   double loss_rms = 0;   ///< root of the mean squared loss
@@ -45,7 +45,7 @@ class Trainer {
   /// PyTorch's initialisation (Kaiming-uniform with a = sqrt 5), out of `seed` alone.
   virtual void initialise(std::uint64_t seed, std::span<float> weights) = 0;
 
-  /// Trains from `global` and leaves the weights it comes to in `weights`. Code::bad_input where
+  /// Trains, starting from `global`, and writes the new weights to `weights`. Code::bad_input if
   /// they are not finite.
   virtual base::Result<LocalResult> train(std::uint32_t slot, std::span<const float> global,
                                           const LocalTask& task, std::span<float> weights) = 0;
@@ -55,17 +55,18 @@ class Trainer {
                                             const Split& split,
                                             std::span<const std::uint32_t> samples) = 0;
 
-  /// How many clients train_together takes at once; 1 where one by one is all there is.
+  /// How many clients train_together takes at once; 1 if it trains them one by one.
   virtual std::uint32_t together() const { return 1; }
-  /// What one of several trainings came to, by its place among them. The weights live for the call.
+  /// The result of one of several trainings, by its place among them. The weights are valid during
+  /// the call.
   using Trained = std::function<base::Status(std::size_t place, const LocalResult& result,
                                              std::span<const float> weights)>;
   /// The same trainings in one batched network. Hands them over one by one, in their order, so that
-  /// the host holds one model at a time; stops at the first status that is not good.
+  /// the host holds one model at a time; stops at the first failure.
   virtual base::Status train_together(std::span<const float> global,
                                       std::span<const LocalTask> tasks, const Trained& trained) = 0;
 
-  /// Lets go of the buffers of all slots from `first` on.
+  /// Frees the buffers of all slots from `first` on.
   virtual void release(std::uint32_t first) = 0;
 };
 

@@ -11,17 +11,17 @@ namespace {
 /// Weights are counts of samples, or such a count over a small number.
 constexpr double kWeightUnit = 0x1p-30;
 
-/// Two bits less than a signed 64-bit integer has: contributions are rounded up at times.
+/// Two bits fewer than a signed 64-bit integer has, because contributions may be rounded up.
 constexpr int kUsableBits = 61;
 
-/// Written so that what is no number is too far, too.
+/// True for NaN as well, which compares as false: hence the negation.
 bool is_too_far(float from, float to) {
   return !(std::fabs(static_cast<double>(to) - static_cast<double>(from)) <=
            UpdateSum::kLargestMove);
 }
 
 base::Status check_moves(std::span<const float> from, std::span<const float> to) {
-  // Without a way out of the loop: so it runs in vector registers.
+  // No early exit, so that the compiler can vectorise the loop.
   unsigned bad = 0;
   for (std::size_t i = 0; i < from.size(); ++i)
     bad |= is_too_far(from[i], to[i]) ? 1U : 0U;

@@ -43,8 +43,7 @@ base::Status check(const WorldOptions& options) {
                        *options.deadline);
   if (options.staleness > 0 && !options.deadline)
     return base::error(base::Code::bad_input,
-                       "staleness %u without a deadline, expected one to be late for",
-                       options.staleness);
+                       "staleness %u without a deadline, expected one as well", options.staleness);
   return {};
 }
 

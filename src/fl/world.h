@@ -68,12 +68,13 @@ class World {
   void move_to(std::uint32_t round);
 
   Condition condition(std::uint32_t client) const;
-  /// Of the update of a client that is chosen in this round. A dropped client never answers. One
-  /// that is not done by the deadline comes with the round whose deadline it meets, if every round
-  /// took as long as it may, or is lost where that is more than `staleness` rounds later.
+  /// What becomes of the update of a client that is chosen in this round. A dropped client never
+  /// answers. An update that misses the deadline counts in the first later round whose deadline it
+  /// meets, if every round takes its full time, and is lost if that is more than `staleness` rounds
+  /// later.
   Fate fate(std::uint32_t client) const;
-  /// Simulated seconds until the round with this cohort is over: its slowest client that answers,
-  /// the deadline at the most. Where nobody answers, the deadline, or 0 where there is none.
+  /// Simulated seconds until the round with this cohort is over: as long as its slowest client that
+  /// answers, but at most the deadline. If nobody answers, the deadline, or 0 without one.
   double round_seconds(std::span<const std::uint32_t> cohort) const;
 
  private:

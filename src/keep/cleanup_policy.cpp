@@ -6,9 +6,10 @@
 namespace ebb::keep {
 namespace {
 
-// What was returned "comes back at once" within so many times the time it had been unused.
+// Returned memory "comes back at once" if the job takes half of it again within this many times the
+// wait before a cleanup.
 constexpr double kAtOnce = 2;
-// A cleanup that took less time teaches nothing about the cost of a byte.
+// A cleanup that returned less teaches nothing about the cost of a byte.
 constexpr std::uint64_t kLeastTelling = 8ULL << 20;
 
 bool is_worth(std::uint64_t bytes, std::uint64_t rss, std::uint64_t least, double share) {

@@ -24,11 +24,11 @@ constexpr double kDwarfedShare = 0.25;
 constexpr trend::Effect kClearGrowth{0.05, 8 << 20};
 
 constexpr const char* kCleanUp =
-    "Clean up at the end of a round (ebb_cleanup, docs/cleanup.md), or start it with the "
+    "Clean up at the end of a round (ebb_cleanup, docs/cleanup.md), or start the job with the "
     "environment that ebb env prints";
 constexpr const char* kOtherAllocator =
-    "Start it on another allocator (ebb env --role server --allocator jemalloc), or with fewer "
-    "arenas";
+    "Start the job on another allocator (ebb env --role server --allocator jemalloc), or with "
+    "fewer arenas";
 
 std::string bytes_of(double bytes) {
   return base::signed_bytes_text(static_cast<std::int64_t>(std::clamp(bytes, -9e18, 9e18)));
@@ -55,7 +55,7 @@ class Doctor {
     }
     judge_files();
     if (grows(trends_.children)) {
-      found_.findings.push_back("the processes it started grow together by " +
+      found_.findings.push_back("together, the processes it started grow by " +
                                 rate_text(*trends_.children.slope) + ": look at each of them");
     }
     if (!decided_) judge_quiet();
@@ -93,7 +93,7 @@ class Doctor {
   void judge_with_live() {
     if (grows(trends_.live)) {
       decide(Verdict::leak, &trends_.live, "live bytes grow by " + rate_text(*trends_.live.slope),
-             "code", "Let go of what is allocated in every round and never freed");
+             "code", "Free what every round allocates and nothing frees");
       if (grows(trends_.retained)) {
         decide(Verdict::retention, &trends_.retained,
                "retained bytes grow by " + rate_text(*trends_.retained.slope), "", "");
@@ -103,7 +103,7 @@ class Doctor {
       return;
     }
     const Assessment& growing = grows(trends_.floor) ? trends_.floor : trends_.anon;
-    // Live bytes that may be half of the growth leave the question open.
+    // If live bytes may account for half of the growth, nothing can be said yet.
     const bool live_is_level =
         !grows(growing) || trends_.live.slope->per_second < growing.slope->per_second / 2;
     if (!live_is_level) return;
@@ -115,13 +115,14 @@ class Doctor {
       }
     } else if (trends_.retained.slope) {
       if (grows(growing, kClearGrowth) && !may_be_retained(growing)) {
-        // A growth of which one cleanup returns many times as much is not the first thing to say.
+        // Where one cleanup returns several times what grew, retention is the verdict and this
+        // growth comes second.
         if (growing.growth() < kDwarfedShare * static_cast<double>(series_.cleanups.typical))
           judge_level_retention();
         decide(Verdict::foreign, &growing,
                "memory outside the allocator grows by " + rate_text(*growing.slope), "code",
-               "Look at what maps memory by itself: Python's small objects, pinned buffers, caches "
-               "of a library");
+               "Look for memory that does not come from malloc: Python's small objects, pinned "
+               "buffers, caches of a library");
       }
     } else if (grows(trends_.floor, kClearGrowth)) {
       decide_fragmentation();
@@ -154,12 +155,12 @@ class Doctor {
         "cleanup", kCleanUp);
   }
 
-  /// What does not grow may still be kept: all the time, or but for the cleanups.
+  /// What does not grow may still be retained: all the time, or until a cleanup returns it.
   void judge_level_retention() {
     if (found_.verdict == Verdict::retention || found_.verdict == Verdict::fragmentation) return;
     if (trends_.cleanups_paid(series_)) {
       decide(Verdict::retention, nullptr, what_cleanups_did(), "cleanup",
-             "Go on with cleanups, or start it where less is kept: ebb env prints such settings");
+             "Keep cleaning up, or start the job with settings that keep less: see ebb env");
       return;
     }
     if (!trends_.retained.slope || !trends_.rss.slope) return;
@@ -175,14 +176,14 @@ class Doctor {
     }
   }
 
-  /// Without live bytes: what a cleanup does not return is in use, or so it seems.
+  /// Without live bytes: what a cleanup does not return is taken to be in use.
   void judge_by_floor() {
     found_.findings.emplace_back("live bytes are not known: judged by what cleanups leave behind");
     if (grows(trends_.floor)) {
       decide(Verdict::leak, &trends_.floor,
              "what cleanups leave grows by " + rate_text(*trends_.floor.slope), "code",
-             "Let go of what is allocated in every round and never freed; an allocator that counts "
-             "live bytes would make it sure (docs/allocators.md)");
+             "Free what every round allocates and nothing frees; an allocator that counts live "
+             "bytes would settle the question (docs/allocators.md)");
     }
     judge_level_retention();
   }
@@ -198,7 +199,7 @@ class Doctor {
     if (trends_.anon.period && is_steady(trends_.peaks(series_))) {
       decide(Verdict::retention, &trends_.anon,
              "the floor between rounds grows by " + rate +
-                 " while the peaks do not: what is kept is used again",
+                 " while the peaks do not: the job uses again what the allocator keeps",
              "cleanup", kCleanUp);
       return;
     }
@@ -211,7 +212,7 @@ class Doctor {
     if (grows(trends_.shmem)) {
       decide(Verdict::file_cache, &trends_.shmem,
              "shared memory grows by " + rate_text(*trends_.shmem.slope), "code",
-             "Remove segments that are no longer used: shared memory stays until somebody does "
+             "Remove segments that are no longer used: shared memory stays until it is removed "
              "(ls /dev/shm)");
     }
     if (grows(trends_.file)) {
@@ -235,7 +236,7 @@ class Doctor {
       // glibc's heap grows by 128 KiB at a time: less than one such step cannot show.
       const double unseen = std::max(floor.slope->high, 128.0 * 1024 / floor.settled_seconds);
       decide(Verdict::healthy, nullptr,
-             "memory does not grow; less than " +
+             "memory does not grow; growth of less than " +
                  base::bytes_text(static_cast<std::uint64_t>(unseen * kHour)) +
                  "/h would not have shown in " + base::duration_text(floor.settled_seconds),
              "none", "");
@@ -275,7 +276,7 @@ class Doctor {
     if (found_.verdict == Verdict::not_enough_data) return;
     if (is_short) {
       found_.findings.push_back("observed for " + base::duration_text(trends_.rss.span_seconds) +
-                                " only: what takes longer than that is not in it");
+                                " only: slower changes would not show");
     }
     if (live_known) {
       found_.confidence = is_short ? "medium" : "high";
@@ -287,8 +288,8 @@ class Doctor {
   void tell_time_until_limit() {
     if (const auto time = trends_.time_until_limit(series_)) {
       found_.findings.push_back("at this pace the limit is reached in " +
-                                base::duration_text(time->likely) + " (at the soonest in " +
-                                base::duration_text(time->soonest) + ")");
+                                base::duration_text(time->likely) + " (" +
+                                base::duration_text(time->soonest) + " at the earliest)");
     }
   }
 

@@ -48,14 +48,14 @@ void add_glibc(std::vector<EnvironmentVariable>& variables, Role role) {
   const int arenas = defaults_of(role).arenas;
   variables.push_back(
       {"MALLOC_ARENA_MAX", std::to_string(arenas),
-       base::format_text("glibc makes 8 arenas per core otherwise, each keeping its own "
-                         "free memory; %d is enough for a %s",
+       base::format_text("otherwise glibc makes 8 arenas per core, each with free memory "
+                         "of its own; %d is enough for a %s",
                          arenas, name_of(role))});
   // Training frees large tensors: a fixed threshold costs it 7 %, a server 80 % (every result is
   // mapped and unmapped), so servers rely on trimming instead.
   if (role == Role::trainer || role == Role::client) {
     variables.push_back({"MALLOC_TRIM_THRESHOLD_", "131072",
-                         "the first freed tensor would raise it to 60 MiB per arena otherwise"});
+                         "otherwise the first freed tensor raises it to 60 MiB per arena"});
   }
   variables.push_back({"GLIBC_TUNABLES", "glibc.mem.decorate_maps=1",
                        "glibc 2.39 and later name their mappings, so that readings are exact",
@@ -86,14 +86,15 @@ std::vector<EnvironmentVariable> job_environment(
   if (kind == AllocatorKind::jemalloc) {
     variables.push_back(
         {"MALLOC_CONF", "background_thread:true,dirty_decay_ms:1000,muzzy_decay_ms:0",
-         "without its background thread jemalloc never gives back while the job is idle"});
+         "without its background thread jemalloc returns nothing while the job is idle"});
   } else if (kind == AllocatorKind::tcmalloc) {
-    variables.push_back({"TCMALLOC_RELEASE_RATE", "10",
-                         "gives back faster while the job frees; the rest needs a cleanup call"});
+    variables.push_back(
+        {"TCMALLOC_RELEASE_RATE", "10",
+         "returns memory sooner while the job is freeing; the rest needs a cleanup"});
   } else if (kind == AllocatorKind::mimalloc) {
     variables.push_back(
         {allocator->has_purge_delay ? "MIMALLOC_PURGE_DELAY" : "MIMALLOC_DECOMMIT_DELAY", "0",
-         "mimalloc cannot be made to give back from outside: let it do so at once"});
+         "mimalloc cannot be told from outside to return memory: let it do so at once"});
   }
   return variables;
 }

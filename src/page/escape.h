@@ -11,8 +11,8 @@ namespace ebb::page {
 std::string html_text(std::string_view text);
 
 /// JSON for inside a <script> element. The value stays the same, but no character of it can end the
-/// element, open a comment in it or break a line of script; what is no UTF-8 becomes U+FFFD.
-/// Requires: `json` is JSON text but for its encoding.
+/// element, open a comment in it or break a line of script; invalid UTF-8 becomes U+FFFD.
+/// Requires: `json` is JSON text, except that its encoding need not be valid.
 std::string script_json(std::string_view json);
 
 }  // namespace ebb::page

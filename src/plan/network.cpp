@@ -125,7 +125,7 @@ class NetworkWriter {
     if (base::Status status = write(layer.around, around); !status) return status;
     if (shape_.channels != after.channels || shape_.height != after.height ||
         shape_.width != after.width)
-      return error(Code::bad_input, "residual: both ways must end in pictures of one size");
+      return error(Code::bad_input, "residual: both branches must end in pictures of one size");
     tape_.enter(Part::residual);
     x = tape_.relu(tape_.add_in_place(body, around), true);
     return {};

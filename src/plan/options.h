@@ -7,8 +7,8 @@
 #include "base/result.h"
 #include "plan/plan.h"
 
-/// What a plan is asked with, before it is understood: the options of `ebb plan`, whoever fills
-/// them in. Messages name them as the command line does.
+/// The options of `ebb plan` as they are given, before they are interpreted, on the command line or
+/// through the C interface. Messages name them as the command line does.
 namespace ebb::plan {
 
 struct CommonOptions {

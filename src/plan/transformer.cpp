@@ -46,7 +46,7 @@ base::Status check(const TransformerModel& model, const TransformerTraining& tra
                  ull{training.sequence}, ull{model.max_positions});
   if (training.attention == Attention::flash) {
     if (training.precision == Precision::fp32)
-      return error(Code::bad_input, "attention flash: its kernels know no fp32; use sdpa");
+      return error(Code::bad_input, "attention flash: it has no kernels for fp32; use sdpa");
     if (model.head_size > 256)
       return error(Code::bad_input, "attention flash: head size %llu, expected at most 256",
                    ull{model.head_size});

@@ -36,7 +36,7 @@ class Row {
 /// one check at its end. Movable. Not thread-safe.
 class Database {
  public:
-  /// `frozen`: nobody writes to it and it lies where nobody could, so that no lock is needed.
+  /// `frozen`: the file is where nobody can write to it, so that no lock is needed.
   enum class Mode : std::uint8_t { write, frozen };
 
   /// Opens a file that exists, without reading it. `busy_ms`: how long to wait for somebody else's

@@ -84,7 +84,8 @@ std::string folder_of(const std::string& path) {
 }
 
 base::Error not_a_record(const std::string& path) {
-  return base::error(base::Code::bad_input, "%s: a database, but no record of runs", path.c_str());
+  return base::error(base::Code::bad_input, "%s: a database, but not a record of runs",
+                     path.c_str());
 }
 
 /// The version of a file's schema; 0 for an empty one.

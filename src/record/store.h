@@ -20,7 +20,7 @@ base::Result<std::string> default_path();
 enum class State : std::uint8_t {
   running,
   ended,
-  lost,  ///< whoever recorded it is gone and did not say how it ended
+  lost,  ///< its recorder is gone and did not say how it ended
 };
 const char* name_of(State state);
 
@@ -34,8 +34,8 @@ struct RunSummary {
   std::uint64_t processes = 0;         ///< all that were ever seen
   std::uint64_t samples = 0;           ///< all that were ever taken
   std::uint64_t rounds = 0;            ///< all that were ever announced
-  std::uint64_t lost = 0;              ///< samples and others that could not be written
-  std::int64_t detail = 0;             ///< how far it was thinned since: 0 not at all, to 3
+  std::uint64_t lost = 0;              ///< samples and other entries that could not be written
+  std::int64_t detail = 0;             ///< how far it has been thinned: from 0, not at all, to 3
 };
 
 /// A process with what was read of it, in order of time; what is older may be merged.

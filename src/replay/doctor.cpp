@@ -8,8 +8,8 @@
 namespace ebb::replay {
 namespace {
 
-/// The job under its own settings. Where nobody says the limit, one under which the recorded
-/// requests fail and succeed as they did, if there is any.
+/// The job under its own settings. If the limit is not given, one under which the recorded requests
+/// fail and succeed as they did, if there is any.
 base::Result<Row> recorded_row(const Workload& work, const Circumstances& circumstances) {
   const Recording& recording = work.recording;
   auto row = forecast(work, recording.conf, circumstances, false);

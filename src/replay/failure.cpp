@@ -56,7 +56,7 @@ void describe(Examination& exam, const Operation& op, const Shortage& shortage) 
             bytes_text(shortage.segment), bytes_text(exam.recorded.limit));
   if (shortage.room != 0) exam.find("the device itself had %s free", bytes_text(shortage.room));
   if (limit_is_certain(exam)) return;
-  exam.find("the limit is not recorded: at least %s, below %s; --cap tells it",
+  exam.find("the limit is not recorded: at least %s, below %s; --cap gives it",
             bytes_text(exam.work.recording.limit_low), bytes_text(exam.work.recording.limit_high));
   exam.diagnosis.confidence = "medium";
 }

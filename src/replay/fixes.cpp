@@ -141,7 +141,7 @@ Fix more_memory(const Workload& workload, const Row& recorded, const Circumstanc
   } else {
     fix.kind = enough ? "memory" : "none";
     fix.text = "No setting makes it fit";
-    if (enough) fix.text += "; with the recorded ones " + amount + " are enough";
+    if (enough) fix.text += "; with the recorded ones " + amount + " is enough";
     fix.conf = recorded.conf;
   }
   return fix;

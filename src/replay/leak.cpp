@@ -10,8 +10,8 @@
 namespace ebb::replay {
 namespace {
 
-/// Steps that are left out: caches, optimizer state and graphs come to be in the first ones, and
-/// what the last ones allocate may be freed in the next.
+/// Steps that are left out: the first ones create caches, optimizer state and graphs, and what the
+/// last ones allocate might still have been freed in the next.
 constexpr std::size_t kWarmUp = 2;
 constexpr std::size_t kUnfinished = 2;
 constexpr std::size_t kLeastSteps = 6;
@@ -53,7 +53,7 @@ Amounts live_before(const std::vector<Lifetime>& lives, const std::vector<std::u
   return change;
 }
 
-/// A job that fails lets go of everything: its last failed request, or the end of the history.
+/// The last failed request, after which a job frees everything; else the end of the history.
 std::uint32_t end_of(const Workload& work) {
   for (std::size_t i = work.operations.size(); i-- > 0;) {
     if (work.operations[i].kind == Operation::Kind::failed) return static_cast<std::uint32_t>(i);

@@ -22,10 +22,10 @@ struct Leak {
 };
 
 /// Steps come from the recording's annotations or from requests that repeat. A leak is what nearly
-/// every step keeps for ever, or live bytes that rise in nearly every step and hardly ever fall;
-/// steadily, since the layers of a model repeat too, but not evenly. The history ends with the last
-/// request that failed, after which a job lets go of everything. Nothing where there are fewer
-/// than six steps, or where it comes to less than 1 MiB or 1 % of what is live.
+/// every step keeps for ever, or live bytes that rise in nearly every step and hardly ever fall. It
+/// must be steady over the steps: the layers of a model repeat too, but not evenly. Only the
+/// history up to the last failed request counts, because a job frees everything afterwards. Nothing
+/// if there are fewer than six steps, or if it amounts to less than 1 MiB or 1 % of what is live.
 std::optional<Leak> find_leak(const trace::Snapshot& snapshot, int device,
                               const Workload& workload);
 

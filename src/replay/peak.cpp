@@ -34,7 +34,7 @@ std::vector<Cause> self_inflicted(const Examination& exam) {
   return causes;
 }
 
-/// What empty_cache would return at the end, as far as the last quarter of the job did without.
+/// What empty_cache would return at the end and the last quarter of the job did not need.
 std::uint64_t idle_at_end(const Examination& exam) {
   Setup setup = exam.setup();
   setup.keep_segments = true;
@@ -70,7 +70,7 @@ void explain_peak(Examination& exam) {
     exam.decide(Verdict::leak, exam.leak->per_step);
     diagnosis.evidence = growth_certificate(*exam.leak, exam.snapshot, exam.device, exam.work);
     diagnosis.fix.kind = "code";
-    diagnosis.fix.text = "Let go of what these places allocate in every step";
+    diagnosis.fix.text = "Free what these places allocate in every step";
     return;
   }
   if (causes.empty()) return exam.decide(Verdict::healthy, ledger.reserved - ledger.needed);

@@ -68,9 +68,9 @@ struct Outcome {
   std::vector<Address> addresses;                ///< by block; with keep_segments
 };
 
-/// Runs all of the job's requests through PyTorch's allocator. Stops at the first failure that was
-/// none in the recording, since nobody knows what the job would have done. The same inputs give the
-/// same outcome. Thread-safe.
+/// Runs all of the job's requests through PyTorch's allocator. Stops at the first failure that is
+/// not in the recording, since nobody knows what the job would have done next. The same inputs give
+/// the same outcome. Thread-safe.
 Outcome replay(const Workload& workload, const Setup& setup);
 
 }  // namespace ebb::replay

@@ -142,7 +142,7 @@ class Builder {
     work_.first_recorded = static_cast<std::uint32_t>(work_.operations.size());
     if (work_.initial_blocks != 0) {
       work_.notes.push_back(base::format_text(
-          "recording began with %u blocks in use: what-ifs allocate them first, by address",
+          "recording began with %u blocks in use: other settings allocate them first",
           work_.initial_blocks));
     }
     for (std::string& note : initial.notes) {
@@ -262,8 +262,8 @@ class Builder {
     recording.final_reserved = reserved_;
     if (!snapshot_.has_pool_ids && work_.pools.size() > 1) {
       work_.notes.push_back(
-          "events name no pool before PyTorch 2.12: private pools are known from what they hold "
-          "at the end");
+          "before PyTorch 2.12 events do not name a pool: private pools are known only by what "
+          "they hold at the end");
     }
     if (unknown_frees_ != 0) {
       work_.notes.push_back(

@@ -24,8 +24,8 @@ struct Member {
   double agent_since = 0;
   double next_read = 0;
   bool is_cleaning = false;              ///< a cleanup was asked for and has not been answered
-  bool is_read = false;                  ///< a reading was asked for and has not come yet
-  std::optional<wire::Reading> unsaved;  ///< came since the last sample
+  bool is_read = false;                  ///< a reading was asked for and has not arrived yet
+  std::optional<wire::Reading> unsaved;  ///< arrived since the last sample, saved with the next
 
   record::ProcessKey key() const { return about.key(); }
   /// Seconds on the policy's clock.

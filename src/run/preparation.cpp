@@ -30,7 +30,7 @@ class Collector {
   void set(const std::string& name, const std::string& value, const std::string& why,
            Preparation& into) {
     if (const auto users = environment_(name.c_str())) {
-      into.notes.push_back(name + " stays " + *users + ", as it is set");
+      into.notes.push_back(name + " stays " + *users + ", as you set it");
       return;
     }
     into.variables.push_back({name, value, why});
@@ -107,7 +107,7 @@ base::Result<Preparation> prepare(const Options& options, const std::string& soc
     collector.set("EBB_ROLE", keep::name_of(*options.role), "libebb's schedules follow it", made);
   if (!made.target.no_agent.empty() && !made.target.path.empty()) {
     made.notes.push_back("no agent: " + made.target.no_agent +
-                         "; its children get one where they can");
+                         "; its children get one if they can");
   }
   const auto folder = agent_folder();
   if (!folder) {

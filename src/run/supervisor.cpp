@@ -15,7 +15,7 @@
 namespace ebb::run {
 namespace {
 
-// A look that takes longer than this is taken so many times less often.
+// If taking a sample costs n times this, samples are taken n times less often.
 constexpr double kLookSeconds = 0.0025;
 // Near the limit a second is a long time.
 constexpr double kIntervalNearLimit = 0.2;

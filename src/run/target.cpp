@@ -59,7 +59,7 @@ std::string why_not(const std::string& program) {
   if (::getxattr(program.c_str(), "security.capability", nullptr, 0) > 0)
     return "it runs with capabilities of its own";
   const auto elf = heap::ElfFile::open(program);
-  if (!elf) return "it is no 64-bit program";
+  if (!elf) return "it is not a 64-bit program";
   if (elf->interpreter().empty()) return "it is static: nothing can be preloaded";
   if (elf->interpreter().find("ld-musl") != std::string::npos)
     return "it runs on musl, the agent on glibc";

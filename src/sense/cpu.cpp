@@ -64,7 +64,7 @@ Result<double> ProcessCpuMeter::read() {
     start_ticks_ = stat->start_ticks;
     last_ = {static_cast<double>(stat->start_ticks) / ticks_per_second(), 0, 0};
   } else if (!same) {
-    return base::error(Code::not_found, "process %d has ended; its number is another's now",
+    return base::error(Code::not_found, "process %d has ended; another process has its number now",
                        static_cast<int>(pid_));
   }
   const double elapsed = now - last_.at_seconds;

@@ -138,7 +138,7 @@ class Teller {
     }
   }
 
-  /// Nothing grows but the number of processes: they are what is not let go of.
+  /// No process grows, but their number does: then what leaks is processes.
   void judge_number_of_processes() {
     if (story_.culprit) return;
     const trend::Assessment held = trend::assess(story_.tree.held);
@@ -151,7 +151,8 @@ class Teller {
     found.confidence = "medium";
     found.pace = held.slope->per_second;
     found.headline = format_text(
-        "no process grows, but there are ever more of them: %.0f at the end, memory together grows "
+        "no process grows, but there are ever more of them: %.0f at the end, and their memory "
+        "grows "
         "by %s/h",
         story_.tree.processes.back().value,
         base::signed_bytes_text(static_cast<std::int64_t>(held.slope->per_second * 3600)).c_str());
@@ -181,8 +182,8 @@ class Teller {
                                keep::name_of(other.verdict) + ", " + other.headline);
     }
     if (same > 0) {
-      found.findings.push_back(
-          format_text("%zu more of the %zu processes: the same", same, story_.processes.size()));
+      found.findings.push_back(format_text("the same holds for %zu more of the %zu processes", same,
+                                           story_.processes.size()));
     }
   }
 
@@ -199,14 +200,14 @@ class Teller {
       };
       last_pss = static_cast<std::uint64_t>(tree.pss.back().value);
       story_.diagnosis.findings.push_back(
-          format_text("%zu processes: pss together %s at the most (rss %s, which counts shared "
-                      "pages in each of them)",
+          format_text("%zu processes together: pss at most %s (rss %s, which counts shared pages "
+                      "in each of them)",
                       story_.processes.size(), bytes_text(highest(tree.pss)).c_str(),
                       bytes_text(highest(tree.rss)).c_str()));
       const trend::Assessment pss = trend::assess(tree.pss);
       if (!story_.culprit && grows(pss)) {
         story_.diagnosis.findings.push_back(
-            "pss together grows by " +
+            "their pss grows by " +
             base::signed_bytes_text(static_cast<std::int64_t>(pss.slope->per_second * 3600)) +
             "/h: pages that were shared since the fork become private");
       }
@@ -237,8 +238,8 @@ class Teller {
     if (for_memory && !is_growth(found.verdict)) {
       found.verdict = Verdict::not_enough_data;
       found.confidence = "low";
-      found.headline = "it needed more than it may use before a trend could be seen: " +
-                       bytes_text(run_.summary.peak_rss) + " at the most" +
+      found.headline = "it ran out of memory before a trend could be seen: peak rss " +
+                       bytes_text(run_.summary.peak_rss) +
                        (run_.summary.run.limit > 0 ? ", limit " + bytes_text(run_.summary.run.limit)
                                                    : std::string());
       found.fix_kind = "limit";

@@ -63,7 +63,7 @@ base::Json to_json(const record::RunSummary& run);
 /// Doctor's shape with `run` and `process` beside it.
 base::Json verdict_json(const record::RecordedRun& run, const RunStory& story);
 
-/// verdict_json with `processes`, `cleanups`, `place` and `events`.
+/// verdict_json with `processes`, `cleanups` and `events`.
 base::Json report_json(const record::RecordedRun& run, const RunStory& story);
 
 }  // namespace ebb::story

@@ -8,8 +8,8 @@
 
 namespace ebb::sum {
 
-/// 64-bit integers straight from the system, so that what is let go of is gone at once, without
-/// an allocator that keeps it. Moves; not thread-safe.
+/// 64-bit integers in memory straight from the system: what is freed goes back at once, since no
+/// allocator keeps it. Movable; not thread-safe.
 class Storage {
  public:
   /// Code::out_of_memory where the system has none.

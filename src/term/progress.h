@@ -7,7 +7,7 @@
 
 namespace ebb::term {
 
-/// A progress bar on stderr, redrawn in place; nothing at all where stderr is no terminal.
+/// A progress bar on stderr, redrawn in place; nothing at all if stderr is not a terminal.
 /// Erases itself at the end. Not thread-safe.
 class Progress {
  public:

@@ -24,15 +24,15 @@ struct Assessment {
   double growth() const { return slope ? slope->end - slope->start : 0; }
 };
 
-/// How to take minima. The defaults are what the measured rates in tests/trend belong to.
+/// How to take minima. The rates in docs/watch.md were measured with these defaults.
 struct AssessOptions {
-  /// Seconds, ascending; told rounds beat guessed ones, unless they are fewer than `least_floors`.
+  /// Seconds, ascending. If there are at least `least_floors`, no rounds are guessed.
   std::span<const double> round_ends;
   std::size_t windows = 32;       ///< minima to aim at where there are no rounds
   std::size_t least_floors = 10;  ///< after warm-up; fewer are not judged
   std::size_t least_samples = 40;
   bool highest = false;  ///< maxima instead of minima: what the work reaches
-  bool each = false;     ///< every point is a minimum already, and `least_floors` of them will do
+  bool each = false;     ///< every point is a minimum already; `least_floors` of them are enough
 };
 
 /// Takes the minima (per round, else per window of at least one period), leaves out what lies
@@ -45,12 +45,12 @@ struct Effect {
   double least_change = 1 << 20;  ///< in the series' own unit
 };
 
-/// It grows: the interval excludes zero, the growth is worth a word, and the second half still
+/// It grows: the interval excludes zero, the growth is at least `effect`, and the second half still
 /// grows at half the pace or more. A curve that flattens out (warm-up, ratchet) does not pass.
 bool grows(const Assessment& assessment, const Effect& effect = {});
 
-/// It is level or falls: the whole interval lies below what is worth a word, and zero is in it or
-/// the growth is an eighth of that at most. Neither this nor grows(): the data do not tell.
+/// It is level or falls: the whole interval lies below `effect`, and it contains zero or the growth
+/// is at most an eighth of `effect`. If neither this nor grows() holds, the data do not tell.
 bool is_steady(const Assessment& assessment, const Effect& effect = {});
 
 }  // namespace ebb::trend

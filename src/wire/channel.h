@@ -27,12 +27,12 @@ class Channel {
   base::Status send(const Message& message) const;
 
   /// The next record; nothing where none is there yet (`wait` false). Code::not_found when the
-  /// other end is gone, Code::bad_input for what is no record.
+  /// other end is gone, Code::bad_input for bytes that are not a record.
   base::Result<std::optional<Message>> receive(bool wait = false) const;
 
   int descriptor() const { return socket_.get(); }
 
-  /// Lets go of a descriptor that belongs to somebody else by now.
+  /// Forgets the descriptor without closing it: the job uses it for something else by now.
   void abandon();
 
  private:

@@ -142,7 +142,7 @@ TEST(Configuration, OptionsThatDoNotGoTogetherAreRefused) {
   EXPECT_TRUE(check(config));
   config.privacy.clip = 1;
   EXPECT_EQ(check(config).error().message,
-            "dp_clip with aggregation median, expected a mean, to whose sum noise is added");
+            "dp_clip with aggregation median, expected a mean: the noise is added to a sum");
 }
 
 TEST(Configuration, NamesGoBothWays) {

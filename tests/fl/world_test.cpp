@@ -209,7 +209,7 @@ TEST(World, OptionsOutOfTheirRangeAreRefused) {
   EXPECT_FALSE(check(WorldOptions{std::nan(""), std::nullopt, 0}));
   EXPECT_FALSE(check(WorldOptions{0, 0.0, 0}));
   EXPECT_EQ(check(WorldOptions{0, std::nullopt, 2}).error().message,
-            "staleness 2 without a deadline, expected one to be late for");
+            "staleness 2 without a deadline, expected one as well");
   EXPECT_FALSE(World::create({}, {-1, 1, 1}, std::vector<std::uint32_t>{1}, 1));
 }
 

@@ -188,7 +188,7 @@ TEST(RunStory, NamesTheProcessWithTheWorstVerdict) {
   EXPECT_EQ(story.processes[*story.culprit].process.pid, 8);
   EXPECT_TRUE(story.diagnosis.headline.starts_with("process 8 (worker leaks): live bytes grow"))
       << story.diagnosis.headline;
-  EXPECT_TRUE(tells(story, "1 more of the 4 processes: the same"));
+  EXPECT_TRUE(tells(story, "the same holds for 1 more of the 4 processes"));
   EXPECT_TRUE(tells(story, "process 10 (worker keeps): retention"));
   EXPECT_EQ(verdict_json(run, story).find("process")->find("pid")->as_int(), 8);
   EXPECT_EQ(story.processes.front().process.command, "parent") << "the largest first";
@@ -210,7 +210,7 @@ TEST(RunStory, ForkedWorkersAreSummedByWhatIsTheirs) {
   const RunStory story = story_of(job.recorded());
   EXPECT_EQ(story.diagnosis.verdict, Verdict::healthy) << story.diagnosis.headline;
   EXPECT_NEAR(number(story, "tree_pss_bytes"), 5 * 140 * 1048576.0, 1);
-  EXPECT_TRUE(tells(story, "5 processes: pss together 700.0 MiB at the most (rss 2.9 GiB"));
+  EXPECT_TRUE(tells(story, "5 processes together: pss at most 700.0 MiB (rss 2.9 GiB"));
 }
 
 TEST(RunStory, PagesThatStopBeingSharedAreTold) {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The memory functions of CSFL-simulator, answered by Ebb.
 
-Memory is that of the tightest limit this process runs under, a container's as well, not the whole
-host's; nothing sleeps, psutil is not needed, and PyTorch is asked only where it is already in use.
+Percentages are of the tightest limit that this process runs under, such as a container's, not of the whole
+host. Nothing sleeps, psutil is not needed, and PyTorch is asked only if it is already in use.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _GIB = float(1 << 30)
 
 
 class _CpuMeter:
-    """CPU use of the machine since it was last asked."""
+    """CPU use of the machine since the last call."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -77,7 +77,7 @@ def _gpu() -> dict[str, float]:
 
 
 def check_memory_critical(threshold_percent: float = 90.0) -> tuple[bool, str]:
-    """Whether main memory or the GPU's is above the threshold, and a line that says which."""
+    """Whether main memory or GPU memory is above the threshold, and a line that says which."""
     memory = get_memory_info()
     above = [f"{name} at {memory[key]:.1f}%"
              for name, key in (("RAM", "ram_percent"), ("GPU", "gpu_percent"))
@@ -86,7 +86,7 @@ def check_memory_critical(threshold_percent: float = 90.0) -> tuple[bool, str]:
 
 
 def cleanup_memory(force_cuda_empty: bool = True, verbose: bool = False) -> CleanupReport:
-    """A cleanup; `verbose` prints what it returned."""
+    """Cleans up; `verbose` prints what came back."""
     report = _cleanup_memory(cuda_empty_cache=force_cuda_empty)
     if verbose:
         print(f"[Memory] {report}")

@@ -21,14 +21,15 @@ class EbbAggregator(ModelAggregator):
     """For `FedAvg(aggregator=EbbAggregator())` and every workflow that takes a ModelAggregator.
 
     Weights are NVFlare's: those of `aggregation_weights`, by client, times the steps that the client
-    reports. A result with an array of another shape or with what is no number is refused as a whole,
-    with an error in the log; nothing of it is added. Thread-safe.
+    reports. A result with an array of another shape, or with a value that is not a finite number, is
+    refused as a whole with an error in the log; nothing of it is added. Thread-safe.
 
     Args:
         exclude_vars: variables whose names match this pattern are left out.
-        aggregation_weights: by client's name; 1.0 for those that are not there.
-        release_results: takes each array out of a result's params as it is added, so that sums and
-            results are never there at once; the first result is its own accumulator. For components that read params afterwards: False.
+        aggregation_weights: by name of client; 1.0 for those not listed.
+        release_results: removes each array from a result's params as it is added, so that sums and
+            results are never both in memory; the first result serves as its own accumulator. Set it to
+            False if components read params afterwards.
     """
 
     def __init__(self, exclude_vars: str | None = None,
@@ -101,6 +102,6 @@ class EbbAggregator(ModelAggregator):
 
 
 def _in_memory(values: Any) -> Any:
-    """What NVFlare's disk offload left in a file, read; anything else as it is."""
+    """Reads what NVFlare's disk offload left in a file; returns anything else as it is."""
     materialize = getattr(values, "materialize", None)
     return materialize() if callable(materialize) else values

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One model in memory for all that it is sent to."""
+"""One model in memory, however many clients it is sent to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Iterator
 
 
 class SharedBroadcast:
-    """Has copies of what is sent share its NumPy arrays, which are read-only meanwhile. Thread-safe."""
+    """Makes copies of what is sent share its NumPy arrays, which are read-only meanwhile. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -21,14 +21,15 @@ def get_allocator_type() -> str:
 
 
 def try_malloc_trim() -> int | None:
-    """Ebb's give-back in malloc_trim's place; NVFlare has collected garbage before."""
+    """Ebb's cleanup in place of malloc_trim, without hooks: NVFlare has just collected garbage."""
     report = cleanup(hooks=False)
     return None if report.disabled else int(report.returned_bytes > 0)
 
 
 def patch() -> None:
-    """Rebinds in nvflare.fuel.utils.memory_utils the two names that its cleanup_memory looks up at each
-    call, so that modules which imported cleanup_memory long before use Ebb as well. Again is nothing."""
+    """Replaces the two functions of nvflare.fuel.utils.memory_utils that its cleanup_memory looks up at
+    each call, so that modules which imported cleanup_memory earlier use Ebb as well. A second call does
+    nothing."""
     memory_utils = importlib.import_module("nvflare.fuel.utils.memory_utils")
     with _lock:
         _rebind(memory_utils, "get_allocator_type", get_allocator_type)
@@ -36,9 +37,9 @@ def patch() -> None:
 
 
 def release_downloads() -> None:
-    """A message that brought arrays holds each of them twice: in what it was decoded to, and in the
-    context of the decoding, which lives until the message is answered. This empties the context once
-    the message is decoded. Nothing where this NVFlare decodes in another way; again is nothing."""
+    """Makes decoded messages hold each array once. NVFlare holds it twice: in the decoded message, and in
+    the context of the decoding, which lives until the message is answered. This empties the context once
+    the message is decoded. Does nothing if this NVFlare decodes differently, or if called again."""
     cell = importlib.import_module("nvflare.fuel.f3.cellnet.cell")
     with _lock:
         decode = getattr(cell, "decode_payload", None)
@@ -59,7 +60,7 @@ def release_downloads() -> None:
 
 
 def unpatch() -> None:
-    """What `patch` and `release_downloads` did, undone."""
+    """Undoes `patch` and `release_downloads`."""
     with _lock:
         for (module, name), original in _originals.items():
             setattr(importlib.import_module(module), name, original)

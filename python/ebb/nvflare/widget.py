@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cleanups at the moments of a job when its memory is free."""
+"""Cleans up at the moments of a job when most of its memory is free."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ _WORTH_A_TRIM = 16 * _MIB
 class EbbMemoryWidget(Widget):
     """A component for servers and clients, e.g. `job.to_server(EbbMemoryWidget(), id="ebb")`.
 
-    Server: cleans up when the next round starts and when the run ends, once per round, and trims before
-    and after each result is processed. Client: cleans up before it asks for the next task, once the
-    last one is done; then nothing holds what was sent any more. Each cleanup is a line in the job's
-    log and one in `record`, a file of JSON lines in the job's folder ("" for none).
+    Server: cleans up once per round, when the next round starts, and when the run ends; trims before and
+    after each result is processed. Client: cleans up after a task is done and before it asks for the
+    next one, when nothing holds what was sent any more. Each cleanup writes a line to the job's log and
+    to `record`, a file of JSON lines in the job's folder ("" for none).
 
     Args:
         every: rounds (on a client, tasks) between cleanups; 0 for none.
         per_result: trims before and after each result.
-        release_results: lets go of a result that has been processed; NVFlare's context would hold the
-            last one until the next comes.
-        at_once: has freed memory go back at once, see `ebb.give_back_at_once`: lower peaks for more time
-            in the system.
+        release_results: drops a result once it is processed; NVFlare's context would hold the last one
+            until the next arrives.
+        at_once: makes freed memory go back at once, see `ebb.give_back_at_once`: lower peaks, more system
+            time.
         share_broadcast: NVFlare copies the whole model before it sends it, so that nobody changes it
-            meanwhile. With this, NumPy arrays are not copied but read-only until aggregation starts. For
-            workflows that change no array of the global model in place, such as FedAvg.
+            meanwhile. With this, NumPy arrays are not copied, but are read-only until aggregation starts.
+            For workflows that change no array of the global model in place, such as FedAvg.
         cuda_empty_cache: empties PyTorch's CUDA cache as well.
         patch: makes NVFlare's own cleanups use Ebb, see `ebb.nvflare.patch`.
         record: the name of the file.

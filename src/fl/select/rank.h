@@ -58,8 +58,8 @@ Ids candidates(const std::vector<bool>& taken, std::size_t picks, double toleran
 /// Shifts and scales to [0, 1]; all 0 where all are equal.
 void normalise(std::span<double> values);
 
-/// What is known of each client, normalised; 1 where nothing is known yet, less for whoever was
-/// chosen in vain.
+/// What is known of each client, normalised; 1 if nothing is known yet, less if the client was
+/// chosen and did not answer.
 std::vector<double> hopeful(std::span<const Client> clients, std::optional<double> Client::*what);
 
 /// The smallest of `values` that at least `share` of them do not exceed. Requires: one value.

@@ -10,10 +10,10 @@ using plan::NetworkLayer;
 
 namespace {
 
-/// Below so many channels that come into a convolution, groups of them leave a card idle.
+/// Grouped convolutions with fewer input channels than this leave a GPU idle.
 constexpr std::uint64_t kManyChannels = 32;
 
-/// Channels that come into most convolutions of a network.
+/// The usual number of input channels of a network's convolutions.
 std::uint64_t usual_channels(const NetworkShape& shape) {
   std::vector<std::uint64_t> channels;
   for (const ParameterShape& parameter : shape.parameters) {

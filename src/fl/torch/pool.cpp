@@ -9,7 +9,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
-/// Rows of pictures, two of which become one.
+/// The planes of a batch of pictures; pooling makes one row out of two.
 struct Shape {
   explicit Shape(const at::Tensor& pictures)
       : planes(pictures.size(0) * pictures.size(1)),
@@ -21,7 +21,7 @@ struct Shape {
   std::int64_t width;
 };
 
-/// What is no number stands above all: it must not get lost.
+/// NaN counts as larger than every number, so that pooling passes it on.
 bool is_above(float one, float other) {
   return one > other || one != one;
 }

@@ -45,8 +45,8 @@ class TorchTrainer final : public Trainer {
  private:
   /// What one thread works with.
   struct Slot {
-    /// At least so many floats for pictures. All are numbers: those that do not count are computed
-    /// with, too.
+    /// Makes room for at least this many floats of pictures. All of them are initialised, because
+    /// the unused ones are computed with, too.
     void make_room(std::size_t floats) {
       if (pictures.size() < floats) pictures.resize(floats);
     }
