@@ -108,33 +108,4 @@ Lane& Core::ensure_lane(Pool& pool, StreamId stream) {
   return *lane;
 }
 
-Address Core::allocate_at(Address address, std::uint64_t bytes, StreamId stream) {
-  if (bytes - 1 >= kAbsurdSize - 1 || address % kMinBlock != 0) return 0;
-  if (waiting_) on_wait_possible(stream);
-  const std::uint64_t rounded = round_(bytes);
-  Pool& pool = (scopes_.empty() ? default_ : route(stream)).half(rounded <= kSmallLimit);
-  Lane* lane = pool.find_lane(stream);
-  if (lane == nullptr) return 0;
-  Block* block = lane->free.first_at_least(rounded);
-  while (block != nullptr &&
-         !(block->address <= address && address + rounded <= block->address + block->size)) {
-    block = lane->free.after(block);
-  }
-  if (block == nullptr) return 0;
-  lane->free.erase(block);
-  const auto kept = metadata_;
-  set_metadata((kept != nullptr ? *kept : std::string()) + "mallocWithAddress");
-  // What lies before is handed out and given back, which PyTorch's counters and history show.
-  Address prefix = 0;
-  if (block->address != address) {
-    const std::uint64_t before = address - block->address;
-    prefix = hand_out(block, *lane, before, before, true);
-    lane->free.erase(block);
-  }
-  hand_out(block, *lane, bytes, rounded, should_split(pool, block, rounded));
-  if (prefix != 0) free(prefix);
-  metadata_ = kept;
-  return address;
-}
-
 }  // namespace ebb::cache

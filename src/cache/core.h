@@ -98,9 +98,6 @@ class Core {
   /// Keeps a block, once freed, from being reused before what `stream` has queued until then is
   /// done. False when `address` was not handed out.
   bool record_stream(Address address, StreamId stream);
-  /// The block at this very address, of a stream's own free memory: PyTorch's resize with a hint
-  /// (2.13 on). 0 when it is not free.
-  Address allocate_at(Address address, std::uint64_t bytes, StreamId stream);
   /// Bytes of the block handed out at `address`; 0 when there is none.
   std::uint64_t size_of(Address address) const;
   /// The segment that the block handed out at `address` lies in, or the unbroken run of mapped
@@ -143,9 +140,6 @@ class Core {
   void set_use_on_oom(PoolId id, bool on);
   int pool_uses(PoolId id) const;
 
-  /// Called when a search fails, before the driver is asked; true when it freed something.
-  void add_free_memory_callback(std::function<bool()> callback);
-
   // Statistics and history.
   const Stats& stats() const { return stats_; }
   const std::map<PoolId, PooledCounter>& private_reserved() const { return private_reserved_; }
@@ -153,8 +147,6 @@ class Core {
   void reset_sums();
   void record_history(const HistoryOptions& options);
   void set_trace_sink(TraceSink* sink);
-  void set_metadata(std::string text);
-  void annotate(Address address, std::string text);
   std::vector<TraceEntry> history() const { return history_.entries(); }
   /// Adds the `snapshot` entry that PyTorch leaves behind each snapshot.
   void note_snapshot();
@@ -227,7 +219,6 @@ class Core {
   Block* search_overflow_pools(const Request& request);
   void fail(const Request& request, FailureKind kind, Failure&& tried);
   Address refuse_size(std::uint64_t bytes, StreamId stream);
-  bool run_free_memory_callbacks();
   base::Result<Address> segment_from_driver(const Request& request);
 
   // expandable.cpp
@@ -310,12 +301,10 @@ class Core {
   std::size_t pending_ = 0;
 
   Failure last_failure_;
-  std::vector<std::function<bool()>> callbacks_;
   TraceBuffer history_;
   bool recording_ = false;
   std::uint32_t skipped_actions_ = 0;
   TraceSink* sink_ = nullptr;
-  std::shared_ptr<const std::string> metadata_;
 
   device::Driver& driver_;
   int device_;

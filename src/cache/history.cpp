@@ -25,7 +25,6 @@ void Core::note(Action action, Address address, std::uint64_t size, StreamId str
   entry.stream = stream;
   entry.pool = pool;
   entry.time_us = unix_time_us_ != nullptr ? unix_time_us_() : system_time_us();
-  entry.metadata = metadata_;
   if (sink_ != nullptr) sink_->on_entry(entry);
   const bool skipped = (skipped_actions_ >> static_cast<unsigned>(action) & 1U) != 0;
   if (recording_ && !skipped) history_.append(std::move(entry));
@@ -52,18 +51,6 @@ void Core::record_history(const HistoryOptions& options) {
 void Core::set_trace_sink(TraceSink* sink) {
   sink_ = sink;
   tracing_ = recording_ || sink_ != nullptr;
-}
-
-void Core::set_metadata(std::string text) {
-  metadata_ = text.empty() ? nullptr : std::make_shared<const std::string>(std::move(text));
-}
-
-void Core::annotate(Address address, std::string text) {
-  const Block* block = handed_out_.find(address);
-  if (block == nullptr || !tracing_) return;
-  const auto kept = std::exchange(metadata_, std::make_shared<const std::string>(std::move(text)));
-  note_block(Action::annotate, block);
-  metadata_ = kept;
 }
 
 void Core::note_snapshot() {

@@ -9,11 +9,6 @@ Block* Core::miss(const Request& request) {
   Failure tried;
   base::Error error;
   Block* block = nullptr;
-  if (run_free_memory_callbacks()) {
-    tried.searched_again = true;
-    block = search(*request.pool, request.pool->find_lane(request.stream), request.rounded);
-    if (block != nullptr) return block;
-  }
   if (collecting_) {
     const std::uint64_t before = reserved_;
     collect_garbage();
@@ -148,18 +143,6 @@ Block* Core::search_overflow_pools(const Request& request) {
     if (block != nullptr) return block;
   }
   return nullptr;
-}
-
-bool Core::run_free_memory_callbacks() {
-  bool freed = false;
-  for (std::size_t i = 0; i < callbacks_.size(); ++i) {
-    // A copy, because the callback may add another one.
-    const std::function<bool()> callback = callbacks_[i];
-    if (lock_break_ != nullptr) lock_break_->leave();
-    freed |= callback();
-    if (lock_break_ != nullptr) lock_break_->enter();
-  }
-  return freed;
 }
 
 Address Core::refuse_size(std::uint64_t bytes, StreamId stream) {

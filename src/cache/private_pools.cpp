@@ -146,8 +146,4 @@ int Core::pool_uses(PoolId id) const {
   return pool == nullptr ? 0 : pool->uses;
 }
 
-void Core::add_free_memory_callback(std::function<bool()> callback) {
-  callbacks_.push_back(std::move(callback));
-}
-
 }  // namespace ebb::cache

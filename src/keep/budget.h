@@ -28,9 +28,6 @@ class CleanupBudget {
   /// What the cleanup that allows() let through, or any other one, gave and took.
   void spent(std::uint64_t rss_after, std::uint64_t returned, double seconds);
 
-  /// Seconds of cleanup so far.
-  double seconds_spent() const { return seconds_spent_; }
-
  private:
   std::int64_t start_ns_;
   double seconds_spent_ = 0;

@@ -58,8 +58,6 @@ class CleanupPolicy {
   /// The process does not answer any more: forget what was asked.
   void forget_question() { asked_ = false; }
 
-  double seconds_spent() const { return spent_; }
-
  private:
   std::optional<wire::Reason> decide(wire::Reason reason);
   bool is_affordable(double seconds, std::uint64_t bytes) const;

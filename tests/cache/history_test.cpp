@@ -60,25 +60,17 @@ TEST(History, LeavesOutSkippedActions) {
   EXPECT_EQ(world.happened(), (Lines{"alloc 100", "free_completed 100"}));
 }
 
-TEST(History, CarriesMetadataPoolAndTime) {
+TEST(History, CarriesTheTime) {
   static std::int64_t now;
   now = 1000;
   CoreOptions options;
   options.unix_time_us = [] { return now++; };
   World world("", 14, {}, options);
-  world.core->set_metadata("step 3");
-  const Address block = world.allocate(100);
-  world.core->annotate(block, "weights");
-  world.core->annotate(block + 512, "nothing there");
+  world.allocate(100);
   const std::vector<TraceEntry> entries = world.core->history();
-  ASSERT_EQ(entries.size(), 3U);
+  ASSERT_EQ(entries.size(), 2U);
   EXPECT_EQ(entries[0].time_us, 1000);
-  EXPECT_EQ(*entries[1].metadata, "step 3");
-  EXPECT_EQ(entries[2].action, Action::annotate);
-  EXPECT_EQ(*entries[2].metadata, "weights");
-  world.core->set_metadata("");
-  world.free(block);
-  EXPECT_EQ(world.core->history().back().metadata, nullptr);
+  EXPECT_EQ(entries[1].time_us, 1001);
 }
 
 class Counting final : public TraceSink {
