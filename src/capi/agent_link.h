@@ -17,7 +17,7 @@ void announce_round(std::uint64_t number);
 /// Tells the supervisor what a cleanup of the job's own did.
 void announce_cleanup(const keep::CleanupReport& report);
 
-/// 1 where a supervisor is connected.
+/// Whether a supervisor is connected.
 bool is_supervised();
 
 }  // namespace ebb::capi

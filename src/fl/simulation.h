@@ -17,8 +17,7 @@
 #include "keep/cleanup.h"
 
 // fl: federated learning, simulated. Many clients, few in memory at a time; the same bits however
-// it is executed. May include base, sense, trace, trend, heap, keep and plan; libtorch lives in
-// fl/torch alone.
+// it is executed. libtorch lives in fl/torch alone.
 
 namespace ebb::fl {
 

@@ -11,10 +11,10 @@
 
 namespace ebb::fl {
 
-/// The weighted mean of model updates, added as clients finish: 8 bytes per parameter however many
-/// there are. Each contribution is rounded to a multiple of one small unit, by itself; what follows
-/// is integer arithmetic, so order, threads and ranks cannot change a bit of it. add() is
-/// thread-safe, the rest is not.
+/// The weighted sum of model updates, added as clients finish: 8 bytes per parameter for any number
+/// of clients. Each contribution is rounded by itself to a multiple of a small unit, and so is its
+/// weight; the rest is integer arithmetic, so that order, threads and ranks cannot change a bit of
+/// the result. add() is thread-safe, the rest is not.
 class UpdateSum {
  public:
   /// No parameter may move further than this in one round.

@@ -10,7 +10,7 @@
 #include "heap/detect.h"
 
 // heap: the malloc this process runs on. Detect it, read it, make it give back. One file per
-// allocator behind one interface. May include base and sense.
+// allocator behind one interface.
 
 namespace ebb::heap {
 

@@ -14,7 +14,7 @@
 #include "heap/host_allocator.h"
 
 // keep: what to do with memory and when. Cleanup, round schedules by role, thresholds, the
-// environment a job should start with. May include base, sense and heap.
+// environment a job should start with.
 
 namespace ebb::keep {
 

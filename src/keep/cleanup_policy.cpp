@@ -8,7 +8,7 @@ namespace {
 
 // What was returned "comes back at once" within so many times the time it had been unused.
 constexpr double kAtOnce = 2;
-// A cleanup that took less time teaches nothing about the cost of a byte.
+// A cleanup that returned less teaches nothing about the cost of a byte.
 constexpr std::uint64_t kLeastTelling = 8ULL << 20;
 
 bool is_worth(std::uint64_t bytes, std::uint64_t rss, std::uint64_t least, double share) {

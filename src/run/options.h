@@ -9,7 +9,7 @@
 #include "sense/memory_info.h"
 
 // run: the supervisor. Starts any program with its memory managed: environment, agent, readings,
-// cleanups, thresholds, the record. May include everything below but page.
+// cleanups, thresholds, the record.
 
 namespace ebb::run {
 

@@ -13,7 +13,7 @@
 namespace ebb::sense {
 
 // The layer `sense` reads what the kernel and the driver tell: processes, the machine, control
-// groups, pressure, GPUs. It changes nothing and may include `base` only.
+// groups, pressure, GPUs. It changes nothing.
 
 /// The kernel's view of one process, in bytes. Parts that a kernel does not tell are empty.
 struct ProcessReading {

@@ -15,7 +15,7 @@ using trend::Point;
 
 constexpr std::size_t kCells = 1024;
 
-/// One point per stretch of equal length, chosen by `is_better`.
+/// One point per stretch of equal length: the lowest of its values, or the highest.
 class EvenSeries {
  public:
   EvenSeries(double from, double until, bool highest)

@@ -12,7 +12,7 @@
 #include "story/process_series.h"
 
 // story: what a recorded run means. Builds series out of `record`, has `keep` judge each process,
-// and makes one verdict of it. May include base, trend, keep and record. All functions are pure.
+// and makes one verdict of it. All functions are pure.
 
 namespace ebb::story {
 
@@ -63,7 +63,7 @@ base::Json to_json(const record::RunSummary& run);
 /// Doctor's shape with `run` and `process` beside it.
 base::Json verdict_json(const record::RecordedRun& run, const RunStory& story);
 
-/// verdict_json with `processes`, `cleanups`, `place` and `events`.
+/// verdict_json with `processes`, `cleanups` and `events`.
 base::Json report_json(const record::RecordedRun& run, const RunStory& story);
 
 }  // namespace ebb::story
