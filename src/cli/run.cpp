@@ -46,8 +46,7 @@ base::Result<run::Options> options_from(const RunWords& words) {
   }
   options.allocator = words.allocator;
   options.thresholds = {words.warn, words.critical};
-  if (const auto ordered = sense::level_of({}, options.thresholds); !ordered)
-    return ordered.error();
+  if (const auto valid = sense::check(options.thresholds); !valid) return valid.error();
   if (words.on_critical == "stop") {
     options.on_critical = run::OnCritical::stop;
   } else if (words.on_critical != "clean") {
