@@ -125,15 +125,16 @@ Core::Attempt Core::obtain_plain(const Request& request, Block*& block, base::Er
   if (request.segment >= max_split_) stats_.oversize_segments.increase(1);
   ++stats_.num_device_alloc;
   if (request.pool->owner != nullptr) ++request.pool->owner->segments;
-  if (tracing_) {
-    note(Action::segment_alloc, *address, request.segment, request.stream, id_of(*request.pool));
+  if (history_.is_on()) {
+    history_.note(Action::segment_alloc, *address, request.segment, request.stream,
+                  id_of(*request.pool));
   }
   return Attempt::ok;
 }
 
 Block* Core::search_overflow_pools(const Request& request) {
   if (request.pool->owner != nullptr) return nullptr;
-  for (const auto& [id, owner] : private_pools_) {
+  for (const auto& [id, owner] : private_pools_.all()) {
     if (!owner->options.use_on_oom) continue;
     Pool& pool = owner->pools.half(request.pool->small);
     const bool expandable = pool.expandable;
@@ -163,8 +164,9 @@ void Core::fail(const Request& request, FailureKind kind, Failure&& tried) {
       device_free = memory->free;
       device_total = memory->total;
     }
-    if (tracing_) {
-      note(Action::oom, device_free, request.rounded, request.stream, id_of(*request.pool));
+    if (history_.is_on()) {
+      history_.note(Action::oom, device_free, request.rounded, request.stream,
+                    id_of(*request.pool));
     }
     ++stats_.num_ooms;
   }

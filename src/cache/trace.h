@@ -43,7 +43,7 @@ struct HistoryOptions {
 class TraceBuffer {
  public:
   void set_capacity(std::size_t entries) { capacity_ = entries == 0 ? 1 : entries; }
-  void append(TraceEntry entry);
+  void append(const TraceEntry& entry);
   void clear();
   std::size_t size() const { return entries_.size(); }
   std::vector<TraceEntry> entries() const;

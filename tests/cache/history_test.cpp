@@ -92,5 +92,40 @@ TEST(History, ASinkSeesEveryEntryWithoutABuffer) {
   EXPECT_EQ(sink.entries, 4);
 }
 
+TEST(HistoryByItself, IsOnWhileItRecordsOrHasASink) {
+  History history(nullptr);
+  EXPECT_FALSE(history.is_on());
+  Counting sink;
+  history.set_sink(&sink);
+  EXPECT_TRUE(history.is_on());
+  history.note(Action::alloc, 512, 100, 0, {});
+  EXPECT_EQ(sink.entries, 1);
+  EXPECT_TRUE(history.entries().empty());
+  history.record({});
+  history.set_sink(nullptr);
+  EXPECT_TRUE(history.is_on());
+  history.record({.enabled = false});
+  EXPECT_FALSE(history.is_on());
+}
+
+TEST(HistoryByItself, KeepsWhatItWasToldAndWhen) {
+  History history([]() -> std::int64_t { return 77; });
+  history.record({.skipped = {Action::free_requested}});
+  history.note(Action::alloc, 512, 100, 7, {0, 3});
+  history.note(Action::free_requested, 512, 100, 7, {0, 3});
+  std::vector<TraceEntry> entries = history.entries();
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_EQ(entries[0].action, Action::alloc);
+  EXPECT_EQ(entries[0].address, 512U);
+  EXPECT_EQ(entries[0].size, 100U);
+  EXPECT_EQ(entries[0].stream, 7U);
+  EXPECT_EQ(entries[0].pool, (PoolId{0, 3}));
+  EXPECT_EQ(entries[0].time_us, 77);
+  history.record({.enabled = false});
+  EXPECT_EQ(history.entries().size(), 1U);
+  history.record({.clear = true});
+  EXPECT_TRUE(history.entries().empty());
+}
+
 }  // namespace
 }  // namespace ebb::cache
