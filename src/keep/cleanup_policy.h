@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "keep/budget.h"
+#include "keep/cleanup_cost.h"
 #include "wire/message.h"
 
 namespace ebb::keep {
@@ -66,9 +67,7 @@ class CleanupPolicy {
 
   bool is_told_ = true;
   bool asked_ = false;
-  double spent_ = 0;
-  double last_cost_ = 0;
-  double seconds_per_byte_ = 60e-3 / (1ULL << 30);  // of glibc, to begin with
+  CleanupCost cost_;
 
   std::optional<std::uint64_t> retained_;  // last known
   std::optional<double> large_since_;
