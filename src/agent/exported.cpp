@@ -8,6 +8,7 @@
 #include <new>
 
 #include "agent/agent.h"
+#include "keep/settings.h"
 
 #define EBB_EXPORT __attribute__((visibility("default")))
 
@@ -24,10 +25,11 @@ Agent::Delegate early_cleaner = nullptr;
 
 [[gnu::constructor]] void begin() {
   const char* socket = std::getenv("EBB_SOCKET");
-  const char* disabled = std::getenv("EBB_DISABLE");
   if (socket == nullptr || socket[0] != '/' || getauxval(AT_SECURE) != 0) return;
-  if (disabled != nullptr && disabled[0] != '\0' && std::strcmp(disabled, "0") != 0) return;
   try {
+    // A value that cannot be read more likely asks for less of Ebb than for more.
+    const auto disabled = ebb::keep::is_disabled();
+    if (!disabled || *disabled) return;
     the_agent = new Agent(socket);
   } catch (const std::bad_alloc&) {
     return;

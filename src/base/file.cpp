@@ -2,12 +2,13 @@
 #include "base/file.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <utility>
+
+#include "base/clock.h"
+#include "base/text.h"
 
 namespace ebb::base {
 namespace {
@@ -28,6 +29,20 @@ int write_all(int descriptor, std::string_view content) {
     content.remove_prefix(static_cast<std::size_t>(put));
   }
   return 0;
+}
+
+/// A new file with a name that nobody else has, or none and errno. Not by mkostemp, whose mode is
+/// 0600: a new file of the user's should be as any other one of theirs, and to ask for the umask is
+/// to change it, for all threads of a process that is not ours.
+FileDescriptor create_beside(const std::string& path, std::string& name) {
+  constexpr int kMostTries = 100;
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    name = format_text("%s.%d-%llx", path.c_str(), static_cast<int>(::getpid()),
+                       static_cast<unsigned long long>(system_clock().now_ns()));
+    FileDescriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (file.is_open() || errno != EEXIST) return file;
+  }
+  return {};
 }
 
 }  // namespace
@@ -75,14 +90,10 @@ Result<std::string> read_file(const std::string& path, std::uint64_t limit) {
 }
 
 Status write_file_atomically(const std::string& path, std::string_view content) {
-  std::string temporary = path + ".XXXXXX";
-  FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
+  std::string temporary;
+  FileDescriptor file = create_beside(path, temporary);
   if (!file.is_open()) return system_error(errno, "cannot create a file beside %s", path.c_str());
-  // mkostemp gives 0600; a new file of the user's should be as any other one of theirs.
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  int failure = ::fchmod(file.get(), 0666 & ~mask) == 0 ? 0 : errno;
-  if (failure == 0) failure = write_all(file.get(), content);
+  int failure = write_all(file.get(), content);
   if (failure == 0 && ::fsync(file.get()) != 0) failure = errno;
   file.close();
   if (failure == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) failure = errno;

@@ -85,13 +85,6 @@ std::optional<std::uint64_t> parse_unsigned(std::string_view text, int base) {
   return value;
 }
 
-std::optional<std::int64_t> parse_signed(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 std::optional<double> parse_double(std::string_view text) {
   double value = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -26,9 +26,6 @@ std::vector<std::string_view> words(std::string_view text);
 /// The whole of `text` as a number; nothing for signs, blanks, other characters or overflow.
 std::optional<std::uint64_t> parse_unsigned(std::string_view text, int base = 10);
 
-/// The whole of `text` as a signed decimal number, or nothing.
-std::optional<std::int64_t> parse_signed(std::string_view text);
-
 /// The whole of `text` as a finite floating-point number, or nothing.
 std::optional<double> parse_double(std::string_view text);
 

@@ -51,7 +51,7 @@ base::Status Core::adopt(const std::vector<SnapshotSegment>& segments,
                          const std::function<void(Address)>& expect) {
   for (std::size_t at = 0; at < segments.size();) {
     const SnapshotSegment& first = segments[at];
-    PrivatePool* owner = first.pool.is_default() ? nullptr : find_pool(first.pool);
+    PrivatePool* owner = first.pool.is_default() ? nullptr : private_pools_.find(first.pool);
     if (owner == nullptr && !first.pool.is_default()) {
       return base::error(base::Code::bad_input, "segment %zu is of an unknown pool", at);
     }

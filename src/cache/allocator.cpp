@@ -29,15 +29,8 @@ Address Allocator::try_allocate(std::uint64_t bytes, StreamId stream, Failure* f
 }
 
 Address Allocator::fail(Failure* failure) {
-  Failure last = core_->last_failure();
-  std::vector<std::function<void(const OutOfMemoryNotice&)>> observers;
-  if (last.kind == FailureKind::out_of_memory) observers = observers_;
+  if (failure != nullptr) *failure = core_->last_failure();
   mutex_.unlock();
-  const std::uint64_t allowed = last.limit != kUnlimited ? last.limit : last.device_total;
-  for (const auto& observer : observers) {
-    observer({last.device, last.segment, allowed, last.device_free});
-  }
-  if (failure != nullptr) *failure = std::move(last);
   return 0;
 }
 
@@ -56,11 +49,6 @@ bool Allocator::free(Address address) {
 bool Allocator::record_stream(Address address, StreamId stream) {
   const FastLock lock(mutex_);
   return core_->record_stream(address, stream);
-}
-
-Address Allocator::allocate_at(Address address, std::uint64_t bytes, StreamId stream) {
-  const FastLock lock(mutex_);
-  return core_->allocate_at(address, bytes, stream);
 }
 
 std::uint64_t Allocator::size_of(Address address) const {
@@ -146,16 +134,6 @@ int Allocator::pool_uses(PoolId id) const {
   return core_->pool_uses(id);
 }
 
-void Allocator::add_free_memory_callback(std::function<bool()> callback) {
-  const FastLock lock(mutex_);
-  core_->add_free_memory_callback(std::move(callback));
-}
-
-void Allocator::add_out_of_memory_observer(std::function<void(const OutOfMemoryNotice&)> observer) {
-  const FastLock lock(mutex_);
-  observers_.push_back(std::move(observer));
-}
-
 StatsTable Allocator::memory_stats() const {
   const FastLock lock(mutex_);
   return cache::memory_stats(core_->stats(), core_->private_reserved(), profile_);
@@ -193,16 +171,6 @@ std::string Allocator::memory_summary(bool abbreviated) const {
 void Allocator::record_history(const HistoryOptions& options) {
   const FastLock lock(mutex_);
   core_->record_history(options);
-}
-
-void Allocator::set_metadata(std::string text) {
-  const FastLock lock(mutex_);
-  core_->set_metadata(std::move(text));
-}
-
-void Allocator::annotate(Address address, std::string text) {
-  const FastLock lock(mutex_);
-  core_->annotate(address, std::move(text));
 }
 
 Snapshot Allocator::snapshot() {

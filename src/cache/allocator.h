@@ -13,16 +13,8 @@
 
 namespace ebb::cache {
 
-/// What an observer is told when a request got no memory, as PyTorch tells it.
-struct OutOfMemoryNotice {
-  int device = 0;
-  std::uint64_t segment = 0;  ///< bytes asked of the driver
-  std::uint64_t allowed = 0;  ///< the byte limit, or the device's memory
-  std::uint64_t device_free = 0;
-};
-
 /// PyTorch's caching allocator for one device, thread-safe: one lock around `Core`, whose functions
-/// these are. Observers and callbacks run outside the lock and may call the allocator.
+/// these are.
 class Allocator final : private LockBreak {
  public:
   /// `options.lock_break` is the allocator's own business. The driver outlives the allocator.
@@ -35,7 +27,6 @@ class Allocator final : private LockBreak {
   base::Result<Address> allocate(std::uint64_t bytes, StreamId stream);
   bool free(Address address);
   bool record_stream(Address address, StreamId stream);
-  Address allocate_at(Address address, std::uint64_t bytes, StreamId stream);
   std::uint64_t size_of(Address address) const;
   MemoryRange segment_of(Address address) const;
 
@@ -57,9 +48,6 @@ class Allocator final : private LockBreak {
   void set_use_on_oom(PoolId id, bool on);
   int pool_uses(PoolId id) const;
 
-  void add_free_memory_callback(std::function<bool()> callback);
-  void add_out_of_memory_observer(std::function<void(const OutOfMemoryNotice&)> observer);
-
   StatsTable memory_stats() const;
   Stats stats() const;
   std::uint64_t reserved() const;
@@ -70,8 +58,6 @@ class Allocator final : private LockBreak {
   std::string memory_summary(bool abbreviated = false) const;
 
   void record_history(const HistoryOptions& options);
-  void set_metadata(std::string text);
-  void annotate(Address address, std::string text);
   Snapshot snapshot();
   /// The same as the next device of a snapshot.
   void add_to(Snapshot& snapshot);
@@ -91,7 +77,6 @@ class Allocator final : private LockBreak {
   device::DeviceInfo info_;
   mutable FastMutex mutex_;
   std::unique_ptr<Core> core_ EBB_GUARDED_BY(mutex_);
-  std::vector<std::function<void(const OutOfMemoryNotice&)>> observers_ EBB_GUARDED_BY(mutex_);
 };
 
 }  // namespace ebb::cache

@@ -26,22 +26,19 @@ Core::Core(device::Driver& driver, int device, const CoreOptions& options, devic
       info_(std::move(info)),
       profile_(options.profile),
       counters_(options.counters != nullptr ? options.counters : &own_counters_),
-      completions_(options.completions),
-      topology_(options.topology),
       lock_break_(options.lock_break),
-      unix_time_us_(options.unix_time_us) {
+      waits_(driver, device,
+             {profile_.drops_capture_streams(), options.completions, options.topology},
+             [this](Block* block) { end_wait(block); }),
+      history_(options.unix_time_us),
+      private_pools_(settings_, profile_, *counters_) {
   const std::uint64_t max_split = options.settings.max_split_size;
   stats_.max_split_size = max_split == kUnlimited ? -1 : static_cast<std::int64_t>(max_split);
   if (profile_.tie_break == TieBreak::creation) slab_.number_blocks();
-  set_up_pool(default_, nullptr);
+  set_up(default_, nullptr);
 }
 
 Core::~Core() {
-  for (SideQueue& queue : queues_) {
-    for (const PendingEvent& pending : queue.events) {
-      static_cast<void>(driver_.destroy_event(device_, pending.event));
-    }
-  }
   for_each_segment([this](Block* first, const Segment& segment) {
     if (!segment.expandable()) {
       SegmentSource* source =
@@ -108,33 +105,49 @@ Lane& Core::ensure_lane(Pool& pool, StreamId stream) {
   return *lane;
 }
 
-Address Core::allocate_at(Address address, std::uint64_t bytes, StreamId stream) {
-  if (bytes - 1 >= kAbsurdSize - 1 || address % kMinBlock != 0) return 0;
-  if (waiting_) on_wait_possible(stream);
-  const std::uint64_t rounded = round_(bytes);
-  Pool& pool = (scopes_.empty() ? default_ : route(stream)).half(rounded <= kSmallLimit);
-  Lane* lane = pool.find_lane(stream);
-  if (lane == nullptr) return 0;
-  Block* block = lane->free.first_at_least(rounded);
-  while (block != nullptr &&
-         !(block->address <= address && address + rounded <= block->address + block->size)) {
-    block = lane->free.after(block);
+PoolPair& Core::route(StreamId stream) {
+  PrivatePool* pool = private_pools_.route(stream);
+  return pool != nullptr ? pool->pools : default_;
+}
+
+PoolId Core::id_of(const Pool& pool) const {
+  return pool.owner != nullptr ? pool.owner->id : PoolId{};
+}
+
+void Core::note_block(Action action, const Block* block) {
+  const Lane& lane = lane_of(block);
+  history_.note(action, block->address, block->requested, lane.stream, id_of(*lane.pool));
+}
+
+void Core::note_snapshot() {
+  if (!history_.is_on()) return;
+  history_.note(Action::snapshot, 0,
+                static_cast<std::uint64_t>(stats_.current(Metric::active_bytes)), 0, {});
+}
+
+void Core::record_history(const HistoryOptions& options) {
+  HistoryOptions adjusted = options;
+  adjusted.clear |= !options.enabled && profile_.clears_history_when_disabled();
+  history_.record(adjusted);
+}
+
+void Core::count_reserved(const Pool& pool, std::int64_t by) {
+  stats_.reserved_bytes.change(pool.small, by);
+  if (pool.owner != nullptr) private_reserved_[pool.owner->id].change(pool.small, by);
+}
+
+void Core::reset_peaks() {
+  stats_.reset_peaks();
+  for (auto& [id, counter] : private_reserved_) {
+    counter.reset_peak();
   }
-  if (block == nullptr) return 0;
-  lane->free.erase(block);
-  const auto kept = metadata_;
-  set_metadata((kept != nullptr ? *kept : std::string()) + "mallocWithAddress");
-  // What lies before is handed out and given back, which PyTorch's counters and history show.
-  Address prefix = 0;
-  if (block->address != address) {
-    const std::uint64_t before = address - block->address;
-    prefix = hand_out(block, *lane, before, before, true);
-    lane->free.erase(block);
+}
+
+void Core::reset_sums() {
+  stats_.reset_sums();
+  for (auto& [id, counter] : private_reserved_) {
+    counter.reset_sums();
   }
-  hand_out(block, *lane, bytes, rounded, should_split(pool, block, rounded));
-  if (prefix != 0) free(prefix);
-  metadata_ = kept;
-  return address;
 }
 
 }  // namespace ebb::cache

@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "cache/address_map.h"
 #include "cache/failure.h"
+#include "cache/history.h"
 #include "cache/pool.h"
+#include "cache/private_pools.h"
 #include "cache/rounding.h"
 #include "cache/settings.h"
 #include "cache/stats.h"
-#include "cache/trace.h"
+#include "cache/stream_waits.h"
 #include "device/driver.h"
 
 namespace ebb::cache {
@@ -27,33 +25,6 @@ struct SnapshotSegment;
 struct MemoryRange {
   Address address = 0;
   std::uint64_t size = 0;
-};
-
-/// Numbers that the devices of one process share. Thread-safe.
-struct ProcessCounters {
-  std::atomic<std::uint64_t> segments{0};
-  std::atomic<std::uint64_t> user_pools{1};
-  std::atomic<std::uint64_t> graph_pools{1};
-};
-
-/// Says which frees that wait for other streams are complete, in place of the driver's events: how
-/// a recording is replayed exactly, since neither time nor order of completion follow from it.
-class CompletionSource {
- public:
-  virtual ~CompletionSource() = default;
-  /// The next block, by address, whose wait is over; nothing when no other one is. With `waiting`
-  /// the allocator waits for all of them: it completes the ones not named in order of their free.
-  virtual std::optional<Address> next_completed(bool waiting) = 0;
-};
-
-/// Knows the graph that is being captured, for graph_capture_record_stream_reuse.
-class CaptureTopology {
- public:
-  virtual ~CaptureTopology() = default;
-  /// A block was freed that these streams used: remember where their captures stand.
-  virtual void mark_uses(Address address, StreamId own, const std::vector<StreamId>& others) = 0;
-  /// Whether everything remembered for the block precedes what `stream` captures next.
-  virtual bool uses_precede(Address address, StreamId stream) = 0;
 };
 
 /// Lets others at the allocator while a call into foreign code runs.
@@ -98,9 +69,6 @@ class Core {
   /// Keeps a block, once freed, from being reused before what `stream` has queued until then is
   /// done. False when `address` was not handed out.
   bool record_stream(Address address, StreamId stream);
-  /// The block at this very address, of a stream's own free memory: PyTorch's resize with a hint
-  /// (2.13 on). 0 when it is not free.
-  Address allocate_at(Address address, std::uint64_t bytes, StreamId stream);
   /// Bytes of the block handed out at `address`; 0 when there is none.
   std::uint64_t size_of(Address address) const;
   /// The segment that the block handed out at `address` lies in, or the unbroken run of mapped
@@ -128,33 +96,30 @@ class Core {
   base::Status adopt(const std::vector<SnapshotSegment>& segments,
                      const std::function<void(Address)>& expect);
 
-  // Private pools.
-  /// A new name: a user's pool, or a graph's own.
-  PoolId next_pool_id(bool for_graph);
-  /// Makes the pool, or adds a use to it. Fails when it was released already.
-  base::Status retain_pool(PoolId id, const PrivatePoolOptions& options = {});
+  // Private pools: see PrivatePools.
+  PoolId next_pool_id(bool for_graph) { return private_pools_.next_id(for_graph); }
+  base::Status retain_pool(PoolId id, const PrivatePoolOptions& options = {}) {
+    return private_pools_.retain(id, options);
+  }
   /// Takes one use away; without uses its memory is given back by the next release.
-  base::Status release_pool(PoolId id);
+  base::Status release_pool(PoolId id) { return private_pools_.release(id); }
   /// Gives back what a pool without uses holds, after waiting for its own blocks.
   base::Status empty_pool(PoolId id);
-  /// Requests that `filter` accepts go to the pool (which gets a use) until end_scope.
-  base::Status begin_scope(PoolId id, std::function<bool(StreamId)> filter);
+  base::Status begin_scope(PoolId id, std::function<bool(StreamId)> filter) {
+    return private_pools_.begin_scope(id, std::move(filter));
+  }
   base::Status end_scope(PoolId id);
-  void set_use_on_oom(PoolId id, bool on);
-  int pool_uses(PoolId id) const;
-
-  /// Called when a search fails, before the driver is asked; true when it freed something.
-  void add_free_memory_callback(std::function<bool()> callback);
+  void set_use_on_oom(PoolId id, bool on) { private_pools_.set_use_on_oom(id, on); }
+  int pool_uses(PoolId id) const { return private_pools_.uses(id); }
 
   // Statistics and history.
   const Stats& stats() const { return stats_; }
   const std::map<PoolId, PooledCounter>& private_reserved() const { return private_reserved_; }
   void reset_peaks();
   void reset_sums();
+  /// Clears it when it is switched off where that PyTorch would (2.3 on).
   void record_history(const HistoryOptions& options);
-  void set_trace_sink(TraceSink* sink);
-  void set_metadata(std::string text);
-  void annotate(Address address, std::string text);
+  void set_trace_sink(TraceSink* sink) { history_.set_sink(sink); }
   std::vector<TraceEntry> history() const { return history_.entries(); }
   /// Adds the `snapshot` entry that PyTorch leaves behind each snapshot.
   void note_snapshot();
@@ -184,18 +149,6 @@ class Core {
     Pool* pool = nullptr;
   };
   enum class Attempt : std::uint8_t { ok, out_of_memory, rejected, failed };
-  struct Scope {
-    PoolId id;
-    std::function<bool(StreamId)> filter;
-  };
-  struct PendingEvent {
-    device::EventId event = 0;
-    Block* block = nullptr;
-  };
-  struct SideQueue {
-    StreamId stream = 0;
-    std::deque<PendingEvent> events;
-  };
 
   Core(device::Driver& driver, int device, const CoreOptions& options, device::DeviceInfo info);
 
@@ -219,6 +172,10 @@ class Core {
 
   // core.cpp
   Lane& ensure_lane(Pool& pool, StreamId stream);
+  PoolPair& route(StreamId stream);
+  PoolId id_of(const Pool& pool) const;
+  void note_block(Action action, const Block* block);
+  void count_reserved(const Pool& pool, std::int64_t by);
 
   // miss.cpp: when no cached block fits.
   Block* miss(const Request& request);
@@ -227,7 +184,6 @@ class Core {
   Block* search_overflow_pools(const Request& request);
   void fail(const Request& request, FailureKind kind, Failure&& tried);
   Address refuse_size(std::uint64_t bytes, StreamId stream);
-  bool run_free_memory_callbacks();
   base::Result<Address> segment_from_driver(const Request& request);
 
   // expandable.cpp
@@ -247,49 +203,34 @@ class Core {
   void release_segment(Block* block);
   void discard_if_empty(PrivatePool* pool);
 
-  // events.cpp: other streams.
+  // streams.cpp: other streams.
   bool in_capture(StreamId stream);
   void on_wait_possible(StreamId stream);
   void release_shared(Block* block);
-  void insert_events(Block* block);
-  void insert_deferred_events();
-  void poll_events();
-  void wait_for_events(const PrivatePool* only);
-  void finish_wait(Block* block);
-  void complete_reusable(StreamId stream);
-  void complete_deferred_of(const PrivatePool* pool);
-  void complete_named(Address address);
-  void end_event(const PendingEvent& pending);
-  void drop_captured_uses(Block* block);
-  StreamUses& uses_of(Block* block);
-  void update_waiting() { waiting_ = pending_ != 0 || !deferred_.empty(); }
+  void end_wait(Block* block);
 
   // adopt.cpp
   void take_over(Block* block, Lane& lane);
 
-  // private_pools.cpp
-  PoolPair& route(StreamId stream);
-  void refresh_pool(Pool& pool) const;
-  void refresh_pools();
-  void set_up_pool(PoolPair& pools, PrivatePool* owner);
-  PrivatePool* find_pool(PoolId id) const;
-
-  // history.cpp
-  void note(Action action, Address address, std::uint64_t size, StreamId stream, PoolId pool);
-  void note_block(Action action, const Block* block);
-  PoolId id_of(const Pool& pool) const;
-  void count_reserved(const Pool& pool, std::int64_t by);
+  device::Driver& driver_;
+  const int device_;
+  const device::DeviceInfo info_;
+  const VersionProfile profile_;
+  Settings settings_;
+  ProcessCounters own_counters_;
+  ProcessCounters* counters_;
+  LockBreak* lock_break_;
 
   // Hot: read on every request.
+  StreamWaits waits_;
   Rounding round_;
   std::uint64_t max_split_ = kUnlimited;
   std::uint64_t non_split_rounding_ = 0;
-  bool waiting_ = false;     ///< a free waits for an event or for the end of a capture
   bool collecting_ = false;  ///< garbage collection is on, so searches are counted
-  bool tracing_ = false;
   std::uint32_t expandable_segments_ = 0;
+  History history_;
   PoolPair default_;
-  std::vector<Scope> scopes_;
+  PrivatePools private_pools_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   AddressMap handed_out_;
   BlockSlab slab_;
@@ -299,35 +240,8 @@ class Core {
   std::vector<std::uint32_t> unused_lanes_;
   std::uint64_t reserved_ = 0;
   std::uint64_t limit_ = kUnlimited;
-
-  std::map<PoolId, std::unique_ptr<PrivatePool>> private_pools_;
-  std::vector<PrivatePool*> freeable_;
   std::map<PoolId, PooledCounter> private_reserved_;
-
-  std::vector<SideQueue> queues_;
-  std::vector<Block*> waiting_blocks_;  ///< in order of their free, with a CompletionSource
-  std::vector<Block*> deferred_;        ///< freed in a capture
-  std::size_t pending_ = 0;
-
   Failure last_failure_;
-  std::vector<std::function<bool()>> callbacks_;
-  TraceBuffer history_;
-  bool recording_ = false;
-  std::uint32_t skipped_actions_ = 0;
-  TraceSink* sink_ = nullptr;
-  std::shared_ptr<const std::string> metadata_;
-
-  device::Driver& driver_;
-  int device_;
-  device::DeviceInfo info_;
-  VersionProfile profile_;
-  Settings settings_;
-  ProcessCounters own_counters_;
-  ProcessCounters* counters_;
-  CompletionSource* completions_;
-  CaptureTopology* topology_;
-  LockBreak* lock_break_;
-  std::int64_t (*unix_time_us_)();
 };
 
 }  // namespace ebb::cache

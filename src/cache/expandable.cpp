@@ -175,7 +175,8 @@ base::Status Core::map_front(Block* block, std::uint64_t size) {
   reserved_ += bytes;
   count_reserved(*lane.pool, static_cast<std::int64_t>(bytes));
   ++stats_.num_device_alloc;
-  if (tracing_) note(Action::segment_map, start, bytes, lane.stream, id_of(*lane.pool));
+  if (history_.is_on())
+    history_.note(Action::segment_map, start, bytes, lane.stream, id_of(*lane.pool));
   return {};
 }
 
@@ -226,7 +227,8 @@ void Core::unmap_inside(Block* block) {
   reserved_ -= bytes;
   count_reserved(*lane.pool, -static_cast<std::int64_t>(bytes));
   ++stats_.num_device_free;
-  if (tracing_) note(Action::segment_unmap, start, bytes, lane.stream, id_of(*lane.pool));
+  if (history_.is_on())
+    history_.note(Action::segment_unmap, start, bytes, lane.stream, id_of(*lane.pool));
 }
 
 void Core::destroy_expandable(Block* block) {

@@ -41,7 +41,6 @@ struct Failure {
   std::uint64_t largest_free = 0;         ///< the largest free block of all
   std::uint64_t largest_free_usable = 0;  ///< … of the request's own pool and stream
 
-  bool searched_again = false;  ///< after a callback freed something
   bool asked_overflow_pools = false;
   bool in_capture = false;              ///< so nothing could be synchronised and released
   bool retried = false;                 ///< after releasing everything

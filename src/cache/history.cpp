@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <chrono>
+#include "cache/history.h"
 
-#include "cache/core.h"
+#include <chrono>
 
 namespace ebb::cache {
 namespace {
@@ -13,82 +13,37 @@ std::int64_t system_time_us() {
 
 }  // namespace
 
-PoolId Core::id_of(const Pool& pool) const {
-  return pool.owner != nullptr ? pool.owner->id : PoolId{};
-}
+History::History(std::int64_t (*unix_time_us)())
+    : unix_time_us_(unix_time_us != nullptr ? unix_time_us : system_time_us) {}
 
-void Core::note(Action action, Address address, std::uint64_t size, StreamId stream, PoolId pool) {
+void History::note(Action action, Address address, std::uint64_t size, StreamId stream,
+                   PoolId pool) {
   TraceEntry entry;
   entry.action = action;
   entry.address = address;
   entry.size = size;
   entry.stream = stream;
   entry.pool = pool;
-  entry.time_us = unix_time_us_ != nullptr ? unix_time_us_() : system_time_us();
-  entry.metadata = metadata_;
+  entry.time_us = unix_time_us_();
   if (sink_ != nullptr) sink_->on_entry(entry);
-  const bool skipped = (skipped_actions_ >> static_cast<unsigned>(action) & 1U) != 0;
-  if (recording_ && !skipped) history_.append(std::move(entry));
+  const bool skipped = (skipped_ >> static_cast<unsigned>(action) & 1U) != 0;
+  if (recording_ && !skipped) kept_.append(entry);
 }
 
-void Core::note_block(Action action, const Block* block) {
-  const Lane& lane = lane_of(block);
-  note(action, block->address, block->requested, lane.stream, id_of(*lane.pool));
-}
-
-void Core::record_history(const HistoryOptions& options) {
-  if (options.clear || (!options.enabled && profile_.clears_history_when_disabled())) {
-    history_.clear();
-  }
+void History::record(const HistoryOptions& options) {
+  if (options.clear) kept_.clear();
   recording_ = options.enabled;
-  if (options.enabled) history_.set_capacity(options.max_entries);
-  skipped_actions_ = 0;
+  if (options.enabled) kept_.set_capacity(options.max_entries);
+  skipped_ = 0;
   for (const Action action : options.skipped) {
-    skipped_actions_ |= 1U << static_cast<unsigned>(action);
+    skipped_ |= 1U << static_cast<unsigned>(action);
   }
-  tracing_ = recording_ || sink_ != nullptr;
+  refresh();
 }
 
-void Core::set_trace_sink(TraceSink* sink) {
+void History::set_sink(TraceSink* sink) {
   sink_ = sink;
-  tracing_ = recording_ || sink_ != nullptr;
-}
-
-void Core::set_metadata(std::string text) {
-  metadata_ = text.empty() ? nullptr : std::make_shared<const std::string>(std::move(text));
-}
-
-void Core::annotate(Address address, std::string text) {
-  const Block* block = handed_out_.find(address);
-  if (block == nullptr || !tracing_) return;
-  const auto kept = std::exchange(metadata_, std::make_shared<const std::string>(std::move(text)));
-  note_block(Action::annotate, block);
-  metadata_ = kept;
-}
-
-void Core::note_snapshot() {
-  if (!tracing_) return;
-  note(Action::snapshot, 0, static_cast<std::uint64_t>(stats_.current(Metric::active_bytes)), 0,
-       {});
-}
-
-void Core::count_reserved(const Pool& pool, std::int64_t by) {
-  stats_.reserved_bytes.change(pool.small, by);
-  if (pool.owner != nullptr) private_reserved_[pool.owner->id].change(pool.small, by);
-}
-
-void Core::reset_peaks() {
-  stats_.reset_peaks();
-  for (auto& [id, counter] : private_reserved_) {
-    counter.reset_peak();
-  }
-}
-
-void Core::reset_sums() {
-  stats_.reset_sums();
-  for (auto& [id, counter] : private_reserved_) {
-    counter.reset_sums();
-  }
+  refresh();
 }
 
 }  // namespace ebb::cache

@@ -68,7 +68,7 @@ Address Core::hand_out(Block* block, Lane& lane, std::uint64_t bytes, std::uint6
                      static_cast<std::int64_t>(bytes));
   if (block->size >= max_split_) [[unlikely]]
     stats_.oversize_allocations.increase(1);
-  if (tracing_) [[unlikely]]
+  if (history_.is_on()) [[unlikely]]
     note_block(Action::alloc, block);
   return block->address;
 }
@@ -76,10 +76,10 @@ Address Core::hand_out(Block* block, Lane& lane, std::uint64_t bytes, std::uint6
 Address Core::allocate(std::uint64_t bytes, StreamId stream) {
   if (bytes - 1 >= kAbsurdSize - 1) [[unlikely]]
     return refuse_size(bytes, stream);
-  if (waiting_) [[unlikely]]
+  if (waits_.any()) [[unlikely]]
     on_wait_possible(stream);
   const std::uint64_t rounded = round_(bytes);
-  PoolPair& pools = scopes_.empty() ? default_ : route(stream);
+  PoolPair& pools = private_pools_.has_scopes() ? route(stream) : default_;
   Pool& pool = pools.half(rounded <= kSmallLimit);
   Block* block = find_cached(pool, pool.find_lane(stream), rounded);
   if (block == nullptr) [[unlikely]] {
@@ -111,7 +111,7 @@ void Core::absorb_next(Block* block) {
 }
 
 void Core::complete_free(Block* block) {
-  if (tracing_) [[unlikely]]
+  if (history_.is_on()) [[unlikely]]
     note_block(Action::free_completed, block);
   Lane& lane = lane_of(block);
   const bool small = lane.pool->small;
@@ -155,7 +155,7 @@ bool Core::free(Address address) {
   stats_.on_free(lane_of(block).pool->small, static_cast<std::int64_t>(block->size));
   if (block->size >= max_split_) [[unlikely]]
     stats_.oversize_allocations.decrease(1);
-  if (tracing_) [[unlikely]]
+  if (history_.is_on()) [[unlikely]]
     note_block(Action::free_requested, block);
   if (block->shared) [[unlikely]] {
     release_shared(block);

@@ -38,7 +38,8 @@ void Core::apply(const Settings& settings) {
   max_split_ = settings_.max_split_size;
   non_split_rounding_ = settings_.max_non_split_rounding;
   collecting_ = limit_ != kUnlimited && settings_.garbage_collection_threshold > 0;
-  refresh_pools();
+  refresh_rules(default_, settings_, profile_);
+  private_pools_.refresh();
 }
 
 }  // namespace ebb::cache

@@ -9,11 +9,6 @@ Block* Core::miss(const Request& request) {
   Failure tried;
   base::Error error;
   Block* block = nullptr;
-  if (run_free_memory_callbacks()) {
-    tried.searched_again = true;
-    block = search(*request.pool, request.pool->find_lane(request.stream), request.rounded);
-    if (block != nullptr) return block;
-  }
   if (collecting_) {
     const std::uint64_t before = reserved_;
     collect_garbage();
@@ -130,15 +125,16 @@ Core::Attempt Core::obtain_plain(const Request& request, Block*& block, base::Er
   if (request.segment >= max_split_) stats_.oversize_segments.increase(1);
   ++stats_.num_device_alloc;
   if (request.pool->owner != nullptr) ++request.pool->owner->segments;
-  if (tracing_) {
-    note(Action::segment_alloc, *address, request.segment, request.stream, id_of(*request.pool));
+  if (history_.is_on()) {
+    history_.note(Action::segment_alloc, *address, request.segment, request.stream,
+                  id_of(*request.pool));
   }
   return Attempt::ok;
 }
 
 Block* Core::search_overflow_pools(const Request& request) {
   if (request.pool->owner != nullptr) return nullptr;
-  for (const auto& [id, owner] : private_pools_) {
+  for (const auto& [id, owner] : private_pools_.all()) {
     if (!owner->options.use_on_oom) continue;
     Pool& pool = owner->pools.half(request.pool->small);
     const bool expandable = pool.expandable;
@@ -148,18 +144,6 @@ Block* Core::search_overflow_pools(const Request& request) {
     if (block != nullptr) return block;
   }
   return nullptr;
-}
-
-bool Core::run_free_memory_callbacks() {
-  bool freed = false;
-  for (std::size_t i = 0; i < callbacks_.size(); ++i) {
-    // A copy, because the callback may add another one.
-    const std::function<bool()> callback = callbacks_[i];
-    if (lock_break_ != nullptr) lock_break_->leave();
-    freed |= callback();
-    if (lock_break_ != nullptr) lock_break_->enter();
-  }
-  return freed;
 }
 
 Address Core::refuse_size(std::uint64_t bytes, StreamId stream) {
@@ -180,8 +164,9 @@ void Core::fail(const Request& request, FailureKind kind, Failure&& tried) {
       device_free = memory->free;
       device_total = memory->total;
     }
-    if (tracing_) {
-      note(Action::oom, device_free, request.rounded, request.stream, id_of(*request.pool));
+    if (history_.is_on()) {
+      history_.note(Action::oom, device_free, request.rounded, request.stream,
+                    id_of(*request.pool));
     }
     ++stats_.num_ooms;
   }

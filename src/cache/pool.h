@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "cache/free_blocks.h"
@@ -15,6 +15,13 @@ struct Pool;
 struct PrivatePool;
 
 using trace::PoolId;
+
+/// Numbers that the devices of one process share. Thread-safe.
+struct ProcessCounters {
+  std::atomic<std::uint64_t> segments{0};
+  std::atomic<std::uint64_t> user_pools{1};
+  std::atomic<std::uint64_t> graph_pools{1};
+};
 
 /// What one stream owns in one pool. Blocks never move to another lane.
 struct Lane {
@@ -86,5 +93,11 @@ struct PrivatePool {
   /// less one for each release or unmapping.
   int segments = 0;
 };
+
+/// Tells both halves which they are and whose; null for the default pool.
+void set_up(PoolPair& pools, PrivatePool* owner);
+
+/// Sets what follows from the settings for both halves: expandable segments and splitting.
+void refresh_rules(PoolPair& pools, const Settings& settings, const VersionProfile& profile);
 
 }  // namespace ebb::cache

@@ -1,153 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include "cache/private_pools.h"
 
-#include "cache/core.h"
+#include <algorithm>
 
 namespace ebb::cache {
 namespace {
 
+base::Error about_pool(base::Code code, PoolId id, const char* what) {
+  return base::error(code, "pool (%llu, %llu) %s", static_cast<unsigned long long>(id.first),
+                     static_cast<unsigned long long>(id.second), what);
+}
+
 base::Error no_such_pool(PoolId id) {
-  return base::error(base::Code::not_found, "pool (%llu, %llu) does not exist",
-                     static_cast<unsigned long long>(id.first),
-                     static_cast<unsigned long long>(id.second));
+  return about_pool(base::Code::not_found, id, "does not exist");
 }
 
 }  // namespace
 
-void Core::set_up_pool(PoolPair& pools, PrivatePool* owner) {
-  pools.small.small = true;
-  for (Pool* half : {&pools.small, &pools.large}) {
-    half->owner = owner;
-    refresh_pool(*half);
-  }
+PoolId PrivatePools::next_id(bool for_graph) {
+  if (for_graph) return {counters_.graph_pools.fetch_add(1, std::memory_order_relaxed), 0};
+  return {0, counters_.user_pools.fetch_add(1, std::memory_order_relaxed)};
 }
 
-void Core::refresh_pool(Pool& pool) const {
-  const PrivatePool* owner = pool.owner;
-  const bool custom = owner != nullptr && owner->options.source != nullptr;
-  const bool on = settings_.expandable_segments;
-  // Up to 2.9 the option alone decides how finely blocks are split.
-  const bool fine = on && !(custom && profile_.at_least(10));
-  pool.expandable = on && owner == nullptr;
-  if (on && owner != nullptr) {
-    switch (profile_.private_expandable) {
-      case PrivateExpandable::off:
-      case PrivateExpandable::refused:
-        pool.expandable = false;
-        break;
-      case PrivateExpandable::refused_custom:
-      case PrivateExpandable::plain_custom:
-        pool.expandable = !custom;
-        break;
-    }
-  }
-  pool.least_remainder = pool.small || fine ? kMinBlock : kSmallLimit + 1;
-  pool.split_below = pool.small || fine ? kUnlimited : settings_.max_split_size;
-  if (owner != nullptr && owner->options.no_split && profile_.at_least(10)) pool.split_below = 0;
-}
-
-void Core::refresh_pools() {
-  refresh_pool(default_.small);
-  refresh_pool(default_.large);
-  for (const auto& [id, pool] : private_pools_) {
-    refresh_pool(pool->pools.small);
-    refresh_pool(pool->pools.large);
-  }
-}
-
-PoolPair& Core::route(StreamId stream) {
-  const auto taken = [&](const Scope& scope) { return scope.filter(stream); };
-  const Scope* scope = nullptr;
-  if (profile_.newest_scope_first()) {
-    const auto at = std::find_if(scopes_.rbegin(), scopes_.rend(), taken);
-    if (at != scopes_.rend()) scope = &*at;
-  } else {
-    const auto at = std::find_if(scopes_.begin(), scopes_.end(), taken);
-    if (at != scopes_.end()) scope = &*at;
-  }
-  PrivatePool* pool = scope != nullptr ? find_pool(scope->id) : nullptr;
-  return pool != nullptr ? pool->pools : default_;
-}
-
-PrivatePool* Core::find_pool(PoolId id) const {
-  const auto at = private_pools_.find(id);
-  return at == private_pools_.end() ? nullptr : at->second.get();
-}
-
-PoolId Core::next_pool_id(bool for_graph) {
-  if (for_graph) return {counters_->graph_pools.fetch_add(1, std::memory_order_relaxed), 0};
-  return {0, counters_->user_pools.fetch_add(1, std::memory_order_relaxed)};
-}
-
-base::Status Core::retain_pool(PoolId id, const PrivatePoolOptions& options) {
-  if (id.is_default()) {
-    return base::error(base::Code::bad_input, "pool (0, 0) is the default pool");
-  }
-  if (PrivatePool* pool = find_pool(id)) {
-    if (pool->uses == 0) {
-      return base::error(base::Code::bad_input, "pool (%llu, %llu) was released already",
-                         static_cast<unsigned long long>(id.first),
-                         static_cast<unsigned long long>(id.second));
-    }
+base::Status PrivatePools::retain(PoolId id, const PrivatePoolOptions& options) {
+  if (id.is_default()) return about_pool(base::Code::bad_input, id, "is the default pool");
+  if (PrivatePool* pool = find(id)) {
+    if (pool->uses == 0) return about_pool(base::Code::bad_input, id, "was released already");
     ++pool->uses;
     return {};
   }
   auto pool = std::make_unique<PrivatePool>();
   pool->id = id;
   pool->options = options;
-  set_up_pool(pool->pools, pool.get());
-  private_pools_.emplace(id, std::move(pool));
+  set_up(pool->pools, pool.get());
+  refresh_rules(pool->pools, settings_, profile_);
+  pools_.emplace(id, std::move(pool));
   return {};
 }
 
-base::Status Core::release_pool(PoolId id) {
-  PrivatePool* pool = find_pool(id);
+base::Status PrivatePools::release(PoolId id) {
+  PrivatePool* pool = find(id);
   if (pool == nullptr || pool->uses == 0) return no_such_pool(id);
   if (--pool->uses == 0) freeable_.push_back(pool);
   return {};
 }
 
-base::Status Core::empty_pool(PoolId id) {
-  if (id.is_default()) return empty_cache();
-  release_all(id, in_capture(0));
-  return {};
+int PrivatePools::uses(PoolId id) const {
+  const PrivatePool* pool = find(id);
+  return pool == nullptr ? 0 : pool->uses;
 }
 
-base::Status Core::begin_scope(PoolId id, std::function<bool(StreamId)> filter) {
+void PrivatePools::set_use_on_oom(PoolId id, bool on) {
+  if (PrivatePool* pool = find(id)) pool->options.use_on_oom = on;
+}
+
+base::Status PrivatePools::begin_scope(PoolId id, std::function<bool(StreamId)> filter) {
   const bool open = std::any_of(scopes_.begin(), scopes_.end(),
                                 [&](const Scope& scope) { return scope.id == id; });
-  if (open) {
-    return base::error(base::Code::bad_input, "pool (%llu, %llu) is being allocated to already",
-                       static_cast<unsigned long long>(id.first),
-                       static_cast<unsigned long long>(id.second));
-  }
-  if (auto retained = retain_pool(id); !retained) return retained;
+  if (open) return about_pool(base::Code::bad_input, id, "is being allocated to already");
+  if (auto retained = retain(id); !retained) return retained;
   scopes_.push_back({id, std::move(filter)});
   return {};
 }
 
-base::Status Core::end_scope(PoolId id) {
+base::Status PrivatePools::end_scope(PoolId id) {
   const auto at = std::find_if(scopes_.begin(), scopes_.end(),
                                [&](const Scope& scope) { return scope.id == id; });
   if (at == scopes_.end()) return no_such_pool(id);
   scopes_.erase(at);
-  if (settings_.graph_capture_record_stream_reuse && profile_.completes_deferred_at_scope_end()) {
-    complete_deferred_of(find_pool(id));
-  }
   return {};
 }
 
-void Core::set_use_on_oom(PoolId id, bool on) {
-  if (PrivatePool* pool = find_pool(id)) pool->options.use_on_oom = on;
+PrivatePool* PrivatePools::route(StreamId stream) const {
+  const auto taken = [&](const Scope& scope) { return scope.filter(stream); };
+  if (profile_.newest_scope_first()) {
+    const auto at = std::find_if(scopes_.rbegin(), scopes_.rend(), taken);
+    return at == scopes_.rend() ? nullptr : find(at->id);
+  }
+  const auto at = std::find_if(scopes_.begin(), scopes_.end(), taken);
+  return at == scopes_.end() ? nullptr : find(at->id);
 }
 
-int Core::pool_uses(PoolId id) const {
-  const PrivatePool* pool = find_pool(id);
-  return pool == nullptr ? 0 : pool->uses;
+PrivatePool* PrivatePools::find(PoolId id) const {
+  const auto at = pools_.find(id);
+  return at == pools_.end() ? nullptr : at->second.get();
 }
 
-void Core::add_free_memory_callback(std::function<bool()> callback) {
-  callbacks_.push_back(std::move(callback));
+void PrivatePools::discard(PrivatePool* pool) {
+  std::erase(freeable_, pool);
+  pools_.erase(pool->id);
+}
+
+void PrivatePools::refresh() {
+  for (const auto& [id, pool] : pools_) {
+    refresh_rules(pool->pools, settings_, profile_);
+  }
 }
 
 }  // namespace ebb::cache

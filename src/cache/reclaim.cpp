@@ -77,8 +77,9 @@ void Core::release_segment(Block* block) {
   const Segment& segment = segments_[block->segment];
   const bool small = lane.pool->small;
   PrivatePool* owner = lane.pool->owner;
-  if (tracing_) {
-    note(Action::segment_free, block->address, block->size, lane.stream, id_of(*lane.pool));
+  if (history_.is_on()) {
+    history_.note(Action::segment_free, block->address, block->size, lane.stream,
+                  id_of(*lane.pool));
   }
   if (owner != nullptr && owner->options.source != nullptr) {
     owner->options.source->release(segment.address, segment.size, device_, lane.stream);
@@ -118,16 +119,16 @@ void Core::sweep(Pool& pool) {
 void Core::release_all(PoolId id, bool capturing) {
   if (id.is_default() && !capturing) {
     ++stats_.num_sync_all_streams;
-    wait_for_events(nullptr);
+    waits_.wait();
     sweep(default_.large);
     sweep(default_.small);
   }
-  const std::vector<PrivatePool*> freeable = freeable_;
+  const std::vector<PrivatePool*> freeable = private_pools_.freeable();
   for (PrivatePool* pool : freeable) {
     if (!id.is_default()) {
       if (pool->id != id) continue;
       ++stats_.num_sync_all_streams;
-      wait_for_events(pool);
+      waits_.wait(pool);
     }
     sweep(pool->pools.small);
     sweep(pool->pools.large);
@@ -152,14 +153,19 @@ void Core::discard_if_empty(PrivatePool* pool) {
       lanes_[lane->index].reset();
     }
   }
-  std::erase(freeable_, pool);
-  private_pools_.erase(pool->id);
+  private_pools_.discard(pool);
+}
+
+base::Status Core::empty_pool(PoolId id) {
+  if (id.is_default()) return empty_cache();
+  release_all(id, in_capture(0));
+  return {};
 }
 
 base::Status Core::empty_cache() {
   PoolId id;
   const bool capturing = in_capture(0);
-  if (profile_.empty_cache_follows_scope() && !scopes_.empty()) {
+  if (profile_.empty_cache_follows_scope() && private_pools_.has_scopes()) {
     if (const PrivatePool* owner = route(0).small.owner) id = owner->id;
   }
   if (id.is_default() && capturing && !profile_.skips_release_in_capture()) {

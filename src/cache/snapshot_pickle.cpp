@@ -94,9 +94,7 @@ void SnapshotWriter::entry(const TraceEntry& entry) {
     out_.integer(entry.time_us);
   }
   if (profile_.at_least(8)) text("compile_context", "N/A");
-  if (profile_.at_least(10)) {
-    text("user_metadata", entry.metadata != nullptr ? *entry.metadata : std::string());
-  }
+  if (profile_.at_least(10)) text("user_metadata", "");
   if (profile_.at_least(12)) pool_id("pool_id", entry.pool);
   out_.end_dict();
 }

@@ -3,12 +3,12 @@
 
 namespace ebb::cache {
 
-void TraceBuffer::append(TraceEntry entry) {
+void TraceBuffer::append(const TraceEntry& entry) {
   if (entries_.size() < capacity_) {
-    entries_.push_back(std::move(entry));
+    entries_.push_back(entry);
     return;
   }
-  entries_[next_] = std::move(entry);
+  entries_[next_] = entry;
   if (++next_ >= capacity_) next_ = 0;
 }
 

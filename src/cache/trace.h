@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <string>
 #include <vector>
 
 #include "cache/pool.h"
@@ -22,8 +20,7 @@ struct TraceEntry {
   std::uint64_t size = 0;  ///< requested bytes; for `oom` rounded ones; for `segment_*` the range
   StreamId stream = 0;
   PoolId pool;
-  std::int64_t time_us = 0;                     ///< Unix time
-  std::shared_ptr<const std::string> metadata;  ///< null is the empty string
+  std::int64_t time_us = 0;  ///< Unix time
 };
 
 /// Told of every entry as it happens, from inside the allocator: must not call it back.
@@ -46,7 +43,7 @@ struct HistoryOptions {
 class TraceBuffer {
  public:
   void set_capacity(std::size_t entries) { capacity_ = entries == 0 ? 1 : entries; }
-  void append(TraceEntry entry);
+  void append(const TraceEntry& entry);
   void clear();
   std::size_t size() const { return entries_.size(); }
   std::vector<TraceEntry> entries() const;

@@ -6,9 +6,9 @@
 
 #include "base/result.h"
 
-/// Caching allocators over a `device::Driver`: PyTorch's rules, exactly. Includes `base` and
-/// `device` only. `Core` holds the rules for one device, `Allocator` makes them thread-safe,
-/// `DeviceSet` holds one per device; the rest are their parts and what is written out of them.
+/// Caching allocators over a `device::Driver`: PyTorch's rules, exactly. `Core` holds the rules
+/// for one device, `Allocator` makes them thread-safe; the rest are their parts and what is written
+/// out of them.
 namespace ebb::cache {
 
 /// Which of two free blocks of equal size is taken first.

@@ -12,7 +12,7 @@
 #include "keep/cleanup.h"
 #include "keep/settings.h"
 
-// capi: the stable C ABI. The one place with a process-wide instance. May include what is below it.
+// capi: the stable C ABI. The one place with a process-wide instance.
 
 namespace ebb::capi {
 

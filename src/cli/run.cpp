@@ -11,6 +11,7 @@
 #include "cli/run_store.h"
 #include "cli/run_view.h"
 #include "cli/verb.h"
+#include "keep/settings.h"
 #include "record/store.h"
 #include "run/supervisor.h"
 
@@ -46,8 +47,7 @@ base::Result<run::Options> options_from(const RunWords& words) {
   }
   options.allocator = words.allocator;
   options.thresholds = {words.warn, words.critical};
-  if (const auto ordered = sense::level_of({}, options.thresholds); !ordered)
-    return ordered.error();
+  if (const auto valid = sense::check(options.thresholds); !valid) return valid.error();
   if (words.on_critical == "stop") {
     options.on_critical = run::OnCritical::stop;
   } else if (words.on_critical != "clean") {
@@ -123,7 +123,9 @@ int supervise(const run::Options& options, const run::Preparation& preparation,
 int run_job(const RunWords& words) {
   const auto options = options_from(words);
   if (!options) return report(options.error());
-  if (const char* off = std::getenv("EBB_DISABLE"); off != nullptr && std::string(off) == "1") {
+  const auto disabled = keep::is_disabled();
+  if (!disabled) return report(disabled.error());
+  if (*disabled) {
     std::vector<char*> command;
     for (const std::string& word : options->command)
       command.push_back(const_cast<char*>(word.c_str()));

@@ -181,8 +181,7 @@ base::Status set_execution(const SimulateWords& words, fl::Execution& execution)
   execution.heavy_gc_rounds = static_cast<int>(*heavy);
   execution.warn_percent = words.warn;
   execution.critical_percent = words.critical;
-  if (const auto ordered = sense::level_of({}, {words.warn, words.critical}); !ordered)
-    return ordered.error();
+  if (const auto valid = sense::check({words.warn, words.critical}); !valid) return valid.error();
   execution.resume = !words.resume.empty();
   return {};
 }

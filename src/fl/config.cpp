@@ -109,14 +109,6 @@ const char* name_of(Rule rule) {
   return name_in<Rule>(kRules, rule);
 }
 
-std::vector<std::string_view> workflow_names() {
-  return names_in<Workflow>(kWorkflows);
-}
-
-std::vector<std::string_view> rule_names() {
-  return names_in<Rule>(kRules);
-}
-
 base::Result<Workflow> workflow_from(std::string_view name) {
   return value_in<Workflow>(kWorkflows, "workflow", name);
 }

@@ -88,8 +88,6 @@ struct Execution {
 
 const char* name_of(Workflow workflow);
 const char* name_of(Rule rule);
-std::vector<std::string_view> workflow_names();
-std::vector<std::string_view> rule_names();
 /// Code::bad_input names the nearest.
 base::Result<Workflow> workflow_from(std::string_view name);
 base::Result<Rule> rule_from(std::string_view name);

@@ -64,13 +64,6 @@ class HostAllocator {
 
   virtual GiveBack give_back(Depth depth) = 0;
 
-  /// Gives back about `bytes` and stops, where the allocator can be asked for a part; otherwise
-  /// as give_back(light).
-  virtual GiveBack give_back_some(std::uint64_t bytes) {
-    static_cast<void>(bytes);
-    return give_back(Depth::light);
-  }
-
   /// While pressure lasts, freed memory goes back as soon as the allocator can be told to do so
   /// (decay of zero); false ends it and restores what was set before. Returns what was changed,
   /// for the report; empty where the allocator has no such switch or nothing changed.

@@ -13,7 +13,6 @@ namespace {
 struct TcmallocFunctions {
   int (*get_numeric_property)(const char* name, std::size_t* value);
   void (*release_free_memory)();
-  void (*release_to_system)(std::size_t bytes);
   void (*flush_thread_cache)();
   int (*set_numeric_property)(const char* name, std::size_t value);
   const char* (*version)(int* major, int* minor, const char** patch);
@@ -69,15 +68,6 @@ class Tcmalloc final : public HostAllocator {
     return result;
   }
 
-  GiveBack give_back_some(std::uint64_t bytes) override {
-    if (call_.release_to_system == nullptr) return give_back(Depth::light);
-    GiveBack result;
-    result.attempted = true;
-    call_.release_to_system(bytes);
-    result.steps.emplace_back("MallocExtension_ReleaseToSystem");
-    return result;
-  }
-
   std::string set_pressure(bool on) override {
     base::Lock lock(mutex_);
     if (on == under_pressure_ || call_.set_numeric_property == nullptr) return {};
@@ -113,7 +103,6 @@ std::unique_ptr<HostAllocator> make_tcmalloc(const Detection& detection) {
   TcmallocFunctions functions{};
   find(functions.get_numeric_property, "MallocExtension_GetNumericProperty");
   find(functions.release_free_memory, "MallocExtension_ReleaseFreeMemory");
-  find(functions.release_to_system, "MallocExtension_ReleaseToSystem");
   find(functions.flush_thread_cache, "MallocExtension_MarkThreadTemporarilyIdle");
   find(functions.set_numeric_property, "MallocExtension_SetNumericProperty");
   find(functions.version, "tc_version");

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "keep/cleanup_cost.h"
+
 namespace ebb::keep {
 
 /// Decides whether a cleanup pays, from what earlier ones returned and cost: at most a share of
@@ -21,20 +23,15 @@ class CleanupBudget {
 
   explicit CleanupBudget(std::int64_t start_ns) : start_ns_(start_ns) {}
 
-  /// Whether to clean now, given RSS and what a cleanup is expected to cost per byte returned.
-  /// Counts as an opportunity either way.
-  bool allows(std::int64_t now_ns, std::uint64_t rss, double seconds_per_byte);
+  /// Whether to clean now, given RSS. Counts as an opportunity either way.
+  bool allows(std::int64_t now_ns, std::uint64_t rss);
 
   /// What the cleanup that allows() let through, or any other one, gave and took.
   void spent(std::uint64_t rss_after, std::uint64_t returned, double seconds);
 
-  /// Seconds of cleanup so far.
-  double seconds_spent() const { return seconds_spent_; }
-
  private:
   std::int64_t start_ns_;
-  double seconds_spent_ = 0;
-  double last_seconds_ = 0;
+  CleanupCost cost_;
   std::optional<std::uint64_t> floor_;  // RSS after the last cleanup
   unsigned pause_ = 0;                  // opportunities to let pass after a poor one
   unsigned waited_ = 0;

@@ -9,11 +9,6 @@
 namespace ebb::keep {
 namespace {
 
-/// Before the first cleanup: the middle of what trimming a fragmented GiB takes (50 to 135 ms).
-constexpr double kFirstGuess = 0.090 / static_cast<double>(base::kGiB);
-/// Cleanups that return less than this say little about the cost per byte.
-constexpr std::uint64_t kSmallestLesson = 16 * base::kMiB;
-
 void add_once(std::vector<std::string>& notes, const std::string& note) {
   if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
 }
@@ -63,11 +58,7 @@ std::string summary_of(const CleanupReport& report) {
 
 Cleaner::Cleaner(heap::HostAllocator& allocator, base::ReclaimerRegistry& reclaimers, RssSource rss,
                  const base::Clock& clock)
-    : allocator_(allocator),
-      reclaimers_(reclaimers),
-      rss_(std::move(rss)),
-      clock_(clock),
-      seconds_per_byte_(kFirstGuess) {}
+    : allocator_(allocator), reclaimers_(reclaimers), rss_(std::move(rss)), clock_(clock) {}
 
 CleanupReport Cleaner::clean(const CleanupRequest& request) {
   std::uint64_t mine = 0;
@@ -94,10 +85,6 @@ CleanupReport Cleaner::clean(const CleanupRequest& request) {
   base::Lock lock(mutex_);
   // In a child that a hook forked: what runs here by now is another cleanup.
   if (running_ != mine) return report;
-  if (report.returned >= kSmallestLesson) {
-    const double seen = report.seconds / static_cast<double>(report.returned);
-    seconds_per_byte_ = (seconds_per_byte_ + seen) / 2;
-  }
   if (report.depth == heap::Depth::deep) beyond_reach_ = report.after.retained.value_or(0);
   latest_ = report;
   ++generation_;
@@ -165,11 +152,6 @@ std::optional<int> Cleaner::trim() {
   if (!done.attempted) return std::nullopt;
   if (done.native_result) return *done.native_result != 0 ? 1 : 0;
   return rss_() < before ? 1 : 0;
-}
-
-double Cleaner::estimate_seconds(std::uint64_t bytes) const {
-  base::Lock lock(mutex_);
-  return seconds_per_byte_ * static_cast<double>(bytes);
 }
 
 void Cleaner::after_fork_in_child(void* self) EBB_ANNOTATION(no_thread_safety_analysis) {

@@ -84,9 +84,6 @@ class Cleaner {
   /// nothing where this allocator has no such call. On glibc it is malloc_trim's own answer.
   std::optional<int> trim() EBB_EXCLUDES(mutex_);
 
-  /// Seconds a cleanup that returns `bytes` will take, from what earlier ones took.
-  double estimate_seconds(std::uint64_t bytes) const EBB_EXCLUDES(mutex_);
-
   /// RSS right now, from the same source as the reports.
   std::uint64_t rss() const { return rss_(); }
 
@@ -110,7 +107,6 @@ class Cleaner {
   std::thread::id runner_ EBB_GUARDED_BY(mutex_);
   std::uint64_t generation_ EBB_GUARDED_BY(mutex_) = 0;
   CleanupReport latest_ EBB_GUARDED_BY(mutex_);
-  double seconds_per_byte_ EBB_GUARDED_BY(mutex_);
   /// What the last deep give-back could not reach: going deep again for that would be in vain.
   std::uint64_t beyond_reach_ EBB_GUARDED_BY(mutex_) = 0;
   mutable base::ForkMutex mutex_{3, after_fork_in_child, this};

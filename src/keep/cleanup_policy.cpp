@@ -9,8 +9,6 @@ namespace {
 // Returned memory "comes back at once" if the job takes half of it again within this many times the
 // wait before a cleanup.
 constexpr double kAtOnce = 2;
-// A cleanup that returned less teaches nothing about the cost of a byte.
-constexpr std::uint64_t kLeastTelling = 8ULL << 20;
 
 bool is_worth(std::uint64_t bytes, std::uint64_t rss, std::uint64_t least, double share) {
   return bytes >= least && static_cast<double>(bytes) >= share * static_cast<double>(rss);
@@ -29,14 +27,11 @@ std::optional<wire::Reason> CleanupPolicy::decide(wire::Reason reason) {
 }
 
 bool CleanupPolicy::is_affordable(double seconds, std::uint64_t bytes) const {
-  // Never more than the last one took: while garbage outgrows the budget a prediction by size would
-  // recede for ever. What a cleanup takes beyond it is waited for afterwards.
-  double predicted = seconds_per_byte_ * static_cast<double>(bytes);
-  if (last_seconds_) predicted = std::min(predicted, last_cost_);
   // The first one is judged by itself: before it, the time so far says little about the job.
   if (!last_seconds_) return true;
-  return spent_ + predicted <= CleanupBudget::kShareOfTime * seconds &&
-         spent_ + predicted + refaults_ <= kShareWithRefaults * std::max(seconds, kLearningSeconds);
+  const double spent = cost_.spent() + cost_.expected(bytes);
+  return spent <= CleanupBudget::kShareOfTime * seconds &&
+         spent + refaults_ <= kShareWithRefaults * std::max(seconds, kLearningSeconds);
 }
 
 void CleanupPolicy::learn_whether_it_lasted(double seconds, std::uint64_t rss) {
@@ -108,12 +103,7 @@ std::optional<wire::Reason> CleanupPolicy::squeezed(double seconds, wire::Reason
 
 void CleanupPolicy::cleaned(double seconds, const wire::Cleaned& done) {
   asked_ = false;
-  spent_ += done.cost_seconds;
-  last_cost_ = done.cost_seconds;
-  if (done.returned >= kLeastTelling) {
-    const double seen = done.cost_seconds / static_cast<double>(done.returned);
-    seconds_per_byte_ = (seconds_per_byte_ + seen) / 2;
-  }
+  cost_.learn(done.returned, done.cost_seconds);
   const bool in_vain = !is_worth(done.returned, done.rss_before, CleanupBudget::kSmallestReturn,
                                  CleanupBudget::kSmallestShare);
   probe_ = in_vain ? std::min(kLongestProbe, probe_ * 2) : kProbeSeconds;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "keep/budget.h"
+#include "keep/cleanup_cost.h"
 #include "wire/message.h"
 
 namespace ebb::keep {
@@ -58,8 +59,6 @@ class CleanupPolicy {
   /// The process does not answer any more: forget what was asked.
   void forget_question() { asked_ = false; }
 
-  double seconds_spent() const { return spent_; }
-
  private:
   std::optional<wire::Reason> decide(wire::Reason reason);
   bool is_affordable(double seconds, std::uint64_t bytes) const;
@@ -68,9 +67,7 @@ class CleanupPolicy {
 
   bool is_told_ = true;
   bool asked_ = false;
-  double spent_ = 0;
-  double last_cost_ = 0;
-  double seconds_per_byte_ = 60e-3 / (1ULL << 30);  // of glibc, to begin with
+  CleanupCost cost_;
 
   std::optional<std::uint64_t> retained_;  // last known
   std::optional<double> large_since_;

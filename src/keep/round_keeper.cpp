@@ -55,9 +55,8 @@ std::uint64_t RoundKeeper::rounds() const {
 bool RoundKeeper::is_due(std::uint64_t rounds) {
   if (!schedule_.automatic) return rounds % static_cast<std::uint64_t>(schedule_.every) == 0;
   const std::uint64_t rss = cleaner_.rss();
-  const double seconds_per_byte = cleaner_.estimate_seconds(1);
   base::Lock lock(mutex_);
-  return budget_.allows(clock_.now_ns(), rss, seconds_per_byte);
+  return budget_.allows(clock_.now_ns(), rss);
 }
 
 CleanupReport RoundKeeper::clean(std::uint64_t round) {

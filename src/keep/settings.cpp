@@ -62,6 +62,11 @@ std::optional<std::string> process_environment(const char* name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
+base::Result<bool> is_disabled(const Environment& environment) {
+  const auto variable = first_of(environment, {"EBB_DISABLE"});
+  return variable ? truth_of(*variable) : base::Result<bool>(false);
+}
+
 base::Result<Settings> settings_from(const Environment& environment) {
   Settings settings;
   const auto read_flag = [](const std::optional<Variable>& variable, auto& flag) -> base::Status {
@@ -71,11 +76,12 @@ base::Result<Settings> settings_from(const Environment& environment) {
     flag = *truth;
     return {};
   };
-  base::Status read = read_flag(first_of(environment, {"EBB_DISABLE"}), settings.disabled);
-  if (read) {
-    read = read_flag(first_of(environment, {"EBB_CUDA_EMPTY_CACHE", "NVFLARE_CUDA_EMPTY_CACHE"}),
-                     settings.cuda_empty_cache);
-  }
+  const base::Result<bool> disabled = is_disabled(environment);
+  if (!disabled) return disabled.error();
+  settings.disabled = *disabled;
+  base::Status read =
+      read_flag(first_of(environment, {"EBB_CUDA_EMPTY_CACHE", "NVFLARE_CUDA_EMPTY_CACHE"}),
+                settings.cuda_empty_cache);
   if (read) {
     read = read_flag(first_of(environment, {"EBB_MEMORY_PROFILE", "NVFLARE_CLIENT_MEMORY_PROFILE"}),
                      settings.memory_profile);

@@ -27,6 +27,10 @@ using Environment = std::function<std::optional<std::string>(const char* name)>;
 /// The process's own environment.
 std::optional<std::string> process_environment(const char* name);
 
+/// Whether EBB_DISABLE keeps Ebb from doing anything: 1, true and yes do; 0, false, no, the empty
+/// string and no such variable do not. Code::bad_input for any other value.
+base::Result<bool> is_disabled(const Environment& environment = process_environment);
+
 /// Code::bad_input names the variable, its value and what was expected.
 base::Result<Settings> settings_from(const Environment& environment);
 

@@ -14,7 +14,11 @@ constexpr double kReservedError = 10;
 constexpr std::size_t kMostChangesShown = 6;
 constexpr std::size_t kMostChangesAtOnce = 3;
 
+/// What a change is about. Two changes of the same aspect exclude each other.
+enum class Aspect : std::uint8_t { attention, checkpoint, precision, optimizer, zero, batch };
+
 struct Change {
+  Aspect aspect;
   std::string text;
   double slowdown_percent = 0;
   bool changes_results = false;
@@ -26,37 +30,39 @@ std::vector<Change> possible_changes(const TransformerRequest& request) {
   std::vector<Change> list;
   const TransformerTraining& training = request.training;
   if (training.attention == Attention::eager) {
-    list.push_back({"--attention sdpa", 0, false,
+    list.push_back({Aspect::attention, "--attention sdpa", 0, false,
                     [](TransformerRequest& to) { to.training.attention = Attention::sdpa; }});
     if (training.checkpoint == Checkpoint::none)
-      list.push_back({"--checkpoint selective", 3, false, [](TransformerRequest& to) {
-                        to.training.checkpoint = Checkpoint::selective;
-                      }});
+      list.push_back(
+          {Aspect::checkpoint, "--checkpoint selective", 3, false,
+           [](TransformerRequest& to) { to.training.checkpoint = Checkpoint::selective; }});
   }
   if (training.checkpoint != Checkpoint::full)
-    list.push_back({"--checkpoint full", 33, false,
+    list.push_back({Aspect::checkpoint, "--checkpoint full", 33, false,
                     [](TransformerRequest& to) { to.training.checkpoint = Checkpoint::full; }});
   if (training.precision == Precision::fp32)
-    list.push_back({"--precision amp", 0, true,
+    list.push_back({Aspect::precision, "--precision amp", 0, true,
                     [](TransformerRequest& to) { to.training.precision = Precision::amp; }});
   if (training.precision == Precision::fp32 || training.precision == Precision::amp)
-    list.push_back({"--precision bf16", 0, true,
+    list.push_back({Aspect::precision, "--precision bf16", 0, true,
                     [](TransformerRequest& to) { to.training.precision = Precision::bf16; }});
   if (request.optimizer == Optimizer::adam || request.optimizer == Optimizer::adamw) {
-    list.push_back({"--optimizer adam8bit", 2, true,
+    list.push_back({Aspect::optimizer, "--optimizer adam8bit", 2, true,
                     [](TransformerRequest& to) { to.optimizer = Optimizer::adam8bit; }});
-    list.push_back({"--optimizer adafactor", 5, true,
+    list.push_back({Aspect::optimizer, "--optimizer adafactor", 5, true,
                     [](TransformerRequest& to) { to.optimizer = Optimizer::adafactor; }});
   }
   const std::uint64_t replicas = request.gpus / (training.tensor_parallel * request.pipeline);
   for (int stage = request.zero + 1; stage <= 3 && replicas > 1; ++stage) {
-    list.push_back({"--zero " + std::to_string(stage), stage == 3 ? 15.0 : 2.0 * stage, false,
+    list.push_back({Aspect::zero, "--zero " + std::to_string(stage),
+                    stage == 3 ? 15.0 : 2.0 * stage, false,
                     [stage](TransformerRequest& to) { to.zero = stage; }});
   }
   double slowdown = 4;
   for (std::uint64_t batch = training.batch / 2; batch > 0; batch /= 2, slowdown += 2) {
     const std::uint64_t sums = (training.batch + batch - 1) / batch;
-    list.push_back({base::format_text("--batch %llu --accumulate (%llu times)",
+    list.push_back({Aspect::batch,
+                    base::format_text("--batch %llu --accumulate (%llu times)",
                                       static_cast<unsigned long long>(batch),
                                       static_cast<unsigned long long>(sums)),
                     slowdown, false, [batch](TransformerRequest& to) {
@@ -65,11 +71,6 @@ std::vector<Change> possible_changes(const TransformerRequest& request) {
                     }});
   }
   return list;
-}
-
-/// Two changes of the same option exclude each other.
-bool exclude(const Change& a, const Change& b) {
-  return a.text.substr(0, a.text.find(' ')) == b.text.substr(0, b.text.find(' '));
 }
 
 class ChangeSearch {
@@ -97,7 +98,7 @@ class ChangeSearch {
     }
     for (std::size_t i = from; i < changes_.size(); ++i) {
       const bool excluded = std::any_of(chosen_.begin(), chosen_.end(), [&](std::size_t other) {
-        return exclude(changes_[i], changes_[other]);
+        return changes_[i].aspect == changes_[other].aspect;
       });
       if (excluded) continue;
       chosen_.push_back(i);

@@ -14,7 +14,7 @@
 
 /// The memory of a training step before it runs: a model is written down as the operators it runs
 /// (`Tape`), and the step is rehearsed over PyTorch's allocator without a device (`rehearse`).
-/// Includes `base`, `device`, `trace`, `cache` and `replay`. docs/plan.md derives what is counted.
+/// docs/plan.md derives what is counted.
 namespace ebb::plan {
 
 /// What a process takes on a device beside PyTorch's tensors.

@@ -8,8 +8,7 @@
 #include <vector>
 
 // record: runs on disk. What a supervisor saw of a job, second by second, in one SQLite file for
-// many runs; bounded in size however long they last. May include base. docs/record.md has the
-// schema.
+// many runs; bounded in size however long they last. docs/record.md has the schema.
 
 namespace ebb::record {
 

@@ -112,26 +112,27 @@ class Writer::Thread : public std::enable_shared_from_this<Writer::Thread> {
   }
 
   void record() {
-    auto file = RunFile::begin(path_, run_, bounds_);
-    {
-      const base::Lock lock(mutex_);
-      if (file) {
-        run_id_ = file->run_id();
-        begun_ = true;
-      } else {
-        refusal_ = file.error();
-        over_ = true;
-      }
-      changed_.notify_all();
-    }
-    if (!file) return;
-    while (write_next(*file)) {
-    }
-    // Closed before anybody is told: whoever waits may look at the file next.
-    file = base::error(base::Code::internal, "closed");
+    // The file is closed before anybody is told: whoever waits may look at it next.
+    write_file();
     const base::Lock lock(mutex_);
     over_ = true;
     changed_.notify_all();
+  }
+
+  void write_file() {
+    auto file = RunFile::begin(path_, run_, bounds_);
+    {
+      const base::Lock lock(mutex_);
+      if (!file) {
+        refusal_ = file.error();
+        return;
+      }
+      run_id_ = file->run_id();
+      begun_ = true;
+      changed_.notify_all();
+    }
+    while (write_next(*file)) {
+    }
   }
 
   /// Waits until something is to be written and writes it. False when all is over.

@@ -100,7 +100,6 @@ LowerBound lower_bound_of(const Workload& workload) {
       if (op.kind == Kind::failed) {
         change(op, bytes, false);
       } else {
-        bound.without_failed = std::max(bound.without_failed, live);
         sizes[op.block] = bytes;
         first[op.block] = i;
       }

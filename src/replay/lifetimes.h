@@ -37,9 +37,8 @@ std::vector<Lifetime> lifetimes_of(const Workload& workload);
 
 /// What no allocator can go below.
 struct LowerBound {
-  std::uint64_t live = 0;            ///< most bytes needed at once
-  std::uint32_t operation = 0;       ///< the first operation at which it was
-  std::uint64_t without_failed = 0;  ///< the same for requests that were served
+  std::uint64_t live = 0;       ///< most bytes needed at once
+  std::uint32_t operation = 0;  ///< the first operation at which it was
   /// Most bytes in use where each pool and stream holds whole units of 2 MiB, as PyTorch's
   /// allocator does under any settings.
   std::uint64_t in_units = 0;

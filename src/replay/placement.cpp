@@ -12,10 +12,6 @@ constexpr std::array<const char*, 4> kPlacements = {"recorded", "down", "up", "c
 
 }  // namespace
 
-const char* name_of(Placement placement) {
-  return kPlacements[static_cast<std::size_t>(placement)];
-}
-
 base::Result<Placement> parse_placement(std::string_view name) {
   for (std::size_t i = 0; i < kPlacements.size(); ++i) {
     if (name == kPlacements[i]) return static_cast<Placement>(i);

@@ -18,8 +18,7 @@ enum class Placement : std::uint8_t {
   chunks,    ///< recorded, else as CUDA does it: inside chunks of 32 MiB
 };
 
-/// "recorded", "down", "up", "chunks".
-const char* name_of(Placement placement);
+/// From "recorded", "down", "up" or "chunks".
 base::Result<Placement> parse_placement(std::string_view name);
 
 /// How addresses are given out where the recording shows none.

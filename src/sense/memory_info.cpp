@@ -156,7 +156,7 @@ Result<MemoryInfo> memory_info(pid_t pid, const Roots& roots) {
   return info;
 }
 
-Result<MemoryLevel> level_of(const MemoryInfo& info, const MemoryThresholds& thresholds) {
+base::Status check(const MemoryThresholds& thresholds) {
   // Written so that not-a-number fails too.
   if (!(thresholds.warn > 0 && thresholds.warn <= thresholds.critical &&
         thresholds.critical <= 100)) {
@@ -164,6 +164,11 @@ Result<MemoryLevel> level_of(const MemoryInfo& info, const MemoryThresholds& thr
                        "memory thresholds: expected 0 < warn <= critical <= 100, got %g and %g",
                        thresholds.warn, thresholds.critical);
   }
+  return {};
+}
+
+Result<MemoryLevel> level_of(const MemoryInfo& info, const MemoryThresholds& thresholds) {
+  if (const auto valid = check(thresholds); !valid) return valid.error();
   if (info.fullest_percent >= thresholds.critical) return MemoryLevel::critical;
   if (info.fullest_percent >= thresholds.warn) return MemoryLevel::warn;
   const bool stalling = info.pressure && info.pressure->some.avg10 >= kStallFelt &&
@@ -177,8 +182,7 @@ Result<MemoryLevel> level_of(const MemoryInfo& info, const MemoryThresholds& thr
 Result<MemoryCheck> check_memory_critical(const MemoryThresholds& thresholds, pid_t pid,
                                           const Roots& roots) {
   // Thresholds first, so that a wrong one is told whatever the machine says.
-  const auto valid = level_of(MemoryInfo{}, thresholds);
-  if (!valid) return valid.error();
+  if (const auto valid = check(thresholds); !valid) return valid.error();
   auto info = memory_info(pid, roots);
   if (!info) return info.error();
   const auto level = level_of(*info, thresholds);

@@ -62,9 +62,12 @@ struct MemoryThresholds {
   double critical = 90;
 };
 
+/// Code::bad_input for thresholds that are out of range or not in order.
+base::Status check(const MemoryThresholds& thresholds);
+
 /// The level by `fullest_percent`; and `warn` at least where the working set is above `critical`
 /// while tasks stand still ever longer: cache that is in use all the time is no reserve.
-/// Code::bad_input for thresholds that are not in order.
+/// Fails as check() does.
 base::Result<MemoryLevel> level_of(const MemoryInfo& info, const MemoryThresholds& thresholds = {});
 
 struct MemoryCheck {

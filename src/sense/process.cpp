@@ -137,46 +137,25 @@ Result<ProcessReading> read_process_exact(pid_t pid, const Roots& roots) {
   return reading;
 }
 
-Status reset_hwm(pid_t pid, const Roots& roots) {
-  const std::string path = roots.process(pid) + "/clear_refs";
-  const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (!file.is_open() || ::write(file.get(), "5", 1) != 1) {
-    return base::system_error(errno, "cannot reset the peak of %s: %s", name_of(pid).c_str(),
-                              path.c_str());
-  }
-  return {};
-}
-
-RssMeter::RssMeter(FileDescriptor statm, pid_t pid)
-    : statm_(std::move(statm)), pid_(pid), opener_(::getpid()), page_bytes_(page_size()) {}
+RssMeter::RssMeter(FileDescriptor statm)
+    : statm_(std::move(statm)), opener_(::getpid()), page_bytes_(page_size()) {}
 
 Result<RssMeter> RssMeter::for_self() {
   FileDescriptor statm(::open(kSelfStatm, O_RDONLY | O_CLOEXEC));
   if (!statm.is_open()) return base::system_error(errno, "cannot open %s", kSelfStatm);
-  return RssMeter(std::move(statm), kSelf);
-}
-
-Result<RssMeter> RssMeter::for_process(pid_t pid, const Roots& roots) {
-  const std::string path = roots.process(pid) + "/statm";
-  FileDescriptor statm(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!statm.is_open()) {
-    return in_terms_of(pid, roots, base::system_error(errno, "cannot open %s", path.c_str()),
-                       false);
-  }
-  return RssMeter(std::move(statm), pid);
+  return RssMeter(std::move(statm));
 }
 
 Result<std::uint64_t> RssMeter::read() const {
   FileDescriptor own;
-  if (pid_ == kSelf && ::getpid() != opener_) {
+  if (::getpid() != opener_) {
     // After fork the descriptor that was kept still speaks of the parent.
     own = FileDescriptor(::open(kSelfStatm, O_RDONLY | O_CLOEXEC));
     if (!own.is_open()) return base::system_error(errno, "cannot open %s", kSelfStatm);
   }
   const auto pages = resident_pages(own.is_open() ? own.get() : statm_.get());
-  if (pages) return *pages * page_bytes_;
-  if (pages.error().native != ESRCH) return pages.error();
-  return base::error(Code::not_found, "%s has ended", name_of(pid_).c_str());
+  if (!pages) return pages.error();
+  return *pages * page_bytes_;
 }
 
 }  // namespace ebb::sense

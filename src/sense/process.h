@@ -13,7 +13,7 @@
 namespace ebb::sense {
 
 // The layer `sense` reads what the kernel and the driver tell: processes, the machine, control
-// groups, pressure, GPUs. It changes nothing and may include `base` only.
+// groups, pressure, GPUs. It changes nothing.
 
 /// The kernel's view of one process, in bytes. Parts that a kernel does not tell are empty.
 struct ProcessReading {
@@ -26,7 +26,8 @@ struct ProcessReading {
   std::uint64_t threads = 0;
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
-  std::optional<std::uint64_t> hwm;     ///< the highest rss so far, or since reset_hwm()
+  std::optional<std::uint64_t>
+      hwm;  ///< the highest rss so far, or since a reset through clear_refs
   std::optional<std::uint64_t> anon;    ///< resident: heaps, stacks
   std::optional<std::uint64_t> file;    ///< resident: mapped files
   std::optional<std::uint64_t> shmem;   ///< resident: shared memory
@@ -52,25 +53,19 @@ base::Result<ProcessReading> read_process(pid_t pid = kSelf, const Roots& roots 
 /// milliseconds per GiB under the process's mmap lock. Code::unavailable where the kernel has none.
 base::Result<ProcessReading> read_process_exact(pid_t pid = kSelf, const Roots& roots = {});
 
-/// Lets `hwm` start again from the present rss, for a peak per round.
-base::Status reset_hwm(pid_t pid = kSelf, const Roots& roots = {});
-
-/// rss of one process again and again through a descriptor that stays open. Reading allocates
-/// nothing. Thread-safe. Never speaks of another process: a number that was given to a new process
-/// is not followed, and in a child after fork a meter of the parent's self reads the child.
+/// rss of this process again and again through a descriptor that stays open. Reading allocates
+/// nothing. Thread-safe. In a child after fork a meter of the parent's reads the child.
 class RssMeter {
  public:
   static base::Result<RssMeter> for_self();
-  static base::Result<RssMeter> for_process(pid_t pid, const Roots& roots = {});
 
-  /// Bytes; 0 for a process that has ended and waits for its parent, Code::not_found afterwards.
+  /// Bytes.
   base::Result<std::uint64_t> read() const;
 
  private:
-  RssMeter(base::FileDescriptor statm, pid_t pid);
+  explicit RssMeter(base::FileDescriptor statm);
 
   base::FileDescriptor statm_;
-  pid_t pid_;     ///< kSelf or the process that is read
   pid_t opener_;  ///< who opened the descriptor
   std::uint64_t page_bytes_;
 };

@@ -12,7 +12,7 @@
 #include "story/process_series.h"
 
 // story: what a recorded run means. Builds series out of `record`, has `keep` judge each process,
-// and makes one verdict of it. May include base, trend, keep and record. All functions are pure.
+// and makes one verdict of it. All functions are pure.
 
 namespace ebb::story {
 

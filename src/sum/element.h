@@ -7,7 +7,7 @@
 #include "base/result.h"
 
 // sum: weighted means of tensors that come out the same, bit for bit, in whatever order they are
-// added. May include base.
+// added.
 
 namespace ebb::sum {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-// term: what people see on a terminal. Tables, bars, progress. May include base.
+// term: what people see on a terminal. Tables, bars, progress.
 
 namespace ebb::term {
 

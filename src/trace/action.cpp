@@ -17,11 +17,4 @@ const char* name_of(Action action) {
   return kNames[static_cast<std::size_t>(action)];
 }
 
-std::optional<Action> action_of(std::string_view name) {
-  for (std::size_t i = 0; i < kActions; ++i) {
-    if (name == kNames[i]) return static_cast<Action>(i);
-  }
-  return std::nullopt;
-}
-
 }  // namespace ebb::trace

@@ -3,8 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <string_view>
 
 namespace ebb::trace {
 
@@ -25,9 +23,6 @@ inline constexpr std::size_t kActions = 10;
 
 /// PyTorch's name, e.g. "free_requested".
 const char* name_of(Action action);
-
-/// The action of that name, or nothing.
-std::optional<Action> action_of(std::string_view name);
 
 /// Whether memory is taken from the device or given back to it.
 inline bool is_segment_action(Action action) {

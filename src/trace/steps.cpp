@@ -2,7 +2,6 @@
 #include "trace/steps.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string_view>
 #include <unordered_map>
@@ -13,7 +12,6 @@ namespace ebb::trace {
 namespace {
 
 constexpr std::size_t kFewest = 3;
-constexpr std::array<const char*, 3> kSources = {"none", "annotations", "request_sizes"};
 
 /// "ProfilerStep#12" and "ProfilerStep#13" are the same range.
 std::string_view without_number(std::string_view name) {
@@ -191,10 +189,6 @@ class RequestRuns {
 };
 
 }  // namespace
-
-const char* name_of(Steps::Source source) {
-  return kSources[static_cast<std::size_t>(source)];
-}
 
 Steps find_steps(const Snapshot& snapshot, std::size_t device) {
   Steps steps;

@@ -24,9 +24,6 @@ struct Steps {
   std::string note;                 ///< one line on how they were found, or why none was
 };
 
-/// The word for it in JSON, e.g. "request_sizes".
-const char* name_of(Steps::Source source);
-
 /// Finds the steps in the trace of `device`: by the profiler's own ranges (`ProfilerStep#7`), else
 /// by the outermost range that repeats, else by a repeating pattern of request sizes. Steps at the
 /// edges may be incomplete.

@@ -9,7 +9,7 @@ namespace ebb::trend {
 
 // The layer `trend` is the statistics behind every verdict about memory over time: robust slopes
 // with their intervals, floors, change points. It gives numbers; what they mean is said elsewhere.
-// May include `base` only. All functions are pure and expect finite numbers in order of time.
+// All functions are pure and expect finite numbers in order of time.
 
 /// One value at one time.
 struct Point {

@@ -11,8 +11,7 @@
 
 #include "base/result.h"
 
-// wire: what the agent inside a job and the supervisor outside it say to each other. May include
-// base only.
+// wire: what the agent inside a job and the supervisor outside it say to each other.
 
 namespace ebb::wire {
 

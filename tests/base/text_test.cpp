@@ -26,8 +26,6 @@ TEST(Text, ParsesWholeNumbersOnly) {
   EXPECT_EQ(parse_unsigned("ff", 16), 255U);
   for (const char* bad : {"", "-1", "+1", " 1", "1x", "18446744073709551616"})
     EXPECT_EQ(parse_unsigned(bad), std::nullopt) << bad;
-  EXPECT_EQ(parse_signed("-7"), -7);
-  EXPECT_EQ(parse_signed("7.0"), std::nullopt);
   EXPECT_EQ(parse_double("2.5"), 2.5);
   for (const char* bad : {"", "inf", "nan", "1e999", "2,5"})
     EXPECT_EQ(parse_double(bad), std::nullopt) << bad;

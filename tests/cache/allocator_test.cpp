@@ -5,14 +5,10 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <memory_resource>
-#include <new>
 #include <random>
 #include <thread>
 
-#include "cache/device_set.h"
 #include "cache/fixture.h"
-#include "cache/memory_resource.h"
 #include "device/mmap_driver.h"
 
 namespace ebb::cache {
@@ -39,28 +35,6 @@ TEST(Allocator, GivesPyTorchsMessageAsTheError) {
   EXPECT_EQ(*nothing, 0U);
 }
 
-TEST(Allocator, ObserversAreToldOutsideTheLock) {
-  device::SimDriver driver({.total_memory = kGiB});
-  auto allocator = make(driver);
-  OutOfMemoryNotice seen;
-  allocator->add_out_of_memory_observer([&](const OutOfMemoryNotice& notice) {
-    seen = notice;
-    allocator->memory_stats();
-  });
-  EXPECT_EQ(allocator->try_allocate(2 * kGiB, 0), 0U);
-  EXPECT_EQ(seen.segment, 2 * kGiB);
-  EXPECT_EQ(seen.allowed, kGiB);
-  EXPECT_EQ(seen.device_free, kGiB);
-}
-
-TEST(Allocator, CallbacksMayFreeThroughTheAllocator) {
-  device::SimDriver driver({.total_memory = kGiB});
-  auto allocator = make(driver);
-  const Address held = allocator->try_allocate(64 * kMiB, 0);
-  allocator->add_free_memory_callback([&] { return allocator->free(held); });
-  EXPECT_EQ(allocator->try_allocate(64 * kMiB, 0), held);
-}
-
 TEST(Allocator, AWrongSettingsStringChangesNothing) {
   device::SimDriver driver({});
   auto allocator = make(driver, "max_split_size_mb:64");
@@ -68,15 +42,6 @@ TEST(Allocator, AWrongSettingsStringChangesNothing) {
   EXPECT_EQ(allocator->settings().max_split_size, 64 * kMiB);
   EXPECT_TRUE(allocator->apply("expandable_segments:True"));
   EXPECT_EQ(allocator->settings().max_split_size, kUnlimited);
-}
-
-TEST(Allocator, SettingsReachEveryDevice) {
-  device::SimDriver driver({.devices = 2});
-  auto set = DeviceSet::create(driver, {});
-  ASSERT_TRUE(set);
-  EXPECT_TRUE((*set)->apply("max_split_size_mb:64"));
-  EXPECT_EQ((**set)[1].settings().max_split_size, 64 * kMiB);
-  EXPECT_FALSE((*set)->apply("no_such_key:1"));
 }
 
 /// Random allocations, frees and looks from several threads, on a device too small for all.
@@ -158,44 +123,6 @@ TEST(FastMutex, LetsOneThreadInAtATime) {
     thread.join();
   }
   EXPECT_EQ(counter, 80000);
-}
-
-TEST(MemoryResource, ServesContainersFromHostMemory) {
-  device::MmapDriver driver({.capacity = kGiB});
-  auto allocator = make(driver);
-  MemoryResource resource(*allocator);
-  {
-    std::pmr::vector<std::uint64_t> numbers(&resource);
-    for (std::uint64_t i = 0; i < 100000; ++i) {
-      numbers.push_back(i);
-    }
-    EXPECT_EQ(numbers[99999], 99999U);
-    EXPECT_GT(allocator->reserved(), 0U);
-  }
-  EXPECT_EQ(allocator->stats().current(Metric::allocation), 0);
-}
-
-TEST(MemoryResource, ThrowsWhenThereIsNoMemoryOrNoSuchAlignment) {
-  device::MmapDriver driver({.capacity = 4 * kMiB});
-  auto allocator = make(driver);
-  MemoryResource resource(*allocator);
-  EXPECT_THROW(static_cast<void>(resource.allocate(kGiB, 8)), std::bad_alloc);
-  EXPECT_THROW(static_cast<void>(resource.allocate(8, 1024)), std::bad_alloc);
-  void* nothing = resource.allocate(0, 1);
-  EXPECT_NE(nothing, nullptr);
-  resource.deallocate(nothing, 0, 1);
-}
-
-TEST(MemoryResource, EqualsAnotherOneOverTheSameAllocator) {
-  device::MmapDriver driver({.capacity = kGiB});
-  auto allocator = make(driver);
-  auto other = make(driver);
-  const MemoryResource a(*allocator);
-  const MemoryResource b(*allocator, 3);
-  const MemoryResource c(*other);
-  EXPECT_TRUE(a.is_equal(b));
-  EXPECT_FALSE(a.is_equal(c));
-  EXPECT_FALSE(a.is_equal(*std::pmr::new_delete_resource()));
 }
 
 }  // namespace

@@ -164,35 +164,6 @@ TEST(Core, EmptyCacheKeepsSegmentsThatArePartlyInUse) {
   world.free(kept);
 }
 
-TEST(Core, AllocateAtTakesAFreePieceAtItsAddressAndShowsThePrefix) {
-  World world("", 13);
-  const Address base = world.allocate(4 * kMiB);
-  world.free(base);
-  world.happened();
-  EXPECT_EQ(world.core->allocate_at(base + 2 * kMiB, 3 * kMiB, 0), base + 2 * kMiB);
-  EXPECT_EQ(world.happened(), (Lines{"alloc 2097152", "alloc 3145728", "free_requested 2097152",
-                                     "free_completed 2097152"}));
-  EXPECT_EQ(world.core->allocate_at(base + 2 * kMiB, 1024 * kMiB, 0), 0U);
-  EXPECT_EQ(world.core->allocate_at(base + 2 * kMiB, 3 * kMiB, 0), 0U) << "in use";
-  EXPECT_EQ(world.core->allocate_at(base + 100, 3 * kMiB, 0), 0U) << "not aligned";
-  EXPECT_EQ(world.allocate(2 * kMiB), base) << "the prefix is free";
-}
-
-TEST(Core, FreeMemoryCallbacksRunBeforeTheDriverIsAsked) {
-  World world;
-  const Address held = world.allocate(64 * kMiB);
-  int calls = 0;
-  world.core->add_free_memory_callback([&] {
-    ++calls;
-    return calls == 1 && world.core->free(held);
-  });
-  EXPECT_EQ(world.allocate(64 * kMiB), held);
-  EXPECT_EQ(world.current(Metric::segment), 1);
-  world.allocate(64 * kMiB);
-  EXPECT_EQ(calls, 2);
-  EXPECT_EQ(world.current(Metric::segment), 2);
-}
-
 TEST(Core, NewSettingsHoldForWhatComesNext) {
   World world;
   world.free(world.allocate(100 * kMiB));

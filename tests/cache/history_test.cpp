@@ -60,25 +60,17 @@ TEST(History, LeavesOutSkippedActions) {
   EXPECT_EQ(world.happened(), (Lines{"alloc 100", "free_completed 100"}));
 }
 
-TEST(History, CarriesMetadataPoolAndTime) {
+TEST(History, CarriesTheTime) {
   static std::int64_t now;
   now = 1000;
   CoreOptions options;
   options.unix_time_us = [] { return now++; };
   World world("", 14, {}, options);
-  world.core->set_metadata("step 3");
-  const Address block = world.allocate(100);
-  world.core->annotate(block, "weights");
-  world.core->annotate(block + 512, "nothing there");
+  world.allocate(100);
   const std::vector<TraceEntry> entries = world.core->history();
-  ASSERT_EQ(entries.size(), 3U);
+  ASSERT_EQ(entries.size(), 2U);
   EXPECT_EQ(entries[0].time_us, 1000);
-  EXPECT_EQ(*entries[1].metadata, "step 3");
-  EXPECT_EQ(entries[2].action, Action::annotate);
-  EXPECT_EQ(*entries[2].metadata, "weights");
-  world.core->set_metadata("");
-  world.free(block);
-  EXPECT_EQ(world.core->history().back().metadata, nullptr);
+  EXPECT_EQ(entries[1].time_us, 1001);
 }
 
 class Counting final : public TraceSink {
@@ -98,6 +90,41 @@ TEST(History, ASinkSeesEveryEntryWithoutABuffer) {
   world.core->set_trace_sink(nullptr);
   world.allocate(100);
   EXPECT_EQ(sink.entries, 4);
+}
+
+TEST(HistoryByItself, IsOnWhileItRecordsOrHasASink) {
+  History history(nullptr);
+  EXPECT_FALSE(history.is_on());
+  Counting sink;
+  history.set_sink(&sink);
+  EXPECT_TRUE(history.is_on());
+  history.note(Action::alloc, 512, 100, 0, {});
+  EXPECT_EQ(sink.entries, 1);
+  EXPECT_TRUE(history.entries().empty());
+  history.record({});
+  history.set_sink(nullptr);
+  EXPECT_TRUE(history.is_on());
+  history.record({.enabled = false});
+  EXPECT_FALSE(history.is_on());
+}
+
+TEST(HistoryByItself, KeepsWhatItWasToldAndWhen) {
+  History history([]() -> std::int64_t { return 77; });
+  history.record({.skipped = {Action::free_requested}});
+  history.note(Action::alloc, 512, 100, 7, {0, 3});
+  history.note(Action::free_requested, 512, 100, 7, {0, 3});
+  std::vector<TraceEntry> entries = history.entries();
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_EQ(entries[0].action, Action::alloc);
+  EXPECT_EQ(entries[0].address, 512U);
+  EXPECT_EQ(entries[0].size, 100U);
+  EXPECT_EQ(entries[0].stream, 7U);
+  EXPECT_EQ(entries[0].pool, (PoolId{0, 3}));
+  EXPECT_EQ(entries[0].time_us, 77);
+  history.record({.enabled = false});
+  EXPECT_EQ(history.entries().size(), 1U);
+  history.record({.clear = true});
+  EXPECT_TRUE(history.entries().empty());
 }
 
 }  // namespace

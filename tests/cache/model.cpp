@@ -247,22 +247,6 @@ Address Model::allocate(std::uint64_t bytes, StreamId stream) {
   return hand_out(*found, bytes, rounded, should_split(at(*found), rounded));
 }
 
-Address Model::allocate_at(Address address, std::uint64_t bytes, StreamId stream) {
-  if (bytes == 0 || bytes >= kAbsurdSize || address % 512 != 0) return 0;
-  before_allocation(stream);
-  const std::uint64_t rounded = rounded_size(bytes);
-  const PoolKey pool{route(), rounded <= kSmallLimit};
-  for (const Address start : candidates(pool, stream)) {
-    const Piece piece = at(start);
-    if (start > address || address + rounded > start + piece.size) continue;
-    if (start != address) hand_out(start, address - start, address - start, true);
-    hand_out(address, bytes, rounded, should_split(at(address), rounded));
-    if (start != address) free(start);
-    return address;
-  }
-  return 0;
-}
-
 bool Model::free(Address address) {
   const auto found = pieces_.find(address);
   if (found == pieces_.end() || !found->second.allocated) return false;

@@ -20,7 +20,6 @@ class Model {
   Model(device::Driver& driver, const VersionProfile& profile, const Settings& settings);
 
   Address allocate(std::uint64_t bytes, StreamId stream);
-  Address allocate_at(Address address, std::uint64_t bytes, StreamId stream);
   bool free(Address address);
   bool record_stream(Address address, StreamId stream);
   bool empty_cache();

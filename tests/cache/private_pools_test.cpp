@@ -256,5 +256,76 @@ TEST(PrivatePools, AProvenOrderLetsACaptureReuseABlock) {
   EXPECT_EQ(world.current(Metric::active), 1) << "the rest completes when the scope ends";
 }
 
+class PrivatePoolsByThemselves : public testing::Test {
+ protected:
+  static bool even(StreamId stream) { return stream % 2 == 0; }
+
+  Settings settings_;
+  ProcessCounters counters_;
+};
+
+TEST_F(PrivatePoolsByThemselves, AreNumberedForUsersAndForGraphs) {
+  const VersionProfile profile = *profile_of(11);
+  PrivatePools pools(settings_, profile, counters_);
+  PrivatePools of_another_device(settings_, profile, counters_);
+  EXPECT_EQ(pools.next_id(false), (PoolId{0, 1}));
+  EXPECT_EQ(pools.next_id(true), (PoolId{1, 0}));
+  EXPECT_EQ(of_another_device.next_id(false), (PoolId{0, 2}));
+}
+
+TEST_F(PrivatePoolsByThemselves, AreFreeableWithoutUsesAndThenDiscarded) {
+  const VersionProfile profile = *profile_of(11);
+  PrivatePools pools(settings_, profile, counters_);
+  const PoolId id = pools.next_id(false);
+  EXPECT_EQ(pools.uses(id), 0);
+  EXPECT_FALSE(pools.release(id));
+  ASSERT_TRUE(pools.retain(id, {.use_on_oom = true}));
+  ASSERT_TRUE(pools.retain(id));
+  EXPECT_EQ(pools.uses(id), 2);
+  EXPECT_TRUE(pools.find(id)->options.use_on_oom);
+  pools.set_use_on_oom(id, false);
+  EXPECT_FALSE(pools.find(id)->options.use_on_oom);
+  ASSERT_TRUE(pools.release(id));
+  EXPECT_TRUE(pools.freeable().empty());
+  ASSERT_TRUE(pools.release(id));
+  ASSERT_EQ(pools.freeable().size(), 1U);
+  EXPECT_FALSE(pools.retain(id));
+  pools.discard(pools.freeable().front());
+  EXPECT_TRUE(pools.freeable().empty());
+  EXPECT_EQ(pools.find(id), nullptr);
+  EXPECT_TRUE(pools.all().empty());
+}
+
+TEST_F(PrivatePoolsByThemselves, AScopeTakesTheRequestsThatItsFilterAccepts) {
+  for (const int minor : {9, 10}) {
+    const VersionProfile profile = *profile_of(minor);
+    PrivatePools pools(settings_, profile, counters_);
+    EXPECT_FALSE(pools.has_scopes());
+    ASSERT_TRUE(pools.begin_scope({0, 8}, even));
+    ASSERT_TRUE(pools.begin_scope({0, 9}, every_stream));
+    EXPECT_TRUE(pools.has_scopes());
+    EXPECT_EQ(pools.route(1)->id, (PoolId{0, 9}));
+    EXPECT_EQ(pools.route(2)->id, (minor == 9 ? PoolId{0, 8} : PoolId{0, 9}));
+    ASSERT_TRUE(pools.end_scope({0, 9}));
+    EXPECT_EQ(pools.uses({0, 9}), 1) << "left to release()";
+    EXPECT_EQ(pools.route(1), nullptr);
+    EXPECT_EQ(pools.route(2)->id, (PoolId{0, 8}));
+    EXPECT_FALSE(pools.end_scope({0, 9}));
+  }
+}
+
+TEST_F(PrivatePoolsByThemselves, FollowTheSettings) {
+  const VersionProfile profile = *profile_of(11);
+  PrivatePools pools(settings_, profile, counters_);
+  OwnSource source;
+  ASSERT_TRUE(pools.retain({0, 1}));
+  ASSERT_TRUE(pools.retain({0, 2}, {.source = &source}));
+  EXPECT_FALSE(pools.find({0, 1})->pools.large.expandable);
+  settings_ = *parse_settings("expandable_segments:True", profile);
+  pools.refresh();
+  EXPECT_TRUE(pools.find({0, 1})->pools.large.expandable);
+  EXPECT_FALSE(pools.find({0, 2})->pools.large.expandable) << "its source gives plain segments";
+}
+
 }  // namespace
 }  // namespace ebb::cache

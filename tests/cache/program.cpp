@@ -306,7 +306,7 @@ void Program::step() {
     log("capture on %llu: %d", static_cast<unsigned long long>(stream), on);
     core_driver_->set_capturing(0, stream, on);
     model_driver_->set_capturing(0, stream, on);
-  } else if (source_.below(2) == 0) {
+  } else {
     log("reset");
     core_->reset_peaks();
     model_->reset_peaks();
@@ -314,14 +314,6 @@ void Program::step() {
       core_->reset_sums();
       model_->reset_sums();
     }
-  } else if (!live.empty()) {
-    const Address address = any_live() + 512 * source_.below(4096);
-    const std::uint64_t bytes = random_size();
-    const StreamId stream = random_stream();
-    log("allocate %llu at %llu", static_cast<unsigned long long>(bytes),
-        static_cast<unsigned long long>(address));
-    expect_equal("allocate_at", core_->allocate_at(address, bytes, stream),
-                 model_->allocate_at(address, bytes, stream));
   }
 }
 

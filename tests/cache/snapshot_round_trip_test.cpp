@@ -14,11 +14,9 @@ namespace {
 /// Blocks of all states in segments of both pools, on two streams, with an out of memory and an
 /// annotation.
 Snapshot busy_snapshot(World& world, std::vector<Address>& live) {
-  world.core->set_metadata("setting up");
   for (std::uint64_t i = 1; i <= 40; ++i) {
     live.push_back(world.allocate(i * i * 3001, i % 3 == 0 ? 5 : 0));
   }
-  world.core->set_metadata("");
   for (std::size_t i = 0; i < 40; i += 2) {
     world.free(live[i]);
     live[i] = 0;
@@ -57,8 +55,7 @@ void expect_equal(const trace::Snapshot& read, const Snapshot& written) {
               std::tuple(b.action, b.address, b.size, b.stream));
     EXPECT_EQ(a.time_us, minor >= 2 ? b.time_us : 0);
     EXPECT_EQ(read.pools[a.pool], minor >= 12 ? b.pool : PoolId{});
-    const std::string text = a.text == trace::kNone ? "" : read.texts[a.text];
-    EXPECT_EQ(text, minor >= 10 && b.metadata != nullptr ? *b.metadata : "");
+    EXPECT_EQ(a.text == trace::kNone ? "" : read.texts[a.text], "");
   }
 }
 

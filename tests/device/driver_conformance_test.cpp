@@ -11,7 +11,6 @@
 #include "device/cuda_driver.h"
 #include "device/mmap_driver.h"
 #include "device/sim_driver.h"
-#include "device/tracing_driver.h"
 #include "support/fake_cuda.h"
 
 namespace ebb::device {
@@ -40,13 +39,6 @@ struct SimSubject final : Subject {
   }
   Driver& driver() override { return sim; }
   SimDriver sim;
-};
-
-struct TracingSubject final : Subject {
-  TracingSubject() : inner(AddressModel::ascending()), tracing(inner.sim) { traits = inner.traits; }
-  Driver& driver() override { return tracing; }
-  SimSubject inner;
-  TracingDriver tracing;
 };
 
 struct MmapSubject final : Subject {
@@ -99,7 +91,6 @@ const Kind kKinds[] = {
     {"SimLastFreed", [] { return make<SimSubject>(AddressModel::last_freed()); }},
     {"SimDescending", [] { return make<SimSubject>(AddressModel::descending()); }},
     {"SimLikeCuda", [] { return make<SimSubject>(AddressModel::like_cuda()); }},
-    {"Tracing", [] { return make<TracingSubject>(); }},
     {"Mmap", [] { return make<MmapSubject>(); }},
     {"FakeCuda", [] { return make<FakeCudaSubject>(); }},
 };

@@ -148,5 +148,12 @@ TEST(SimDriver, CanBeACardWithoutVirtualMemory) {
   EXPECT_EQ(range.error().code, Code::unavailable);
 }
 
+TEST(Call, HasTheNameOfTheFunction) {
+  EXPECT_STREQ(name_of(Call::info), "info");
+  EXPECT_STREQ(name_of(Call::record_event), "record_event");
+  EXPECT_STREQ(name_of(Call::is_capturing), "is_capturing");
+  EXPECT_EQ(index_of(Call::is_capturing) + 1, kCallKinds);
+}
+
 }  // namespace
 }  // namespace ebb::device

@@ -207,17 +207,6 @@ TEST_F(CleanerTest, ManyThreadsMayCleanAndChangeHooks) {
   EXPECT_TRUE(reclaimers_.names().empty());
 }
 
-TEST_F(CleanerTest, LearnsWhatAByteCosts) {
-  const double guess = cleaner_.estimate_seconds(base::kGiB);
-  EXPECT_NEAR(guess, 0.09, 0.001);
-  heap_.seconds_per_give_back = 1.0;
-  for (int i = 0; i < 8; ++i) {
-    heap_.light_reaches = base::kGiB;
-    static_cast<void>(cleaner_.clean({}));
-  }
-  EXPECT_NEAR(cleaner_.estimate_seconds(base::kGiB), 1.0, 0.01);
-}
-
 /// A cleanup under way in one thread, with another one that waits for its report.
 class CleanupUnderWay {
  public:

@@ -67,6 +67,15 @@ TEST(SettingsFrom, OwnNamesWin) {
   EXPECT_TRUE(settings->disabled);
 }
 
+TEST(IsDisabled, MeansTheSameEverywhere) {
+  for (const char* value : {"1", "true", "YES"})
+    EXPECT_TRUE(*is_disabled(variables_of({{"EBB_DISABLE", value}}))) << value;
+  for (const char* value : {"0", "False", "no", ""})
+    EXPECT_FALSE(*is_disabled(variables_of({{"EBB_DISABLE", value}}))) << value;
+  EXPECT_FALSE(*is_disabled(variables_of({})));
+  EXPECT_FALSE(is_disabled(variables_of({{"EBB_DISABLE", "on"}})));
+}
+
 TEST(SettingsFrom, NamesTheVariableThatIsWrong) {
   for (const auto& [name, value] :
        std::map<std::string, std::string>{{"EBB_MEMORY_GC_ROUNDS", "-1"},

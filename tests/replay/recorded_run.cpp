@@ -26,6 +26,14 @@ std::string text_of(const std::string& path) {
   return text;
 }
 
+trace::Action action_named(const std::string& name) {
+  for (std::size_t i = 0; i < trace::kActions; ++i) {
+    if (name == name_of(static_cast<trace::Action>(i))) return static_cast<trace::Action>(i);
+  }
+  ADD_FAILURE() << "no action " << name;
+  return trace::Action::alloc;
+}
+
 RecordedRun run_of(const std::filesystem::path& path) {
   RecordedRun run;
   std::string name = path.filename().string();
@@ -42,8 +50,8 @@ RecordedRun run_of(const std::filesystem::path& path) {
   run.requests = *json->find("requests")->as_unsigned();
   for (const base::Json& event : *json->find("segment_events")->as_array()) {
     const base::Json::Array& fields = *event.as_array();
-    run.events.push_back({*fields[0].as_unsigned(), *trace::action_of(*fields[1].as_string()),
-                          *fields[2].as_unsigned()});
+    run.events.push_back(
+        {*fields[0].as_unsigned(), action_named(*fields[1].as_string()), *fields[2].as_unsigned()});
   }
   for (const auto& [key, value] : *json->find("memory_stats")->as_object()) {
     run.stats[key] = *value.as_int();

@@ -191,6 +191,7 @@ TEST(CheckMemoryCritical, RefusesThresholdsThatAreNotInOrder) {
        {MemoryThresholds{0, 90}, MemoryThresholds{-5, 90}, MemoryThresholds{95, 90},
         MemoryThresholds{85, 100.1}, MemoryThresholds{std::nan(""), 90},
         MemoryThresholds{85, std::nan("")}, MemoryThresholds{85, INFINITY}}) {
+    EXPECT_FALSE(sense::check(thresholds));
     const auto check = check_memory_critical(thresholds);
     ASSERT_FALSE(check) << thresholds.warn << " " << thresholds.critical;
     EXPECT_EQ(check.error().code, Code::bad_input);

@@ -2,11 +2,11 @@
 #include "sense/process.h"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "base/bytes.h"
 #include "recorded.h"
+#include "sense/machine.h"
 #include "sense/process_text.h"
 #include "support/child_process.h"
 
@@ -21,13 +21,6 @@ constexpr uid_t kNobody = 65534;
 
 bool mentions(const base::Error& error, const std::string& text) {
   return error.message.find(text) != std::string::npos;
-}
-
-void touch_and_unmap(std::size_t bytes) {
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-  ASSERT_NE(memory, MAP_FAILED);
-  munmap(memory, bytes);
 }
 
 TEST(ReadProcess, TellsWhatWasRecorded) {
@@ -87,8 +80,7 @@ TEST(ReadProcess, ReadsAChild) {
 TEST(ReadProcess, SaysThatThereIsNoSuchProcess) {
   for (const auto& error :
        {read_process(kNoSuchPid).error(), read_process_exact(kNoSuchPid).error(),
-        read_rss_fast(kNoSuchPid).error(), RssMeter::for_process(kNoSuchPid).error(),
-        reset_hwm(kNoSuchPid).error()}) {
+        read_rss_fast(kNoSuchPid).error()}) {
     EXPECT_EQ(error.code, Code::not_found);
     EXPECT_TRUE(mentions(error, std::to_string(kNoSuchPid))) << error.message;
   }
@@ -154,12 +146,9 @@ TEST(ReadProcess, SaysThatAProcessIsAnothers) {
     if (!plain) return "plain: " + plain.error().message;
     const auto exact = read_process_exact(1);
     if (exact) return "was permitted";
-    const auto reset = reset_hwm(1);
-    if (reset) return "was permitted to reset";
-    return std::string(name_of(exact.error().code)) + " " + name_of(reset.error().code) + ": " +
-           exact.error().message;
+    return std::string(name_of(exact.error().code)) + ": " + exact.error().message;
   });
-  EXPECT_EQ(said.find("not_permitted not_permitted: process 1 is not ours to read"), 0U) << said;
+  EXPECT_EQ(said.find("not_permitted: process 1 is not ours to read"), 0U) << said;
 }
 
 TEST(ReadProcess, NamesFileAndFieldOfWhatIsGarbled) {
@@ -188,6 +177,18 @@ TEST(ReadProcess, NamesFileAndFieldOfWhatIsGarbled) {
     ASSERT_FALSE(reading) << c.content;
     EXPECT_EQ(reading.error().code, Code::bad_input);
     EXPECT_TRUE(mentions(reading.error(), c.message)) << reading.error().message;
+  }
+}
+
+TEST(ReadRssFast, ReadsRecordedTreesAndSaysWhatIsGarbled) {
+  EXPECT_EQ(*read_rss_fast(kRecorded, recorded("v2")), 516 * page_size());
+  const CopiedTree tree("v2");
+  for (const char* text : {"12", "12 34", "12 x 5\n", "99999999999999999999 1 1\n"}) {
+    tree.write("proc/100/statm", text);
+    const auto rss = read_rss_fast(kRecorded, tree.roots());
+    ASSERT_FALSE(rss) << text;
+    EXPECT_EQ(rss.error().code, Code::bad_input);
+    EXPECT_TRUE(mentions(rss.error(), "statm: resident: expected")) << rss.error().message;
   }
 }
 
@@ -223,17 +224,6 @@ TEST(ReadProcess, LeavesOpenWhatAKernelInUserSpaceDoesNotTell) {
   EXPECT_EQ(reading->data, kMiB / 2);
   EXPECT_EQ(reading->hwm, std::nullopt);
   EXPECT_EQ(reading->anon, std::nullopt);
-}
-
-TEST(ResetHwm, LetsThePeakStartAgain) {
-  touch_and_unmap(96 * kMiB);
-  const auto before = read_process();
-  ASSERT_TRUE(before);
-  ASSERT_GT(*before->hwm, before->rss + 64 * kMiB);
-  ASSERT_TRUE(reset_hwm());
-  const auto after = read_process();
-  ASSERT_TRUE(after);
-  EXPECT_LT(*after->hwm, *before->hwm - 64 * kMiB);
 }
 
 }  // namespace

@@ -10,15 +10,12 @@
 
 #include "allocation_count.h"
 #include "base/bytes.h"
-#include "recorded.h"
-#include "sense/machine.h"
 #include "sense/process.h"
 #include "support/child_process.h"
 
 namespace ebb::sense {
 namespace {
 
-using base::Code;
 using base::kMiB;
 
 /// Memory of this process that a forked child does not get.
@@ -69,36 +66,6 @@ TEST(RssMeter, ReadsTheChildAfterAFork) {
   ASSERT_TRUE(meter);
   const std::string said = support::said_by_child([&] { return std::to_string(*meter->read()); });
   EXPECT_LT(std::stoull(said), *meter->read() - 56 * kMiB);
-}
-
-TEST(RssMeter, EndsWithTheProcessThatItReads) {
-  support::WaitingChild child;
-  const auto meter = RssMeter::for_process(child.pid());
-  ASSERT_TRUE(meter);
-  EXPECT_GT(*meter->read(), 0U);
-  child.end();
-  EXPECT_EQ(*meter->read(), 0U);
-  child.reap();
-  const auto gone = meter->read();
-  ASSERT_FALSE(gone);
-  EXPECT_EQ(gone.error().code, Code::not_found);
-  EXPECT_EQ(gone.error().message, "process " + std::to_string(child.pid()) + " has ended");
-}
-
-TEST(RssMeter, ReadsRecordedTreesAndSaysWhatIsGarbled) {
-  const auto meter = RssMeter::for_process(kRecorded, recorded("v2"));
-  ASSERT_TRUE(meter);
-  EXPECT_EQ(*meter->read(), 516 * page_size());
-  const CopiedTree tree("v2");
-  for (const char* text : {"", "12", "12 34", "12 x 5\n", "99999999999999999999 1 1\n"}) {
-    tree.write("proc/100/statm", text);
-    const auto broken = RssMeter::for_process(kRecorded, tree.roots());
-    ASSERT_TRUE(broken);
-    const auto rss = broken->read();
-    ASSERT_FALSE(rss) << text;
-    EXPECT_EQ(rss.error().code, Code::bad_input);
-    EXPECT_EQ(rss.error().message.find("statm: resident: expected"), 0U) << rss.error().message;
-  }
 }
 
 TEST(RssMeter, ServesManyThreads) {

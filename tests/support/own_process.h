@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <string>
 
 #include "support/subprocess.h"
@@ -29,6 +30,13 @@ inline bool is_alone(Subprocess::Environment extra = {}) {
   EXPECT_EQ(done.status, 0) << done.output << done.error;
   EXPECT_NE(done.output.find("1 test from 1 test suite ran"), std::string::npos) << done.output;
   return false;
+}
+
+/// Lets the peak that the kernel keeps of this process start again from its present rss.
+inline bool reset_peak_rss() {
+  std::ofstream file("/proc/self/clear_refs");
+  file << '5' << std::flush;
+  return file.good();
 }
 
 }  // namespace ebb::support

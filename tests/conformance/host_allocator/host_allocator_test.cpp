@@ -105,17 +105,6 @@ TEST(HostAllocatorConformance, ASecondGiveBackHasNothingLeftToDo) {
   EXPECT_LE(rss(), clean + kMiB);
 }
 
-TEST(HostAllocatorConformance, BoundedGiveBackKeepsTheHeapIntact) {
-  std::vector<void*> blocks = touched_blocks(1000, 30'000);
-  for (std::size_t i = 1; i < blocks.size(); i += 2)
-    std::free(blocks[i]);
-  EXPECT_TRUE(host_allocator().give_back_some(4 * kMiB).attempted);
-  for (std::size_t i = 0; i < blocks.size(); i += 2) {
-    EXPECT_EQ(static_cast<unsigned char*>(blocks[i])[29'999], 1);
-    std::free(blocks[i]);
-  }
-}
-
 TEST(HostAllocatorConformance, PressureIsSwitchedOnAndOffOnce) {
   if (!support::is_alone()) return;
   HostAllocator& allocator = host_allocator();

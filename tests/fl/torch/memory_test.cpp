@@ -13,7 +13,7 @@ class Memory : public Workbench {
   std::uint64_t growth_of(const Config& config) {
     cleaner_.clean({.deep = true});
     const std::uint64_t before = *sense::read_rss_fast();
-    EXPECT_TRUE(sense::reset_hwm());
+    EXPECT_TRUE(support::reset_peak_rss());
     run(config, on_threads(2));
     const std::uint64_t peak = *sense::read_process()->hwm;
     return peak - std::min(peak, before);
