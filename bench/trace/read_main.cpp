@@ -15,8 +15,8 @@
 #include "base/check.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "support/child.h"
 #include "pack/byte_source.h"
+#include "support/child.h"
 #include "trace/snapshot_reader.h"
 
 namespace ebb {

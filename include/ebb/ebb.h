@@ -185,8 +185,8 @@ EBB_API int ebb_rss_marker(const char* source, const char* site, const char* tas
 EBB_API int ebb_memory_profile(void);
 
 /** From now on, cleans up whenever systemd asks for memory through $MEMORY_PRESSURE_WATCH, for the
-    life of the process; a forked child does not watch until it calls this itself. `watching` (may be
-    null) is 0 if that variable is not set. */
+    life of the process; a forked child does not watch until it calls this itself. `watching` (may
+   be null) is 0 if that variable is not set. */
 EBB_API int ebb_watch_pressure(int* watching);
 
 /* ---- inside PyTorch ---------------------------------------------------------------------- */

@@ -6,9 +6,9 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "pack/crc32.h"
 #include "support/subprocess.h"
 #include "support/temporary_directory.h"
-#include "pack/crc32.h"
 
 namespace ebb::pack {
 namespace {
