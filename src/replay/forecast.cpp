@@ -10,7 +10,7 @@ namespace ebb::replay {
 namespace {
 
 constexpr std::array<Placement, 3> kTriedPlacements = {Placement::recorded, Placement::down,
-                                                  Placement::up};
+                                                       Placement::up};
 
 /// Whether the place of a segment can change what is done: only where addresses break ties between
 /// blocks of different segments.
@@ -108,6 +108,17 @@ base::Result<Row> forecast(const Workload& workload, const std::string& conf,
   if (oom.low != cache::kUnlimited) row.oom_at = oom;
   if (!details) row.outcome.events.clear();
   return row;
+}
+
+Outcome moment_of(const Workload& workload, const Row& row, std::uint32_t operation) {
+  Setup setup;
+  setup.profile = row.profile;
+  setup.limit = row.limit;
+  setup.settings = *cache::parse_settings(row.conf, row.profile);
+  setup.as_recorded = row.is_recorded;
+  setup.last_operation = operation;
+  setup.keep_segments = true;
+  return replay(workload, setup);
 }
 
 }  // namespace ebb::replay
