@@ -3,16 +3,16 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
 #include "cli/doctor_pid.h"
-#include "cli/report_page.h"
-#include "cli/report_view.h"
+#include "cli/fail_on.h"
+#include "cli/page_file.h"
 #include "cli/run_store.h"
-#include "cli/verb.h"
-#include "page/render.h"
+#include "show/report_page.h"
+#include "show/report_view.h"
+#include "story/run_story.h"
 
 namespace ebb::cli {
 
@@ -27,36 +27,28 @@ bool names_a_run(const std::string& subject) {
 }
 
 int diagnose_run(const RunQuestion& question) {
-  if (!question.fail_on.empty() && !keep::verdict_of(question.fail_on)) {
-    return report(base::error(base::Code::bad_input,
-                              "--fail-on '%s': expected a verdict such as leak or retention",
-                              question.fail_on.c_str()));
-  }
+  if (const auto known = check_fail_on(
+          question.fail_on, keep::verdict_of(question.fail_on).has_value(), "leak or retention");
+      !known)
+    return complain(known.error());
   const auto recorded = read_run(question.run, question.db);
   if (!recorded && recorded.error().code == base::Code::not_found) {
-    return report(base::error(base::Code::not_found, "%s; and no file of that name",
-                              recorded.error().message.c_str()));
+    return complain(base::error(base::Code::not_found, "%s; and no file of that name",
+                                recorded.error().message.c_str()));
   }
-  if (!recorded) return report(recorded.error());
+  if (!recorded) return complain(recorded.error());
   const story::RunStory story = story::story_of(*recorded);
   if (!question.html.empty()) {
-    if (const auto written = page::write(page_of_run(*recorded, story), question.html); !written)
-      return report(written.error());
-    std::fprintf(stderr, "wrote %s\n", question.html.c_str());
+    const int written = write_pages({show::page_of_run(*recorded, story)}, question.html);
+    if (written != kDone) return written;
   }
   if (question.json) {
     std::puts(story::verdict_json(*recorded, story).text().c_str());
   } else {
-    std::fputs(verdict_text(*recorded, story, term::Style::of_stream(STDOUT_FILENO)).c_str(),
+    std::fputs(show::verdict_text(*recorded, story, term::Style::of_stream(STDOUT_FILENO)).c_str(),
                stdout);
   }
-  const auto is_asked = [&](keep::Verdict verdict) {
-    return question.fail_on == keep::name_of(verdict);
-  };
-  const keep::Diagnosis& found = story.diagnosis;
-  return is_asked(found.verdict) || std::any_of(found.also.begin(), found.also.end(), is_asked)
-             ? kFailed
-             : kDone;
+  return status_on(question.fail_on, story.diagnosis.verdict, story.diagnosis.also);
 }
 
 }  // namespace ebb::cli

@@ -18,11 +18,11 @@ struct EnvOptions {
 
 int run_env(const EnvOptions& options) {
   const base::Result<keep::Role> role = keep::role_from(options.role);
-  if (!role) return report(role.error());
+  if (!role) return complain(role.error());
   const base::Result<keep::ShellSyntax> syntax = keep::shell_syntax_from(options.shell);
-  if (!syntax) return report(syntax.error());
+  if (!syntax) return complain(syntax.error());
   const auto variables = keep::job_environment_for(*role, options.allocator);
-  if (!variables) return report(variables.error());
+  if (!variables) return complain(variables.error());
   if (options.json) {
     base::Json list = base::Json::array();
     for (const keep::EnvironmentVariable& variable : *variables)

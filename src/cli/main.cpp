@@ -8,7 +8,7 @@
 
 namespace ebb::cli {
 
-int report(const base::Error& error) {
+int complain(const base::Error& error) {
   std::fprintf(stderr, "ebb: %s\n", error.message.c_str());
   return status_of(error.code);
 }
@@ -65,7 +65,7 @@ int run(int count, char** words) {
   program.add_subcommand("compare", kCompareHelp);
   if (names_the_simulator(count, words)) return start_simulator(words);
   if (const std::string line = unknown_verb(program, count, words); !line.empty())
-    return report(base::Error{base::Code::bad_input, line, 0});
+    return complain(base::Error{base::Code::bad_input, line, 0});
   std::vector<char*> given(words, words + count);
   std::string tune_command = kTuneCommand;
   if (is_tuning_of_a_command(given)) given[1] = tune_command.data();
@@ -74,7 +74,7 @@ int run(int count, char** words) {
   } catch (const CLI::Success& asked) {
     return program.exit(asked);  // --help, --version
   } catch (const CLI::ParseError& wrong) {
-    return report(
+    return complain(
         base::Error{base::Code::bad_input, std::string(wrong.what()) + " (see ebb --help)", 0});
   }
   if (!action) {

@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "cli/plan_options.h"
-#include "cli/plan_view.h"
 #include "sense/gpu.h"
 #include "sense/memory_info.h"
+#include "show/plan_view.h"
 
 namespace ebb::cli {
 namespace {
@@ -58,33 +58,33 @@ base::Result<Place> place_of(const ModelOptions& options, std::optional<std::uin
 
 int run_model(const ModelOptions& options) {
   const auto asked = plan::request_of(options);
-  if (!asked) return report(asked.error());
+  if (!asked) return complain(asked.error());
   const auto request = corrected(*asked, options);
-  if (!request) return report(request.error());
+  if (!request) return complain(request.error());
   const auto cap = plan::cap_of(options);
-  if (!cap) return report(cap.error());
+  if (!cap) return complain(cap.error());
   if (options.parallel_clients && *options.parallel_clients != "auto")
-    return report(base::error(Code::bad_input, "--parallel-clients '%s': expected auto",
-                              options.parallel_clients->c_str()));
+    return complain(base::error(Code::bad_input, "--parallel-clients '%s': expected auto",
+                                options.parallel_clients->c_str()));
   const auto plan = plan::plan(*request);
-  if (!plan) return report(plan.error());
-  PlanPage beside;
+  if (!plan) return complain(plan.error());
+  show::PlanPage beside;
   beside.cap = *cap;
   beside.fits = *cap && plan::fits(*plan, **cap);
   base::Json json = to_json(*plan);
   std::optional<plan::NetworkFit> fit;
   if (options.fit) {
     const auto found = plan::fit(*request, **cap);
-    if (!found) return report(found.error());
+    if (!found) return complain(found.error());
     fit = *found;
     json.set("fit", to_json(*fit));
-    beside.found.push_back(largest("largest batch", fit->largest_batch));
+    beside.found.push_back(show::largest("largest batch", fit->largest_batch));
   }
   Place place;
   std::optional<plan::ParallelClients> clients;
   if (options.parallel_clients) {
     const auto found = place_of(options, *cap);
-    if (!found) return report(found.error());
+    if (!found) return complain(found.error());
     place = *found;
     clients = std::string_view(place.name) == "gpu" ? clients_on_gpu(*plan, place.available)
                                                     : clients_on_host(*plan, place.available);
@@ -98,9 +98,10 @@ int run_model(const ModelOptions& options) {
     return write_plan_page(*plan, beside, options);
   }
   const term::Style style = term::Style::of_stream(STDOUT_FILENO);
-  print_plan(*plan, style);
-  if (fit) print_fit(*fit, style);
-  if (clients) print_clients(*clients, place.name);
+  std::string text = show::plan_text(*plan, style);
+  if (fit) text += show::fit_text(*fit, style);
+  if (clients) text += show::clients_text(*clients, place.name);
+  std::fputs(text.c_str(), stdout);
   return write_plan_page(*plan, beside, options);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/plan_options.h"
 
+#include "cli/page_file.h"
 #include "cli/snapshot_file.h"
-#include "cli/snapshot_page.h"
 
 namespace ebb::cli {
 
@@ -12,8 +12,9 @@ base::Result<plan::RecordedStep> recorded_step_of(const std::string& path) {
   return plan::recorded_step(*snapshot, path);
 }
 
-int write_plan_page(const plan::Plan& plan, const PlanPage& beside, const OutputOptions& options) {
-  return options.html ? write_pages({page_of_plan(plan, beside)}, *options.html) : kDone;
+int write_plan_page(const plan::Plan& plan, const show::PlanPage& beside,
+                    const OutputOptions& options) {
+  return options.html ? write_pages({show::page_of_plan(plan, beside)}, *options.html) : kDone;
 }
 
 void add_common(CLI::App& verb, plan::CommonOptions& options, OutputOptions& output) {

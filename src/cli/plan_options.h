@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/result.h"
-#include "cli/plan_page.h"
 #include "cli/verb.h"
 #include "plan/options.h"
+#include "show/plan_page.h"
 
 namespace ebb::cli {
 
@@ -40,7 +40,8 @@ base::Result<Request> corrected(const Request& request, const plan::CommonOption
 }
 
 /// Writes the page of --html where it was given; kDone or another exit status.
-int write_plan_page(const plan::Plan& plan, const PlanPage& beside, const OutputOptions& options);
+int write_plan_page(const plan::Plan& plan, const show::PlanPage& beside,
+                    const OutputOptions& options);
 
 /// The two kinds of plans, as verbs below `ebb plan`.
 void add_plan_transformer(CLI::App& plan, Action& action);

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "cli/plan_options.h"
-#include "cli/plan_view.h"
 #include "plan/presets.h"
+#include "show/plan_view.h"
 
 namespace ebb::cli {
 namespace {
@@ -15,33 +15,32 @@ struct TransformerOptions : plan::TransformerOptions, OutputOptions {};
 
 int run_transformer(const TransformerOptions& options) {
   const auto asked = plan::request_of(options);
-  if (!asked) return report(asked.error());
+  if (!asked) return complain(asked.error());
   const auto request = corrected(*asked, options);
-  if (!request) return report(request.error());
+  if (!request) return complain(request.error());
   const auto cap = plan::cap_of(options);
-  if (!cap) return report(cap.error());
+  if (!cap) return complain(cap.error());
   const term::Style style = term::Style::of_stream(STDOUT_FILENO);
   if (!*cap) {
     const auto plan = plan::plan(*request);
-    if (!plan) return report(plan.error());
+    if (!plan) return complain(plan.error());
     if (options.json) {
       std::puts(to_json(*plan).text(true).c_str());
     } else {
-      print_plan(*plan, style);
+      std::fputs(show::plan_text(*plan, style).c_str(), stdout);
     }
     return write_plan_page(*plan, {}, options);
   }
   const auto fit = plan::fit(*request, **cap);
-  if (!fit) return report(fit.error());
+  if (!fit) return complain(fit.error());
   if (options.json) {
     base::Json json = to_json(fit->plan);
     json.set("fit", to_json(*fit));
     std::puts(json.text(true).c_str());
   } else {
-    print_plan(fit->plan, style);
-    print_fit(*fit, style);
+    std::fputs((show::plan_text(fit->plan, style) + show::fit_text(*fit, style)).c_str(), stdout);
   }
-  return write_plan_page(fit->plan, page_beside(*fit), options);
+  return write_plan_page(fit->plan, show::page_beside(*fit), options);
 }
 
 }  // namespace

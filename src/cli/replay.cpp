@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "base/bytes.h"
+#include "cli/page_file.h"
 #include "cli/snapshot_file.h"
-#include "cli/snapshot_page.h"
 #include "cli/verb.h"
+#include "show/replay_view.h"
+#include "show/snapshot_page.h"
 
 namespace ebb::cli {
 namespace {
@@ -26,38 +29,28 @@ std::vector<std::string> confs_for(const ReplayOptions& options, const Job& job)
   return confs;
 }
 
-void print_rows(const Job& job, const std::vector<replay::Row>& rows) {
-  const replay::Recording& recording = job.workload.recording;
-  std::printf("%s: %llu requests, PyTorch 2.%d, %s reserved at the peak\n\n%s", job.name.c_str(),
-              static_cast<unsigned long long>(job.workload.requests), recording.newest_minor,
-              base::bytes_text(recording.peak_reserved).c_str(),
-              table_of(rows, rows.front()).c_str());
-  for (const replay::Row& row : rows) {
-    if (row.is_recorded) {
-      std::printf("\n* recorded so; check compares with the recording\n");
-      break;
-    }
-  }
-}
-
 int run_replay(const ReplayOptions& options) {
   const auto circumstances = circumstances_of(options.shared);
-  if (!circumstances) return report(circumstances.error());
+  if (!circumstances) return complain(circumstances.error());
   auto jobs = read_jobs(options.path, options.shared, *circumstances);
-  if (!jobs) return report(jobs.error());
+  if (!jobs) return complain(jobs.error());
   std::vector<std::vector<replay::Row>> rows;
   std::vector<page::Document> pages;
   for (const Job& job : *jobs) {
     auto found = replay::forecast_all(job, confs_for(options, job), *circumstances);
-    if (!found) return report(found.error());
+    if (!found) return complain(found.error());
     rows.push_back(std::move(*found));
-    if (!options.shared.html.empty()) pages.push_back(page_of_replay(job, rows.back()));
+    if (options.shared.html.empty()) continue;
+    const replay::Row& first = rows.back().front();
+    pages.push_back(show::page_of_replay(
+        job, rows.back(), replay::moment_of(job.workload, first, first.outcome.peak_operation)));
   }
   if (const int status = write_pages(pages, options.shared.html); status != kDone) return status;
   if (options.shared.json) std::puts(replay::replay_json(*jobs, rows).text().c_str());
+  const term::Style style = term::Style::of_stream(STDOUT_FILENO);
   for (std::size_t i = 0; i < jobs->size() && !options.shared.json; ++i) {
     print_notes((*jobs)[i]);
-    print_rows((*jobs)[i], rows[i]);
+    std::fputs(show::replay_text((*jobs)[i], rows[i], style).c_str(), stdout);
   }
   return kDone;
 }

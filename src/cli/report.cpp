@@ -4,11 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "cli/report_page.h"
-#include "cli/report_view.h"
+#include "cli/page_file.h"
 #include "cli/run_store.h"
 #include "cli/verb.h"
-#include "page/render.h"
+#include "show/report_page.h"
+#include "show/report_view.h"
+#include "story/run_story.h"
 
 namespace ebb::cli {
 namespace {
@@ -22,17 +23,16 @@ struct ReportOptions {
 
 int run_report(const ReportOptions& options) {
   const auto recorded = read_run(options.run, options.db);
-  if (!recorded) return report(recorded.error());
+  if (!recorded) return complain(recorded.error());
   const story::RunStory story = story::story_of(*recorded);
   if (!options.html.empty()) {
-    if (const auto written = page::write(page_of_run(*recorded, story), options.html); !written)
-      return report(written.error());
-    std::fprintf(stderr, "wrote %s\n", options.html.c_str());
+    const int written = write_pages({show::page_of_run(*recorded, story)}, options.html);
+    if (written != kDone) return written;
   }
   if (options.json) {
     std::puts(story::report_json(*recorded, story).text().c_str());
   } else if (options.html.empty()) {
-    std::fputs(report_text(*recorded, story, term::Style::of_stream(STDOUT_FILENO)).c_str(),
+    std::fputs(show::report_text(*recorded, story, term::Style::of_stream(STDOUT_FILENO)).c_str(),
                stdout);
   }
   return kDone;

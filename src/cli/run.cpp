@@ -5,15 +5,14 @@
 #include <cstdio>
 #include <memory>
 
-#include "base/bytes.h"
 #include "base/duration.h"
 #include "base/text.h"
 #include "cli/run_store.h"
-#include "cli/run_view.h"
 #include "cli/verb.h"
 #include "keep/settings.h"
 #include "record/store.h"
 #include "run/supervisor.h"
+#include "show/run_view.h"
 
 namespace ebb::cli {
 namespace {
@@ -90,6 +89,15 @@ record::Run run_of(const run::Options& options) {
   return run;
 }
 
+/// Ends by its signal where one ended the command; otherwise the status to return.
+int exit_as_its_command(const run::Summary& summary) {
+  if (summary.ending.signal) {
+    std::fflush(nullptr);
+    run::end_as(summary.ending);
+  }
+  return summary.ending.exit_code.value_or(1);
+}
+
 int supervise(const run::Options& options, const run::Preparation& preparation,
               wire::Listener listener) {
   // Blocked before there is a second thread, so that every thread has them blocked.
@@ -116,15 +124,15 @@ int supervise(const run::Options& options, const run::Preparation& preparation,
   about.signal = summary.ending.signal;
   about.ending = summary.how;
   journal.end(about);
-  journal.note(summary_line(summary, journal.run_id()));
+  journal.note(show::summary_line(summary, journal.run_id()));
   return exit_as_its_command(summary);
 }
 
 int run_job(const RunWords& words) {
   const auto options = options_from(words);
-  if (!options) return report(options.error());
+  if (!options) return complain(options.error());
   const auto disabled = keep::is_disabled();
-  if (!disabled) return report(disabled.error());
+  if (!disabled) return complain(disabled.error());
   if (*disabled) {
     std::vector<char*> command;
     for (const std::string& word : options->command)
@@ -136,11 +144,14 @@ int run_job(const RunWords& words) {
     return why == ENOENT ? 127 : 126;
   }
   auto listener = wire::Listener::open();
-  if (!listener) return report(listener.error());
+  if (!listener) return complain(listener.error());
   const auto preparation = run::prepare(*options, listener->path());
-  if (!preparation) return report(preparation.error());
+  if (!preparation) return complain(preparation.error());
   if (words.dry_run) {
-    print_dry_run(*options, *preparation, words.json);
+    const std::string text = words.json
+                                 ? show::dry_run_json(*options, *preparation).text(true) + "\n"
+                                 : show::dry_run_text(*options, *preparation);
+    std::fputs(text.c_str(), stdout);
     return kDone;
   }
   return supervise(*options, *preparation, *std::move(listener));

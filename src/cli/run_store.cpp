@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <ctime>
 
 namespace ebb::cli {
 
@@ -38,16 +37,6 @@ base::Result<record::RecordedRun> read_run(const std::string& run, const std::st
   const auto found = store->find(run);
   if (!found) return found.error();
   return store->read(found->run.id);
-}
-
-std::string local_time_text(double unix_seconds) {
-  const auto time = static_cast<std::time_t>(unix_seconds);
-  std::tm parts{};
-  char text[32];
-  if (::localtime_r(&time, &parts) == nullptr ||
-      std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts) == 0)
-    return "-";
-  return text;
 }
 
 }  // namespace ebb::cli

@@ -18,7 +18,4 @@ record::Run beginning_run(const std::string& name, const std::vector<std::string
 /// A run by number, name or "last", with everything that was recorded of it.
 base::Result<record::RecordedRun> read_run(const std::string& run, const std::string& db);
 
-/// "2026-11-15 11:37:05", in local time.
-std::string local_time_text(double unix_seconds);
-
 }  // namespace ebb::cli

@@ -6,13 +6,11 @@
 #include <chrono>
 #include <cstdio>
 
-#include "base/bytes.h"
 #include "base/duration.h"
 #include "cli/run_store.h"
 #include "cli/verb.h"
+#include "show/runs_view.h"
 #include "story/run_story.h"
-#include "term/style.h"
-#include "term/table.h"
 
 namespace ebb::cli {
 namespace {
@@ -41,9 +39,9 @@ base::Result<std::vector<record::RunSummary>> listed(const std::string& path, bo
 
 int list(const ListOptions& options) {
   const auto path = record_path(options.db);
-  if (!path) return report(path.error());
+  if (!path) return complain(path.error());
   const auto runs = listed(*path, options.db.empty());
-  if (!runs) return report(runs.error());
+  if (!runs) return complain(runs.error());
   if (options.json) {
     base::Json array = base::Json::array();
     for (const record::RunSummary& run : *runs)
@@ -55,25 +53,7 @@ int list(const ListOptions& options) {
     std::printf("no runs are recorded in %s\n", path->c_str());
     return kDone;
   }
-  const term::Style style = term::Style::of_stream(STDOUT_FILENO);
-  term::Table table({{"id"},
-                     {"name", term::Align::left},
-                     {"started", term::Align::left},
-                     {"duration"},
-                     {"processes"},
-                     {"peak rss"},
-                     {"outcome", term::Align::left}});
-  for (const record::RunSummary& run : *runs) {
-    const story::EndingText ending = story::ending_of(run);
-    const bool runs_now = run.state == record::State::running;
-    const term::Colour colour = ending.bad ? term::Colour::red
-                                : runs_now ? term::Colour::green
-                                           : term::Colour::none;
-    table.add_row({std::to_string(run.run.id), run.run.name, local_time_text(run.run.started),
-                   base::duration_text(run.seconds), std::to_string(run.processes),
-                   base::bytes_text(run.peak_rss), style.paint(ending.brief, colour)});
-  }
-  std::fputs(table.text(style).c_str(), stdout);
+  std::fputs(show::runs_text(*runs, term::Style::of_stream(STDOUT_FILENO)).c_str(), stdout);
   return kDone;
 }
 
@@ -110,16 +90,16 @@ int remove(const RemoveOptions& options) {
   const int ways =
       (options.runs.empty() ? 0 : 1) + (options.older_than.empty() ? 0 : 1) + (options.all ? 1 : 0);
   if (ways != 1) {
-    return report(base::error(base::Code::bad_input,
-                              "runs rm: expected either runs, or --older-than, or --all"));
+    return complain(base::error(base::Code::bad_input,
+                                "runs rm: expected either runs, or --older-than, or --all"));
   }
   const auto path = record_path(options.db);
-  if (!path) return report(path.error());
+  if (!path) return complain(path.error());
   auto store = record::Store::open(*path);
-  if (!store) return report(store.error());
+  if (!store) return complain(store.error());
   const auto ids = chosen(*store, options);
-  if (!ids) return report(ids.error());
-  if (const auto removed = store->remove(*ids); !removed) return report(removed.error());
+  if (!ids) return complain(ids.error());
+  if (const auto removed = store->remove(*ids); !removed) return complain(removed.error());
   if (options.json) {
     base::Json array = base::Json::array();
     for (const std::int64_t id : *ids)

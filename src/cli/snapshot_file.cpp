@@ -7,13 +7,9 @@
 #include <cstdio>
 
 #include "base/bytes.h"
-#include "base/text.h"
 #include "term/progress.h"
-#include "term/table.h"
 
 namespace ebb::cli {
-
-using base::bytes_text;
 
 void add_snapshot_options(CLI::App& verb, SnapshotOptions& options) {
   verb.add_option("--cap", options.cap,
@@ -53,7 +49,7 @@ trace::ReadOptions showing(term::Progress& progress) {
   trace::ReadOptions options;
   options.progress = [&progress](std::uint64_t done, std::uint64_t total) {
     progress.show(total == 0 ? 0 : static_cast<double>(done) / static_cast<double>(total),
-                  bytes_text(done));
+                  base::bytes_text(done));
   };
   return options;
 }
@@ -69,65 +65,6 @@ base::Result<std::vector<Job>> read_jobs(const std::string& path, const Snapshot
                                          const replay::Circumstances& circumstances) {
   term::Progress progress("reading");
   return replay::read_jobs(path, options.device, circumstances.limit, showing(progress));
-}
-
-std::string conf_text(const std::string& conf) {
-  return conf.empty() ? "(default)" : conf;
-}
-
-std::string peak_text(const replay::Row& row) {
-  const std::string low = bytes_text(row.peak.low);
-  const std::string high = bytes_text(row.peak.high);
-  return low == high ? low : low + " to " + high;
-}
-
-namespace {
-
-std::string oom_text(const replay::Row& row) {
-  if (!row.oom_at) return "no";
-  const auto at = static_cast<unsigned long long>(row.oom_at->low);
-  if (row.oom_at->is_exact()) return base::format_text("at request %llu", at);
-  if (row.oom_at->high == cache::kUnlimited) {
-    return base::format_text("perhaps, from request %llu", at);
-  }
-  return base::format_text("at request %llu to %llu", at,
-                           static_cast<unsigned long long>(row.oom_at->high));
-}
-
-std::string seconds_text(double seconds) {
-  return seconds < 1 ? base::format_text("%.1f ms", seconds * 1e3)
-                     : base::format_text("%.2f s", seconds);
-}
-
-}  // namespace
-
-std::string table_of(const std::vector<replay::Row>& rows, const replay::Row& baseline) {
-  using term::Align;
-  term::Table table({{"setting", Align::left},
-                     {"peak reserved"},
-                     {"peak allocated"},
-                     {"ratio"},
-                     {"saved"},
-                     {"driver calls"},
-                     {"their time"},
-                     {"retries"},
-                     {"out of memory", Align::left},
-                     {"check", Align::left}});
-  for (const replay::Row& row : rows) {
-    const replay::Outcome& outcome = row.outcome;
-    const double ratio = outcome.peak_allocated == 0
-                             ? 0
-                             : static_cast<double>(outcome.peak_reserved) /
-                                   static_cast<double>(outcome.peak_allocated);
-    const auto saved = static_cast<std::int64_t>(baseline.outcome.peak_reserved) -
-                       static_cast<std::int64_t>(outcome.peak_reserved);
-    table.add_row({conf_text(row.conf) + (row.is_recorded ? " *" : ""), peak_text(row),
-                   bytes_text(outcome.peak_allocated), base::format_text("%.2f", ratio),
-                   saved == 0 ? "-" : base::signed_bytes_text(saved),
-                   std::to_string(outcome.calls.total()), seconds_text(outcome.calls.seconds),
-                   std::to_string(outcome.retries), oom_text(row), row.check});
-  }
-  return table.text(term::Style::of_stream(STDOUT_FILENO));
 }
 
 void print_notes(const Job& job) {

@@ -35,15 +35,6 @@ base::Result<trace::Snapshot> read_snapshot_file(const std::string& path);
 base::Result<std::vector<Job>> read_jobs(const std::string& path, const SnapshotOptions& options,
                                          const replay::Circumstances& circumstances);
 
-/// A settings string as a table shows it.
-std::string conf_text(const std::string& conf);
-
-/// "12.9 GiB", or "12.9 GiB to 13.1 GiB": the row's peak as far as it is known.
-std::string peak_text(const replay::Row& row);
-
-/// Rows as a table, best read from the left: setting, peak, ratio, saved, driver calls, outcome.
-std::string table_of(const std::vector<replay::Row>& rows, const replay::Row& baseline);
-
 /// What could not be known, on stderr.
 void print_notes(const Job& job);
 

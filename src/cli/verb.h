@@ -10,8 +10,8 @@ namespace CLI {
 class App;
 }
 
-// cli: the programs ebb and ebb-simulate. One file per verb, each with an add_… function. May
-// include everything.
+// cli: the programs ebb and ebb-simulate. One file per verb, each with an add_… function: it reads
+// options, calls the layers below and prints what show makes of their results.
 
 namespace ebb::cli {
 
@@ -28,7 +28,7 @@ using Action = std::function<int()>;
 int status_of(base::Code code);
 
 /// Prints one line on stderr and gives the exit status that goes with the error.
-int report(const base::Error& error);
+int complain(const base::Error& error);
 
 void add_info(CLI::App& program, Action& action);
 void add_env(CLI::App& program, Action& action);

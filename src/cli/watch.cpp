@@ -8,7 +8,9 @@
 #include "base/duration.h"
 #include "cli/verb.h"
 #include "cli/watch_loop.h"
-#include "cli/watch_view.h"
+#include "show/verdict.h"
+#include "show/watch_view.h"
+#include "show/words.h"
 #include "term/screen.h"
 
 namespace ebb::cli {
@@ -24,11 +26,6 @@ struct WatchOptions {
 constexpr double kLeastInterval = 0.001;
 // Faster than this nobody reads, and each drawing judges the whole series.
 constexpr double kDrawEverySeconds = 0.2;
-
-void print_lines(const std::vector<std::string>& lines) {
-  for (const std::string& line : lines)
-    std::printf("%s\n", line.c_str());
-}
 
 void print_json(const base::Json& json) {
   std::puts(json.text().c_str());
@@ -57,7 +54,7 @@ base::Result<Ending> watch_as_lines(keep::ProcessWatch& watch, const WatchPlan& 
       diagnosis = watch.diagnose();
       judged = sample.seconds;
     }
-    std::printf("%s\n", watch_line(sample, diagnosis).c_str());
+    std::printf("%s\n", show::watch_line(sample, diagnosis).c_str());
     std::fflush(stdout);
   });
 }
@@ -70,7 +67,7 @@ base::Result<Ending> watch_on_screen(keep::ProcessWatch& watch, WatchPlan plan,
   return watch_process(watch, plan, [&](const keep::WatchSample& sample) {
     if (drawn && sample.seconds - *drawn < kDrawEverySeconds) return;
     drawn = sample.seconds;
-    std::vector<std::string> lines = watch_lines(watch, sample, style);
+    std::vector<std::string> lines = show::watch_lines(watch, sample, style);
     if (plan.keys) lines.push_back(style.paint("           q leaves", term::Colour::dim));
     screen.draw(lines);
   });
@@ -78,33 +75,33 @@ base::Result<Ending> watch_on_screen(keep::ProcessWatch& watch, WatchPlan plan,
 
 int run_watch(const WatchOptions& options) {
   const auto pid = parse_pid(options.pid, "PID");
-  if (!pid) return report(pid.error());
+  if (!pid) return complain(pid.error());
   WatchPlan plan;
   const auto interval = base::parse_duration(options.interval);
-  if (!interval) return report(interval.error());
+  if (!interval) return complain(interval.error());
   if (*interval < kLeastInterval) {
-    return report(base::error(base::Code::bad_input, "--interval '%s': expected 1ms or more",
-                              options.interval.c_str()));
+    return complain(base::error(base::Code::bad_input, "--interval '%s': expected 1ms or more",
+                                options.interval.c_str()));
   }
   plan.interval_seconds = *interval;
   if (!options.length.empty()) {
     const auto length = base::parse_duration(options.length);
-    if (!length) return report(length.error());
+    if (!length) return complain(length.error());
     plan.length_seconds = *length;
   }
   auto watch = keep::ProcessWatch::of(*pid);
-  if (!watch) return report(watch.error());
+  if (!watch) return complain(watch.error());
   if (options.json) {
     const auto ending = watch_as_json(*watch, plan);
-    return ending ? kDone : report(ending.error());
+    return ending ? kDone : complain(ending.error());
   }
   const term::Style style = term::Style::of_stream(STDOUT_FILENO);
   const auto ending =
       style.redraws ? watch_on_screen(*watch, plan, style) : watch_as_lines(*watch, plan);
-  if (!ending) return report(ending.error());
+  if (!ending) return complain(ending.error());
   if (*ending == Ending::process_ended) std::printf("\nprocess %d has ended\n", *pid);
   std::printf("\n");
-  print_lines(diagnosis_lines(watch->diagnose(), style));
+  std::fputs(show::text_of(show::diagnosis_lines(watch->diagnose(), style)).c_str(), stdout);
   return kDone;
 }
 

@@ -110,4 +110,15 @@ base::Result<Row> forecast(const Workload& workload, const std::string& conf,
   return row;
 }
 
+Outcome moment_of(const Workload& workload, const Row& row, std::uint32_t operation) {
+  Setup setup;
+  setup.profile = row.profile;
+  setup.limit = row.limit;
+  setup.settings = *cache::parse_settings(row.conf, row.profile);
+  setup.as_recorded = row.is_recorded;
+  setup.last_operation = operation;
+  setup.keep_segments = true;
+  return replay(workload, setup);
+}
+
 }  // namespace ebb::replay

@@ -52,6 +52,10 @@ std::uint64_t limit_for(const Workload& workload, const Circumstances& circumsta
 base::Result<Row> forecast(const Workload& workload, const std::string& conf,
                            const Circumstances& circumstances, bool details);
 
+/// What lies where under a row's settings just after an operation: the outcome holds segments and
+/// addresses. Requires: `row` is a forecast of this workload.
+Outcome moment_of(const Workload& workload, const Row& row, std::uint32_t operation);
+
 /// The keys: conf, peak_reserved_bytes, peak_allocated_bytes, …, segment_events, memory_stats, oom.
 base::Json to_json(const Row& row);
 /// What the recording is: devices, events, settings, peaks, notes.

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulator without a store and without pages, for builds that have neither SQLite nor npm.
+#include "cli/run_store.h"
+#include "cli/simulate/page.h"
+#include "cli/simulate/record.h"
+
+namespace ebb::cli {
+
+base::Result<std::string> record_path(const std::string& db) {
+  if (db.empty()) return std::string();
+  return base::error(base::Code::unavailable, "--db '%s': this build of ebb-simulate has no record",
+                     db.c_str());
+}
+
+std::unique_ptr<SimulateRecord> record_simulation(const std::string&, const std::string&,
+                                                  const std::vector<std::string>&, std::uint64_t) {
+  return std::make_unique<SimulateRecord>();
+}
+
+base::Status can_write_pages() {
+  return base::error(base::Code::unavailable, "--html: this build of ebb-simulate writes no pages");
+}
+
+base::Status write_page(const show::SimulateOutcome&, const std::string&) {
+  return can_write_pages();
+}
+
+}  // namespace ebb::cli

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "base/bytes.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/simulate/folder.h"
+#include "cli/simulate/page.h"
+#include "cli/simulate/session.h"
+#include "cli/simulate/watcher.h"
+#include "cli/verb.h"
+#include "fl/planning.h"
+#include "sense/memory_info.h"
+#include "sense/process.h"
+#include "show/simulate/outcome_view.h"
+
+namespace ebb::cli {
+namespace {
+
+std::uint64_t rss_now() {
+  return sense::read_rss_fast().value_or(0);
+}
+
+/// Ranks that somebody else owns: a workshop that does not open must not take MPI down with it,
+/// before the reason is told.
+class LentRanks final : public fl::Ranks {
+ public:
+  explicit LentRanks(fl::Ranks& ranks) : ranks_(ranks) {}
+
+  std::uint32_t rank() const override { return ranks_.rank(); }
+  std::uint32_t size() const override { return ranks_.size(); }
+  base::Status sum(std::span<std::int64_t> values) override { return ranks_.sum(values); }
+  base::Status broadcast(std::span<std::byte> bytes) override { return ranks_.broadcast(bytes); }
+
+ private:
+  fl::Ranks& ranks_;
+};
+
+/// Every method with every seed, one after the other in one process.
+class Session {
+ public:
+  Session(const SimulateOrder& order, std::unique_ptr<fl::Ranks> ranks,
+          const std::vector<std::string>& words)
+      : order_(order),
+        words_(words),
+        ranks_(std::move(ranks)),
+        is_first_(ranks_->is_first()),
+        cleaner_(heap::host_allocator(), reclaimers_, rss_now) {
+    outcome_.compare = order_.compare;
+    outcome_.config = order_.config;
+    outcome_.seeds = order_.seeds;
+  }
+
+  int run();
+
+ private:
+  base::Status open(const fl::Config& config);
+  base::Status simulate_one(std::size_t method, std::size_t seed);
+  base::Status simulate_every();
+  void clean_up(const fl::Config& config, SimulateRecord* record);
+  base::Status show() const;
+  void say_where() const;
+  int dry_run();
+
+  SimulateOrder order_;
+  const std::vector<std::string>& words_;
+  const std::unique_ptr<fl::Ranks> ranks_;
+  const bool is_first_;
+  base::ReclaimerRegistry reclaimers_;
+  keep::Cleaner cleaner_;
+  std::optional<fl::Workshop> workshop_;
+  SimulateFolder folder_;
+  show::SimulateOutcome outcome_;
+};
+
+base::Status Session::open(const fl::Config& config) {
+  workshop_.reset();
+  auto opened =
+      fl::open_workshop(config, order_.execution, cleaner_, std::make_unique<LentRanks>(*ranks_));
+  if (!opened) return opened.error();
+  workshop_.emplace(*std::move(opened));
+  return {};
+}
+
+base::Status Session::simulate_one(std::size_t method, std::size_t seed) {
+  const fl::Config config = order_.config_of(method, seed);
+  fl::Execution execution = order_.execution;
+  execution.folder = folder_.of(order_, method, seed);
+  execution.resume = order_.execution.resume && can_be_resumed(execution.folder);
+  if (is_first_ && order_.execution.resume && !execution.resume) forget_beginning(execution.folder);
+  SimulateWatcher::About about;
+  about.name = config.method;
+  if (order_.seeds.size() > 1)
+    about.name += base::format_text(", seed %llu", static_cast<unsigned long long>(config.seed));
+  about.rounds = config.rounds;
+  about.record_path = order_.record_path;
+  about.words = &words_;
+  const auto memory = sense::memory_info();
+  about.limit = execution.memory.value_or(memory ? memory->limit : 0);
+  about.prints_plan = !order_.json && !order_.quiet && method == 0 && seed == 0;
+  about.quiet = order_.quiet;
+
+  SimulateWatcher watcher(std::move(about));
+  auto result = fl::simulate(config, execution, *workshop_, watcher);
+  watcher.end_progress();
+  SimulateRecord* record = watcher.record();
+  if (!result) {
+    if (record != nullptr) record->end(status_of(result.error().code), "exit");
+    return result.error();
+  }
+  const bool stopped = result->stopped;
+  outcome_.stopped = outcome_.stopped || stopped;
+  // A part of a simulation cannot be ranked with whole ones.
+  if (!stopped || order_.is_single()) {
+    if (outcome_.methods.empty() || outcome_.methods.back().method != config.method)
+      outcome_.methods.push_back({config.method, {}});
+    outcome_.methods.back().repeats.push_back(*std::move(result));
+  }
+  clean_up(config, record);
+  if (record != nullptr) {
+    if (record->run_id() != 0) outcome_.runs.push_back(record->run_id());
+    record->end(stopped ? kFailed : kDone, stopped ? "stopped" : "exit");
+  }
+  return {};
+}
+
+void Session::clean_up(const fl::Config& config, SimulateRecord* record) {
+  workshop_->trainer->release(0);
+  keep::CleanupRequest request;
+  request.cuda_empty_cache = true;
+  request.deep = true;
+  const keep::CleanupReport report = cleaner_.clean(request);
+  if (record != nullptr) record->add(report);
+  outcome_.cleanups.push_back({config.method, config.seed, report.before.rss, report.after.rss,
+                               report.returned, report.seconds});
+}
+
+base::Status Session::simulate_every() {
+  for (std::size_t method = 0; method < order_.methods.size(); ++method) {
+    for (std::size_t seed = 0; seed < order_.seeds.size(); ++seed) {
+      // Synthetic data come out of the seed.
+      const bool first = method == 0 && seed == 0;
+      if (!first && order_.seeds.size() > 1 && order_.config.dataset == "synthetic") {
+        if (const auto opened = open(order_.config_of(method, seed)); !opened) return opened;
+      }
+      if (const auto done = simulate_one(method, seed); !done) return done;
+      if (outcome_.stopped) return {};
+    }
+  }
+  return {};
+}
+
+base::Status Session::show() const {
+  const base::Json json = show::outcome_json(outcome_);
+  if (!folder_.path().empty()) {
+    const auto written =
+        base::write_file_atomically(folder_.path() + "/result.json", json.text(true) + "\n");
+    if (!written) return written;
+  }
+  if (!order_.html.empty() && !outcome_.methods.empty()) {
+    if (const auto written = write_page(outcome_, order_.html); !written) return written;
+  }
+  if (order_.json) {
+    std::puts(json.text().c_str());
+  } else if (!outcome_.methods.empty()) {
+    std::fputs(show::outcome_text(outcome_, term::Style::of_stream(STDOUT_FILENO)).c_str(), stdout);
+  }
+  std::fflush(stdout);
+  say_where();
+  return {};
+}
+
+void Session::say_where() const {
+  const auto say = [](const std::string& line) { std::fprintf(stderr, "ebb: %s\n", line.c_str()); };
+  const char* verb = order_.compare ? "compare" : "simulate";
+  if (outcome_.stopped) {
+    say(folder_.path().empty() ? "stopped; without a folder it cannot be resumed"
+                               : base::format_text("stopped; ebb %s --resume %s goes on", verb,
+                                                   folder_.path().c_str()));
+  }
+  if (order_.quiet) return;
+  if (!order_.html.empty() && !outcome_.methods.empty()) say("wrote " + order_.html);
+  if (!folder_.path().empty()) say("files in " + folder_.path());
+  if (outcome_.runs.empty()) return;
+  const auto last = static_cast<long long>(outcome_.runs.back());
+  say(outcome_.runs.size() == 1
+          ? base::format_text("run %lld in the record (ebb report %lld)", last, last)
+          : base::format_text("%zu runs in the record, the last is %lld (ebb report %lld)",
+                              outcome_.runs.size(), last, last));
+}
+
+int Session::dry_run() {
+  fl::Execution execution = order_.execution;
+  // What a checkpoint takes is part of the plan.
+  if (order_.writes_folder) execution.folder = order_.folder.empty() ? "." : order_.folder;
+  const auto plan = fl::plan_memory(order_.config, execution, *workshop_);
+  if (!plan) return complain(plan.error());
+  ranks_->complete();
+  if (!is_first_) return kDone;
+  const base::Json config =
+      order_.is_single() ? fl::to_json(order_.config) : comparison_json(order_);
+  if (order_.json) {
+    const base::Json json = base::Json::object({{"plan", fl::to_json(*plan)}, {"config", config}});
+    std::puts(json.text().c_str());
+  } else {
+    std::printf("%s\n%s\n",
+                show::memory_plan_text(*plan, term::Style::of_stream(STDOUT_FILENO)).c_str(),
+                config.text(true).c_str());
+  }
+  return kDone;
+}
+
+int Session::run() {
+  if (const auto opened = open(order_.config); !opened) return complain(opened.error());
+  if (order_.dry_run) return dry_run();
+  // Chosen once: every method, every seed and whatever is resumed computes with the same one.
+  order_.config.backend = workshop_->trainer->backend();
+  outcome_.start_rss = rss_now();
+  auto folder = SimulateFolder::open(order_, *ranks_);
+  if (!folder) return complain(folder.error());
+  folder_ = *std::move(folder);
+  outcome_.folder = folder_.path();
+  stop_on_signals(is_first_);
+  const auto done = simulate_every();
+  if (!done) {
+    if (is_first_) folder_.drop_if_empty();
+    return complain(done.error());
+  }
+  if (is_first_) {
+    if (const auto shown = show(); !shown) return complain(shown.error());
+  }
+  ranks_->complete();
+  return outcome_.stopped ? kFailed : kDone;
+}
+
+}  // namespace
+
+int simulate_all(const SimulateOrder& order, std::unique_ptr<fl::Ranks> ranks,
+                 const std::vector<std::string>& words) {
+  return Session(order, std::move(ranks), words).run();
+}
+
+}  // namespace ebb::cli

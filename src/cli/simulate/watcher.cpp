@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/simulate/watcher.h"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+
+#include "show/simulate/outcome_view.h"
+
+namespace ebb::cli {
+namespace {
+
+volatile std::sig_atomic_t stop_was_asked = 0;
+bool stopping_is_said = true;  // set before there is a handler
+
+extern "C" void ask_to_stop(int) {
+  stop_was_asked = 1;
+  if (!stopping_is_said) return;
+  constexpr char kLine[] = "\nebb: stops after this round; once more stops at once\n";
+  // Nobody may be reading: nothing to do about it here.
+  if (::write(STDERR_FILENO, kLine, sizeof kLine - 1) < 0) return;
+}
+
+}  // namespace
+
+void stop_on_signals(bool speaks) {
+  stopping_is_said = speaks;
+  struct sigaction action {};
+  action.sa_handler = ask_to_stop;
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+}
+
+void SimulateWatcher::planned(const fl::MemoryPlan& plan) {
+  if (about_.prints_plan)
+    plan_text_ = show::memory_plan_text(plan, term::Style::of_stream(STDOUT_FILENO));
+}
+
+void SimulateWatcher::round_done(const fl::RoundReport& round) {
+  progress_->show(round);
+  record_->add(round);
+}
+
+void SimulateWatcher::warned(const std::string& line) {
+  progress_->say(line);
+  record_->warn(line);
+}
+
+bool SimulateWatcher::should_stop() {
+  if (!record_) begin();
+  return stop_was_asked != 0;
+}
+
+void SimulateWatcher::begin() {
+  if (!plan_text_.empty()) {
+    std::printf("%s\n", plan_text_.c_str());
+    std::fflush(stdout);
+  }
+  progress_ = std::make_unique<show::SimulateProgress>(about_.name, about_.rounds, about_.quiet);
+  record_ = record_simulation(about_.record_path, about_.name, *about_.words, about_.limit);
+}
+
+}  // namespace ebb::cli

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/simulate/record.h"
+#include "fl/simulation.h"
+#include "show/simulate/progress.h"
+
+namespace ebb::cli {
+
+/// From now on the first SIGINT or SIGTERM asks simulations to stop after their round, a second one
+/// ends the process as it would have without us. `speaks`: whether to say so on stderr.
+void stop_on_signals(bool speaks);
+
+/// Tells people and the record what happens in one simulation. Nothing is printed or recorded of
+/// one that is refused before its first round.
+class SimulateWatcher : public fl::Observer {
+ public:
+  struct About {
+    std::string name;
+    std::uint32_t rounds = 0;
+    std::string record_path;
+    const std::vector<std::string>* words = nullptr;  ///< the command line; outlives it
+    std::uint64_t limit = 0;
+    bool prints_plan = false;
+    bool quiet = false;
+  };
+
+  explicit SimulateWatcher(About about) : about_(std::move(about)) {}
+
+  void planned(const fl::MemoryPlan& plan) override;
+  void round_done(const fl::RoundReport& round) override;
+  void warned(const std::string& line) override;
+  bool should_stop() override;
+
+  void end_progress() { progress_.reset(); }
+  /// Null where no round was begun.
+  SimulateRecord* record() { return record_.get(); }
+
+ private:
+  void begin();
+
+  const About about_;
+  std::string plan_text_;
+  std::unique_ptr<show::SimulateProgress> progress_;
+  std::unique_ptr<SimulateRecord> record_;
+};
+
+}  // namespace ebb::cli

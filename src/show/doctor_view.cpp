@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "show/doctor_view.h"
+
+#include "base/bytes.h"
+#include "base/text.h"
+#include "show/verdict.h"
+#include "show/words.h"
+#include "term/table.h"
+
+namespace ebb::show {
+namespace {
+
+using base::bytes_text;
+
+constexpr std::size_t kSnapshotColumn = 12;
+
+}  // namespace
+
+std::string diagnosis_text(const replay::Job& job, const replay::Diagnosis& diagnosis,
+                           const term::Style& style) {
+  std::string text =
+      job.name + "\n\n" + text_of(verdict_lines(card_of(diagnosis), kSnapshotColumn, style));
+  if (diagnosis.origins.empty()) return text;
+  term::Table table({{"live then"}, {"blocks"}, {"allocated at", term::Align::left}});
+  for (const replay::Origin& origin : diagnosis.origins)
+    table.add_row({bytes_text(origin.bytes), std::to_string(origin.blocks), origin.frames.front()});
+  return text + "\n" + table.text(style);
+}
+
+std::string comparison_text(const std::string& here, const std::string& there,
+                            const replay::Comparison& comparison, const term::Style& style) {
+  std::string text = here + " against " + there + "\n\n";
+  text += "verdict     " +
+          style.paint(replay::name_of(comparison.verdict), colour_of(tone_of(comparison.verdict))) +
+          "\n            " + comparison.headline + "\n\n";
+  term::Table table(
+      {{"change"}, {"here"}, {"there"}, {"blocks"}, {"allocated at", term::Align::left}});
+  for (const replay::Change& change : comparison.changes) {
+    table.add_row({base::signed_bytes_text(change.growth()), bytes_text(change.here),
+                   bytes_text(change.there),
+                   base::format_text("%+lld", static_cast<long long>(change.blocks)),
+                   change.frames.front()});
+  }
+  return text + table.text(style);
+}
+
+}  // namespace ebb::show

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "replay/comparison.h"
+#include "replay/job.h"
+#include "term/style.h"
+
+namespace ebb::show {
+
+/// A recorded job's verdict, and who holds what was live then.
+std::string diagnosis_text(const replay::Job& job, const replay::Diagnosis& diagnosis,
+                           const term::Style& style);
+
+/// What grew from the snapshot `there` to the snapshot `here`.
+std::string comparison_text(const std::string& here, const std::string& there,
+                            const replay::Comparison& comparison, const term::Style& style);
+
+}  // namespace ebb::show

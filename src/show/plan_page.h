@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "page/document.h"
+#include "plan/fit.h"
+
+namespace ebb::show {
+
+/// What a page says of a plan beside the plan itself.
+struct PlanPage {
+  std::optional<std::uint64_t> cap;  ///< bytes of the device
+  bool fits = false;                 ///< into the cap
+  std::vector<page::Fact> found;     ///< e.g. the largest batch
+  std::vector<plan::FittingChange> changes;
+};
+
+/// A plan as a page: phases as stacked bars against the cap, parts, what would make it fit.
+page::Document page_of_plan(const plan::Plan& plan, const PlanPage& beside);
+
+/// A number of what fits; nothing fits at 0.
+page::Fact largest(const char* what, std::uint64_t number);
+
+/// The same as print_fit says.
+PlanPage page_beside(const plan::Fit& fit);
+
+}  // namespace ebb::show

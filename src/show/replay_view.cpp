@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "show/replay_view.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/text.h"
+#include "show/words.h"
+#include "term/table.h"
+
+namespace ebb::show {
+namespace {
+
+using base::bytes_text;
+using base::format_text;
+
+/// "12.9 GiB", or "12.9 GiB to 13.1 GiB": as far as it is known.
+std::string peak_text(const replay::Row& row) {
+  const std::string low = bytes_text(row.peak.low);
+  const std::string high = bytes_text(row.peak.high);
+  return low == high ? low : low + " to " + high;
+}
+
+std::string oom_text(const replay::Row& row) {
+  if (!row.oom_at) return "no";
+  const auto at = static_cast<unsigned long long>(row.oom_at->low);
+  if (row.oom_at->is_exact()) return format_text("at request %llu", at);
+  if (row.oom_at->high == cache::kUnlimited) return format_text("perhaps, from request %llu", at);
+  return format_text("at request %llu to %llu", at,
+                     static_cast<unsigned long long>(row.oom_at->high));
+}
+
+std::string call_seconds_text(double seconds) {
+  return seconds < 1 ? format_text("%.1f ms", seconds * 1e3) : format_text("%.2f s", seconds);
+}
+
+double percent_above(std::uint64_t value, std::uint64_t bound) {
+  return bound == 0 ? 0 : 100 * (static_cast<double>(value) / static_cast<double>(bound) - 1);
+}
+
+std::string tuned_job_text(const replay::Job& job, const replay::TuneResult& result, std::size_t i,
+                           const term::Style& style) {
+  const replay::Outcome& best = result.best[i].outcome;
+  std::string text =
+      "\n" + job.name + "\n\n" + rows_text(result.rows[i], result.recorded[i], style) + "\n";
+  text += format_text("lower bound      %s live at once: the best is %.1f %% above it\n",
+                      bytes_text(result.lower_bound[i]).c_str(),
+                      percent_above(best.peak_reserved, result.lower_bound[i]));
+  return text + format_text("offline packing  %s, with all requests known in advance\n",
+                            bytes_text(result.packing[i]).c_str());
+}
+
+std::string gain_text(const replay::TuneResult& result) {
+  std::int64_t saved = 0;
+  bool fails = false;
+  bool failed = false;
+  for (std::size_t i = 0; i < result.best.size(); ++i) {
+    fails |= result.best[i].outcome.oom.has_value();
+    failed |= result.recorded[i].outcome.oom.has_value();
+    saved += static_cast<std::int64_t>(result.recorded[i].outcome.peak_reserved) -
+             static_cast<std::int64_t>(result.best[i].outcome.peak_reserved);
+  }
+  if (fails) return "no settings serve every request under this limit; these hold least";
+  if (failed) return "serves every request, where the recorded settings run out of memory";
+  return "saves " + bytes_text(static_cast<std::uint64_t>(std::max<std::int64_t>(saved, 0))) +
+         " against the recorded settings";
+}
+
+}  // namespace
+
+std::string rows_text(const std::vector<replay::Row>& rows, const replay::Row& baseline,
+                      const term::Style& style) {
+  using term::Align;
+  term::Table table({{"setting", Align::left},
+                     {"peak reserved"},
+                     {"peak allocated"},
+                     {"ratio"},
+                     {"saved"},
+                     {"driver calls"},
+                     {"their time"},
+                     {"retries"},
+                     {"out of memory", Align::left},
+                     {"check", Align::left}});
+  for (const replay::Row& row : rows) {
+    const replay::Outcome& outcome = row.outcome;
+    const double ratio = outcome.peak_allocated == 0
+                             ? 0
+                             : static_cast<double>(outcome.peak_reserved) /
+                                   static_cast<double>(outcome.peak_allocated);
+    const auto saved = static_cast<std::int64_t>(baseline.outcome.peak_reserved) -
+                       static_cast<std::int64_t>(outcome.peak_reserved);
+    table.add_row({conf_text(row.conf) + (row.is_recorded ? " *" : ""), peak_text(row),
+                   bytes_text(outcome.peak_allocated), format_text("%.2f", ratio),
+                   saved == 0 ? "-" : base::signed_bytes_text(saved),
+                   std::to_string(outcome.calls.total()), call_seconds_text(outcome.calls.seconds),
+                   std::to_string(outcome.retries), oom_text(row), row.check});
+  }
+  return table.text(style);
+}
+
+std::string replay_text(const replay::Job& job, const std::vector<replay::Row>& rows,
+                        const term::Style& style) {
+  const replay::Recording& recording = job.workload.recording;
+  const std::string text =
+      format_text("%s: %llu requests, PyTorch 2.%d, %s reserved at the peak\n\n", job.name.c_str(),
+                  static_cast<unsigned long long>(job.workload.requests), recording.newest_minor,
+                  bytes_text(recording.peak_reserved).c_str()) +
+      rows_text(rows, rows.front(), style);
+  const bool has_recorded =
+      std::any_of(rows.begin(), rows.end(), [](const replay::Row& row) { return row.is_recorded; });
+  return has_recorded ? text + "\n* recorded so; check compares with the recording\n" : text;
+}
+
+std::string tuning_text(const std::vector<replay::Job>& jobs, const replay::TuneResult& result,
+                        const term::Style& style) {
+  const std::string conf = replay::conf_of(result.knobs);
+  const std::string line =
+      conf.empty() ? "unset " + result.variable : "export " + result.variable + "=" + conf;
+  std::string text = style.paint(line, term::Colour::bold) + "\n";
+  text += format_text("%s; %llu settings replayed%s\n", gain_text(result).c_str(),
+                      static_cast<unsigned long long>(result.tried),
+                      result.proven ? ", nothing can hold less" : "");
+  for (std::size_t i = 0; i < jobs.size(); ++i)
+    text += tuned_job_text(jobs[i], result, i, style);
+  return text;
+}
+
+}  // namespace ebb::show

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "show/run_view.h"
+
+#include "base/bytes.h"
+#include "base/duration.h"
+#include "base/text.h"
+#include "show/words.h"
+
+namespace ebb::show {
+namespace {
+
+std::string cleanups_text(const run::Summary& summary) {
+  if (summary.cleanups == 0) return "no cleanup was needed";
+  return base::format_text(
+      "%llu cleanup%s returned %s in %s", static_cast<unsigned long long>(summary.cleanups),
+      summary.cleanups == 1 ? "" : "s", base::bytes_text(summary.returned).c_str(),
+      base::duration_text(summary.cleanup_seconds).c_str());
+}
+
+const char* what_happens_at_critical(const run::Options& options) {
+  return options.on_critical == run::OnCritical::stop
+             ? "clean up; where that does not help, stop the job"
+             : "clean up";
+}
+
+}  // namespace
+
+std::string summary_line(const run::Summary& summary, std::int64_t run_id) {
+  std::string line =
+      run_id > 0 ? base::format_text("run %lld: ", static_cast<long long>(run_id)) : std::string();
+  line += base::duration_text(summary.seconds) + ", peak " + base::bytes_text(summary.peak_rss) +
+          ", " + cleanups_text(summary);
+  if (summary.how == "out_of_memory") line += "; the kernel killed it for want of memory";
+  if (summary.how == "stopped") line += "; stopped, since memory stayed critical";
+  if (summary.left_running > 0) {
+    line += base::format_text("; %zu of its processes go%s on, no longer managed",
+                              summary.left_running, summary.left_running == 1 ? "es" : "");
+  }
+  if (run_id > 0) line += base::format_text(" (ebb report %lld)", static_cast<long long>(run_id));
+  return line;
+}
+
+base::Json dry_run_json(const run::Options& options, const run::Preparation& preparation) {
+  base::Json variables = base::Json::array();
+  for (const run::JobVariable& variable : preparation.variables) {
+    variables.push(base::Json::object(
+        {{"name", variable.name}, {"value", variable.value}, {"why", variable.why}}));
+  }
+  base::Json notes = base::Json::array();
+  for (const std::string& note : preparation.notes)
+    notes.push(note);
+  base::Json command = base::Json::array();
+  for (const std::string& word : options.command)
+    command.push(word);
+  return base::Json::object(
+      {{"command", command},
+       {"path", preparation.target.path},
+       {"program", preparation.target.program},
+       {"agent", preparation.agent},
+       {"variables", variables},
+       {"warn_percent", options.thresholds.warn},
+       {"critical_percent", options.thresholds.critical},
+       {"on_critical", options.on_critical == run::OnCritical::stop ? "stop" : "clean"},
+       {"interval_seconds", options.interval_seconds},
+       {"record", options.record_path},
+       {"notes", notes}});
+}
+
+std::string dry_run_text(const run::Options& options, const run::Preparation& preparation) {
+  const std::string& program = preparation.target.program;
+  std::string text = "command   " + joined(options.command) + "\n";
+  text += "program   " + (program.empty() ? "not found" : program) + "\n";
+  for (const run::JobVariable& variable : preparation.variables)
+    text += "set       " + variable.name + "=" + variable.value + "\n          # " + variable.why +
+            "\n";
+  for (const std::string& note : preparation.notes)
+    text += "note      " + note + "\n";
+  text += "sample    every " + base::duration_text(options.interval_seconds) +
+          ", every process of the job\n";
+  text += base::format_text("warn      at %.0f %% of the limit: one line on stderr\n",
+                            options.thresholds.warn);
+  text += base::format_text("critical  at %.0f %%: %s\n", options.thresholds.critical,
+                            what_happens_at_critical(options));
+  return text + "record    " + (options.record_path.empty() ? "none" : options.record_path) + "\n";
+}
+
+}  // namespace ebb::show

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "base/json.h"
+#include "run/preparation.h"
+#include "run/supervisor.h"
+
+namespace ebb::show {
+
+/// "run 12: 3.2 h, peak 4.1 GiB, 12 cleanups returned 8.3 GiB in 0.4 s (ebb report 12)".
+std::string summary_line(const run::Summary& summary, std::int64_t run_id);
+
+/// What a run would set, preload and do.
+std::string dry_run_text(const run::Options& options, const run::Preparation& preparation);
+base::Json dry_run_json(const run::Options& options, const run::Preparation& preparation);
+
+}  // namespace ebb::show

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "show/runs_view.h"
+
+#include "base/bytes.h"
+#include "base/duration.h"
+#include "show/words.h"
+#include "term/table.h"
+
+namespace ebb::show {
+
+std::string runs_text(const std::vector<record::RunSummary>& runs, const term::Style& style) {
+  term::Table table({{"id"},
+                     {"name", term::Align::left},
+                     {"started", term::Align::left},
+                     {"duration"},
+                     {"processes"},
+                     {"peak rss"},
+                     {"outcome", term::Align::left}});
+  for (const record::RunSummary& run : runs) {
+    const story::EndingText ending = story::ending_of(run);
+    const bool runs_now = run.state == record::State::running;
+    const term::Colour colour = ending.bad ? term::Colour::red
+                                : runs_now ? term::Colour::green
+                                           : term::Colour::none;
+    table.add_row({std::to_string(run.run.id), run.run.name, local_time_text(run.run.started),
+                   base::duration_text(run.seconds), std::to_string(run.processes),
+                   base::bytes_text(run.peak_rss), style.paint(ending.brief, colour)});
+  }
+  return table.text(style);
+}
+
+}  // namespace ebb::show

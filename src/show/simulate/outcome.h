@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fl/comparison.h"
+
+// The simulator's results. What is here and in the files beside it, but for the page, needs no more
+// than fl and term: ebb-simulate is built without a store and pages too.
+
+namespace ebb::show {
+
+/// A cleanup between two simulations.
+struct CleanupBetween {
+  std::string after;  ///< whose simulation it followed
+  std::uint64_t seed = 0;
+  std::uint64_t rss_before = 0;
+  std::uint64_t rss_after = 0;
+  std::uint64_t returned = 0;
+  double seconds = 0;
+};
+
+/// What was simulated, and everything that it came to.
+struct SimulateOutcome {
+  bool compare = false;
+  fl::Config config;  ///< of the first method and seed
+  std::vector<std::uint64_t> seeds;
+  std::vector<fl::MethodRuns> methods;
+  std::vector<CleanupBetween> cleanups;
+  std::uint64_t start_rss = 0;     ///< with data and trainer, before the first simulation
+  std::string folder;              ///< "" where none was written
+  std::vector<std::int64_t> runs;  ///< their numbers in the record
+  bool stopped = false;
+};
+
+}  // namespace ebb::show

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "show/snapshot_page.h"
+
+#include "base/bytes.h"
+#include "base/text.h"
+#include "show/page_parts.h"
+#include "show/snapshot_map.h"
+#include "show/verdict.h"
+#include "show/words.h"
+
+namespace ebb::show {
+namespace {
+
+using base::bytes_text;
+using base::Json;
+
+page::Line curve_of(const std::string& name, const replay::Outcome& outcome, bool reserved) {
+  page::Line line;
+  line.name = name;
+  for (const replay::CurvePoint& point : outcome.curve) {
+    line.x.push_back(static_cast<double>(point.requests));
+    line.y.push_back(static_cast<double>(reserved ? point.reserved : point.allocated));
+  }
+  return line;
+}
+
+page::Plot curves_of(const std::vector<replay::Row>& rows) {
+  page::Plot plot;
+  plot.title = "Reserved and allocated over time";
+  plot.x_label = "allocations and frees";
+  plot.y_label = "memory";
+  for (const replay::Row& row : rows) {
+    plot.lines.push_back(curve_of("reserved, " + conf_text(row.conf), row.outcome, true));
+    if (row.outcome.oom) {
+      plot.marks.push_back({static_cast<double>(row.outcome.oom->requests),
+                            "out of memory, " + conf_text(row.conf)});
+    }
+  }
+  if (!rows.empty()) {
+    plot.lines.push_back(curve_of("allocated", rows.front().outcome, false));
+    if (rows.front().limit != cache::kUnlimited) {
+      plot.limit = page::Limit{"limit", static_cast<double>(rows.front().limit)};
+    }
+  }
+  return plot;
+}
+
+page::Table settings_table(const std::vector<replay::Row>& rows) {
+  using page::Unit;
+  page::Table table;
+  table.title = "Settings";
+  table.columns = {column("setting", Unit::text),
+                   column("peak reserved", Unit::bytes, true),
+                   column("peak allocated", Unit::bytes),
+                   column("driver calls", Unit::count),
+                   column("their time", Unit::seconds),
+                   column("retries", Unit::count),
+                   column("out of memory at request", Unit::count),
+                   column("check", Unit::text)};
+  for (const replay::Row& row : rows) {
+    table.rows.push_back({Json(conf_text(row.conf)), Json(row.outcome.peak_reserved),
+                          Json(row.outcome.peak_allocated), Json(row.outcome.calls.total()),
+                          Json(row.outcome.calls.seconds), Json(row.outcome.retries),
+                          row.outcome.oom ? Json(row.outcome.oom->requests) : Json(),
+                          Json(row.check)});
+  }
+  return table;
+}
+
+page::Document start_page(const replay::Job& job, const std::string& title) {
+  const replay::Recording& recording = job.workload.recording;
+  page::Document page;
+  page.title = title;
+  page.subtitle = base::format_text("%s, PyTorch 2.%d", job.name.c_str(), recording.newest_minor);
+  page.facts = {{"allocations and frees", std::to_string(job.workload.requests)},
+                {"peak reserved, recorded", bytes_text(recording.peak_reserved)},
+                {"recorded settings", conf_text(recording.conf)}};
+  return page;
+}
+
+page::BarChart ledger_chart(const replay::Ledger& ledger) {
+  page::BarChart chart;
+  chart.title = "Where every reserved byte is";
+  page::Bar bar;
+  bar.name = "reserved";
+  const auto part = [&](const char* name, std::uint64_t bytes) {
+    if (bytes != 0) bar.parts.push_back({name, static_cast<double>(bytes)});
+  };
+  part("needed", ledger.needed);
+  part("rounding", ledger.rounding);
+  part("oversize", ledger.oversize);
+  part("pending", ledger.pending);
+  part("free in private pools", ledger.private_free);
+  part("free in pieces", ledger.split_free);
+  part("free as a whole", ledger.cached);
+  chart.bars.push_back(std::move(bar));
+  return chart;
+}
+
+page::Table origins_table(const std::vector<replay::Origin>& origins) {
+  page::Table table;
+  table.title = "Who holds what was live then";
+  table.columns = {column("bytes", page::Unit::bytes, true), column("blocks", page::Unit::count),
+                   column("allocated at", page::Unit::text)};
+  for (const replay::Origin& origin : origins)
+    table.rows.push_back(
+        {Json(origin.bytes), Json(origin.blocks), Json(joined(origin.frames, " < "))});
+  return table;
+}
+
+}  // namespace
+
+page::Document page_of_replay(const replay::Job& job, const std::vector<replay::Row>& rows,
+                              const replay::Outcome& at_peak) {
+  page::Document page = start_page(job, "Replay");
+  page.plots.push_back(curves_of(rows));
+  page.tables.push_back(settings_table(rows));
+  page.maps.push_back(
+      map_of(job, rows.front(), at_peak, "Segments and blocks when most was reserved"));
+  return page;
+}
+
+page::Document page_of_tuning(const replay::Job& job, const replay::TuneResult& result,
+                              std::size_t index, const replay::Outcome& recorded_at_peak,
+                              const replay::Outcome& best_at_peak) {
+  page::Document page = start_page(job, "Tuning");
+  const replay::Row& best = result.best[index];
+  const replay::Row& recorded = result.recorded[index];
+  page.facts.push_back({"lower bound", bytes_text(result.lower_bound[index])});
+  page.facts.push_back({"offline packing", bytes_text(result.packing[index])});
+  page.facts.push_back({"settings replayed", std::to_string(result.tried)});
+  page::Verdict verdict;
+  verdict.name = "best setting";
+  verdict.headline = bytes_text(best.outcome.peak_reserved) + " reserved instead of " +
+                     bytes_text(recorded.outcome.peak_reserved);
+  verdict.tone = page::Tone::good;
+  verdict.confidence = best.check;
+  if (!best.conf.empty()) {
+    verdict.fix = page::Fix{"Put it into the job's environment",
+                            "export " + result.variable + "=" + best.conf};
+  }
+  page.verdict = std::move(verdict);
+  page.plots.push_back(curves_of(result.rows[index]));
+  page.tables.push_back(settings_table(result.rows[index]));
+  page.tables.back().highlight = 0;
+  page.maps.push_back(map_of(job, recorded, recorded_at_peak, "As recorded, at its peak"));
+  page.maps.push_back(map_of(job, best, best_at_peak, "With the best setting, at its peak"));
+  return page;
+}
+
+page::Document page_of_diagnosis(const replay::Job& job, const replay::Diagnosis& diagnosis,
+                                 const std::vector<replay::Row>& rows,
+                                 const replay::Outcome& moment) {
+  page::Document page = start_page(job, "Diagnosis");
+  page.verdict = card_of(diagnosis);
+  if (!rows.empty()) {
+    page.plots.push_back(curves_of(rows));
+    page.maps.push_back(
+        map_of(job, rows.front(), moment, "Segments and blocks at the moment in question"));
+    page.tables.push_back(settings_table(rows));
+  }
+  page.tables.push_back(origins_table(diagnosis.origins));
+  page.bars.push_back(ledger_chart(diagnosis.ledger));
+  return page;
+}
+
+}  // namespace ebb::show

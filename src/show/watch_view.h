@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "keep/process_watch.h"
+#include "term/style.h"
+
+namespace ebb::show {
+
+/// The last sample and what came before it, as a few lines for a terminal.
+std::vector<std::string> watch_lines(const keep::ProcessWatch& watch,
+                                     const keep::WatchSample& sample, const term::Style& style);
+
+/// One sample as one line for a log.
+std::string watch_line(const keep::WatchSample& sample, const keep::Diagnosis& diagnosis);
+
+}  // namespace ebb::show

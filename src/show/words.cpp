@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "show/words.h"
+
+#include <ctime>
+
+namespace ebb::show {
+
+std::string joined(const std::vector<std::string>& pieces, const char* between) {
+  std::string text;
+  for (const std::string& piece : pieces)
+    text += (text.empty() ? "" : between) + piece;
+  return text;
+}
+
+std::string text_of(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines)
+    text += line + "\n";
+  return text;
+}
+
+std::string shortened(const std::string& text, std::size_t columns) {
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if ((static_cast<unsigned char>(text[i]) & 0xc0) == 0x80) continue;
+    if (width++ == columns) return text.substr(0, i) + "…";
+  }
+  return text;
+}
+
+std::string local_time_text(double unix_seconds) {
+  const auto time = static_cast<std::time_t>(unix_seconds);
+  std::tm parts{};
+  char text[32];
+  if (::localtime_r(&time, &parts) == nullptr ||
+      std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts) == 0)
+    return "-";
+  return text;
+}
+
+std::string conf_text(const std::string& conf) {
+  return conf.empty() ? "(default)" : conf;
+}
+
+}  // namespace ebb::show

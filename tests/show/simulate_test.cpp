@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "show/simulate/outcome_page.h"
+#include "show/simulate/outcome_view.h"
+
+namespace ebb::show {
+namespace {
+
+fl::SimulationResult result(const char* method, double accuracy) {
+  fl::SimulationResult result;
+  result.config.method = method;
+  fl::RoundReport round;
+  round.scores = fl::Scores{};
+  round.scores->accuracy = accuracy;
+  result.rounds.push_back(round);
+  return result;
+}
+
+SimulateOutcome comparison() {
+  SimulateOutcome outcome;
+  outcome.compare = true;
+  outcome.seeds = {42};
+  outcome.methods = {{"worse", {result("worse", 0.5)}}, {"better", {result("better", 0.75)}}};
+  return outcome;
+}
+
+TEST(SimulateView, TheBestMethodIsTheFirstRow) {
+  const std::string text = outcome_text(comparison(), {});
+  EXPECT_LT(text.find("better"), text.find("worse"));
+  EXPECT_NE(text.find("0.7500"), std::string::npos);
+}
+
+TEST(SimulateView, AComparisonIsRankedAndASimulationIsNot) {
+  SimulateOutcome outcome = comparison();
+  EXPECT_NE(outcome_json(outcome).find("ranking"), nullptr);
+  EXPECT_TRUE(page_of_simulations(outcome).verdict);
+  outcome.compare = false;
+  outcome.methods.resize(1);
+  EXPECT_EQ(outcome_json(outcome).find("ranking"), nullptr);
+  EXPECT_FALSE(page_of_simulations(outcome).verdict);
+  EXPECT_EQ(page_of_simulations(outcome).title, "Simulation: worse");
+}
+
+}  // namespace
+}  // namespace ebb::show
