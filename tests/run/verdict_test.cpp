@@ -84,10 +84,26 @@ class Verdicts : public EbbRun {
         words, Subprocess::Environment{{"LD_PRELOAD", preload_of(one.allocator)}});
   }
 
+  support::Finished diagnosed(const Case& one) const {
+    return support::run({EBB_PROGRAM, "doctor", "last", "--db", db_of(one), "--json"});
+  }
+
+  /// On a machine that is too busy a job does too little in its time. The doctor then says that it
+  /// is not sure and asks for a longer run, which it gets; it is never let off with that answer.
+  support::Finished diagnosed_in_the_end(Case one) const {
+    support::Finished done = diagnosed(one);
+    for (int again = 0; again < 3 && done.output.find("\"not_enough_data\"") != std::string::npos;
+         ++again) {
+      one.seconds = std::to_string(2 * std::stoi(one.seconds));
+      EXPECT_EQ(start(one)->wait(), 0);
+      done = diagnosed(one);
+    }
+    return done;
+  }
+
   void check(const Case& one) const {
     SCOPED_TRACE(one.name());
-    const support::Finished done =
-        support::run({EBB_PROGRAM, "doctor", "last", "--db", db_of(one), "--json"});
+    const support::Finished done = diagnosed_in_the_end(one);
     ASSERT_EQ(done.status, 0) << done.error;
     const auto json = base::parse_json(done.output);
     ASSERT_TRUE(json) << done.output;
