@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/doctor_pid.h"
-#include "cli/doctor_run.h"
+#include "cli/doctor.h"
 #include "cli/fail_on.h"
 #include "cli/page_file.h"
 #include "cli/snapshot_file.h"

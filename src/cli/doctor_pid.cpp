@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/doctor_pid.h"
-
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 
 #include "base/duration.h"
+#include "cli/doctor.h"
 #include "cli/fail_on.h"
-#include "cli/watch_loop.h"
+#include "cli/process_number.h"
+#include "run/watch_loop.h"
 #include "show/verdict.h"
 #include "show/words.h"
 #include "term/progress.h"
@@ -30,12 +30,12 @@ int diagnose_process(const ProcessQuestion& question) {
   if (!length) return complain(length.error());
   auto watch = keep::ProcessWatch::of(*pid);
   if (!watch) return complain(watch.error());
-  WatchPlan plan;
+  run::WatchPlan plan;
   plan.length_seconds = *length;
   plan.interval_seconds = std::clamp(*length / 150, 0.01, 1.0);
   {
     term::Progress progress("observing");
-    const auto ending = watch_process(*watch, plan, [&](const keep::WatchSample& sample) {
+    const auto ending = run::watch_process(*watch, plan, [&](const keep::WatchSample& sample) {
       progress.show(std::min(sample.seconds / *length, 1.0), "process " + question.pid);
     });
     if (!ending) return complain(ending.error());

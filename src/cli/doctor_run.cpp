@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/doctor_run.h"
-
 #include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
 
-#include "cli/doctor_pid.h"
+#include "cli/doctor.h"
 #include "cli/fail_on.h"
 #include "cli/page_file.h"
 #include "cli/run_store.h"

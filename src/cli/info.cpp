@@ -6,8 +6,8 @@
 #include <memory>
 #include <optional>
 
+#include "cli/process_number.h"
 #include "cli/verb.h"
-#include "cli/watch_loop.h"
 #include "show/info_view.h"
 
 namespace ebb::cli {

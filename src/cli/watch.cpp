@@ -6,8 +6,9 @@
 #include <optional>
 
 #include "base/duration.h"
+#include "cli/process_number.h"
 #include "cli/verb.h"
-#include "cli/watch_loop.h"
+#include "run/watch_loop.h"
 #include "show/verdict.h"
 #include "show/watch_view.h"
 #include "show/words.h"
@@ -32,24 +33,20 @@ void print_json(const base::Json& json) {
   std::fflush(stdout);
 }
 
-base::Result<Ending> watch_as_json(keep::ProcessWatch& watch, const WatchPlan& plan) {
-  const auto ending = watch_process(
+base::Result<run::WatchEnding> watch_as_json(keep::ProcessWatch& watch,
+                                             const run::WatchPlan& plan) {
+  const auto ending = run::watch_process(
       watch, plan, [](const keep::WatchSample& sample) { print_json(to_json(sample)); });
   if (!ending) return ending;
-  base::Json last = base::Json::object({{"pid", std::int64_t{watch.pid()}},
-                                        {"allocator", heap::name_of(watch.allocator().kind())},
-                                        {"ending", name_of(*ending)}});
-  const base::Json verdict = keep::to_json(watch.diagnose());
-  for (const base::Json::Member& member : *verdict.as_object())
-    last.set(member.first, member.second);
-  print_json(last);
+  print_json(show::watched_json(watch, run::name_of(*ending)));
   return ending;
 }
 
-base::Result<Ending> watch_as_lines(keep::ProcessWatch& watch, const WatchPlan& plan) {
+base::Result<run::WatchEnding> watch_as_lines(keep::ProcessWatch& watch,
+                                              const run::WatchPlan& plan) {
   std::optional<double> judged;
   keep::Diagnosis diagnosis;
-  return watch_process(watch, plan, [&](const keep::WatchSample& sample) {
+  return run::watch_process(watch, plan, [&](const keep::WatchSample& sample) {
     if (!judged || sample.seconds - *judged >= kDrawEverySeconds) {
       diagnosis = watch.diagnose();
       judged = sample.seconds;
@@ -59,12 +56,12 @@ base::Result<Ending> watch_as_lines(keep::ProcessWatch& watch, const WatchPlan& 
   });
 }
 
-base::Result<Ending> watch_on_screen(keep::ProcessWatch& watch, WatchPlan plan,
-                                     const term::Style& style) {
+base::Result<run::WatchEnding> watch_on_screen(keep::ProcessWatch& watch, run::WatchPlan plan,
+                                               const term::Style& style) {
   term::Screen screen(STDIN_FILENO, STDOUT_FILENO);
   plan.keys = ::isatty(STDIN_FILENO) != 0;
   std::optional<double> drawn;
-  return watch_process(watch, plan, [&](const keep::WatchSample& sample) {
+  return run::watch_process(watch, plan, [&](const keep::WatchSample& sample) {
     if (drawn && sample.seconds - *drawn < kDrawEverySeconds) return;
     drawn = sample.seconds;
     std::vector<std::string> lines = show::watch_lines(watch, sample, style);
@@ -76,7 +73,7 @@ base::Result<Ending> watch_on_screen(keep::ProcessWatch& watch, WatchPlan plan,
 int run_watch(const WatchOptions& options) {
   const auto pid = parse_pid(options.pid, "PID");
   if (!pid) return complain(pid.error());
-  WatchPlan plan;
+  run::WatchPlan plan;
   const auto interval = base::parse_duration(options.interval);
   if (!interval) return complain(interval.error());
   if (*interval < kLeastInterval) {
@@ -99,7 +96,7 @@ int run_watch(const WatchOptions& options) {
   const auto ending =
       style.redraws ? watch_on_screen(*watch, plan, style) : watch_as_lines(*watch, plan);
   if (!ending) return complain(ending.error());
-  if (*ending == Ending::process_ended) std::printf("\nprocess %d has ended\n", *pid);
+  if (*ending == run::WatchEnding::process_ended) std::printf("\nprocess %d has ended\n", *pid);
   std::printf("\n");
   std::fputs(show::text_of(show::diagnosis_lines(watch->diagnose(), style)).c_str(), stdout);
   return kDone;

@@ -2,6 +2,7 @@
 #include "fl/config.h"
 
 #include <array>
+#include <cctype>
 #include <cmath>
 
 #include "fl/names.h"
@@ -115,6 +116,23 @@ base::Result<Workflow> workflow_from(std::string_view name) {
 
 base::Result<Rule> rule_from(std::string_view name) {
   return value_in<Rule>(kRules, "aggregation", name);
+}
+
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for (const std::string_view network : plan::network_names()) {
+    std::string name;
+    for (const char c : network) {
+      if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+        name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      } else if (!name.empty() && name.back() != '-') {
+        name += '-';
+      }
+    }
+    if (name.ends_with('-')) name.pop_back();
+    names.push_back(name);
+  }
+  return names;
 }
 
 base::Status check(const Config& config) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json.h"
 #include "base/result.h"
@@ -91,6 +92,9 @@ const char* name_of(Rule rule);
 /// Code::bad_input names the nearest.
 base::Result<Workflow> workflow_from(std::string_view name);
 base::Result<Rule> rule_from(std::string_view name);
+
+/// Every model, as Config::model takes it, e.g. "cnn-mnist".
+std::vector<std::string> model_names();
 
 /// Code::bad_input names the option that is out of its range or does not go with another.
 base::Status check(const Config& config);

@@ -18,10 +18,27 @@ class Alone final : public Ranks {
   base::Status broadcast(std::span<std::byte>) override { return {}; }
 };
 
+class Lent final : public Ranks {
+ public:
+  explicit Lent(Ranks& ranks) : ranks_(ranks) {}
+
+  std::uint32_t rank() const override { return ranks_.rank(); }
+  std::uint32_t size() const override { return ranks_.size(); }
+  base::Status sum(std::span<std::int64_t> values) override { return ranks_.sum(values); }
+  base::Status broadcast(std::span<std::byte> bytes) override { return ranks_.broadcast(bytes); }
+
+ private:
+  Ranks& ranks_;
+};
+
 }  // namespace
 
 std::unique_ptr<Ranks> alone() {
   return std::make_unique<Alone>();
+}
+
+std::unique_ptr<Ranks> lent(Ranks& ranks) {
+  return std::make_unique<Lent>(ranks);
 }
 
 bool started_by_mpi() {

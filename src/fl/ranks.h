@@ -34,6 +34,9 @@ class Ranks {
 /// This process alone.
 std::unique_ptr<Ranks> alone();
 
+/// Ranks that somebody else owns: whoever is given these does not end the others with it.
+std::unique_ptr<Ranks> lent(Ranks& ranks);
+
 /// Whether this process was started by mpirun beside others.
 bool started_by_mpi();
 

@@ -73,6 +73,16 @@ std::vector<std::string> watch_lines(const keep::ProcessWatch& watch,
   return lines;
 }
 
+base::Json watched_json(const keep::ProcessWatch& watch, const char* ending) {
+  base::Json json = base::Json::object({{"pid", std::int64_t{watch.pid()}},
+                                        {"allocator", heap::name_of(watch.allocator().kind())},
+                                        {"ending", ending}});
+  const base::Json verdict = keep::to_json(watch.diagnose());
+  for (const base::Json::Member& member : *verdict.as_object())
+    json.set(member.first, member.second);
+  return json;
+}
+
 std::string watch_line(const keep::WatchSample& sample, const keep::Diagnosis& diagnosis) {
   const sense::ProcessReading& process = sample.memory.process;
   std::string line = format_text(

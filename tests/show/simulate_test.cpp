@@ -42,5 +42,18 @@ TEST(SimulateView, AComparisonIsRankedAndASimulationIsNot) {
   EXPECT_EQ(page_of_simulations(outcome).title, "Simulation: worse");
 }
 
+TEST(SimulateView, AStoppedOneSaysHowToGoOnEvenQuietly) {
+  SimulateOutcome outcome;
+  outcome.stopped = true;
+  EXPECT_EQ(where_lines(outcome, true),
+            std::vector<std::string>{"stopped; without a folder it cannot be resumed"});
+  outcome.folder = "ebb-runs/x";
+  outcome.runs = {7};
+  EXPECT_EQ(
+      where_lines(outcome, false),
+      (std::vector<std::string>{"stopped; ebb simulate --resume ebb-runs/x goes on",
+                                "files in ebb-runs/x", "run 7 in the record (ebb report 7)"}));
+}
+
 }  // namespace
 }  // namespace ebb::show

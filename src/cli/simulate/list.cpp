@@ -12,7 +12,7 @@ namespace ebb::cli {
 
 int list_simulations(bool json) {
   show::Catalogue catalogue{fl::methods(), {}, fl::data_set_kinds()};
-  for (const std::string& name : model_names()) {
+  for (const std::string& name : fl::model_names()) {
     const auto network = plan::network_named(name, plan::Picture{}, 10);
     catalogue.models.push_back({name, network ? network->parameters().value_or(0) : 0});
   }

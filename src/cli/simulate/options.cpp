@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cctype>
-
-#include "base/text.h"
 #include "cli/simulate/options.h"
-#include "plan/network.h"
+
+#include <CLI/CLI.hpp>
+#include "base/text.h"
 
 namespace ebb::cli {
 namespace {
@@ -95,23 +94,6 @@ base::Result<Json> settings_json(const SimulateWords& words) {
     given.set(setting.key, *std::move(value));
   }
   return given;
-}
-
-std::vector<std::string> model_names() {
-  std::vector<std::string> names;
-  for (const std::string_view network : plan::network_names()) {
-    std::string name;
-    for (const char c : network) {
-      if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
-        name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-      } else if (!name.empty() && name.back() != '-') {
-        name += '-';
-      }
-    }
-    if (name.ends_with('-')) name.pop_back();
-    names.push_back(name);
-  }
-  return names;
 }
 
 void add_simulate_options(CLI::App& verb, SimulateWords& words) {

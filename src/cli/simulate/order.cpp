@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/simulate/options.h"
+#include "cli/simulate/order.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -7,7 +7,6 @@
 #include "base/bytes.h"
 #include "base/text.h"
 #include "cli/run_store.h"
-#include "cli/simulate/config_file.h"
 #include "cli/simulate/page.h"
 #include "fl/select/selector.h"
 #include "plan/network.h"
@@ -17,7 +16,6 @@ namespace ebb::cli {
 namespace {
 
 using base::Code;
-using base::Json;
 
 /// The longest sweep: folders and tables are made for every seed.
 constexpr std::uint64_t kMostRepeats = 1000;
@@ -32,23 +30,23 @@ base::Result<std::uint64_t> whole(const char* option, const std::string& text, s
 }
 
 /// --config, or what the folder to be resumed was started with.
-base::Result<ConfigFile> file_words(const SimulateWords& words) {
+base::Result<fl::SweepFile> file_words(const SimulateWords& words) {
   namespace files = std::filesystem;
   if (words.resume.empty())
-    return words.config.empty() ? base::Result<ConfigFile>(ConfigFile{})
-                                : read_config_file(words.config);
+    return words.config.empty() ? base::Result<fl::SweepFile>(fl::SweepFile{})
+                                : fl::read_sweep(words.config);
   std::error_code failure;
   if (!files::is_directory(words.resume, failure)) {
     return base::error(Code::not_found, "--resume '%s': expected the folder of a simulation",
                        words.resume.c_str());
   }
-  for (const char* name : {kComparisonFile, "config.json"}) {
+  for (const char* name : {fl::kComparisonFile, "config.json"}) {
     const std::string path = files::path(words.resume) / name;
-    if (files::exists(path, failure)) return read_config_file(path);
+    if (files::exists(path, failure)) return fl::read_sweep(path);
   }
   return base::error(Code::not_found,
                      "--resume '%s': expected %s or config.json in it, as a simulation leaves them",
-                     words.resume.c_str(), kComparisonFile);
+                     words.resume.c_str(), fl::kComparisonFile);
 }
 
 void set_parameter(fl::ParameterValues& values, const std::string& name, double value) {
@@ -85,7 +83,8 @@ base::Status add_method_option(const std::string& text, SimulateOrder& order) {
   return {};
 }
 
-base::Status set_methods(const SimulateWords& words, const ConfigFile& file, SimulateOrder& order) {
+base::Status set_methods(const SimulateWords& words, const fl::SweepFile& file,
+                         SimulateOrder& order) {
   if (!words.compare) {
     order.methods = {order.config.method};
   } else if (!words.methods.empty()) {
@@ -117,7 +116,8 @@ base::Status set_methods(const SimulateWords& words, const ConfigFile& file, Sim
   return {};
 }
 
-base::Status set_seeds(const SimulateWords& words, const ConfigFile& file, SimulateOrder& order) {
+base::Status set_seeds(const SimulateWords& words, const fl::SweepFile& file,
+                       SimulateOrder& order) {
   if (!words.seeds.empty() && !words.repeats.empty())
     return base::error(Code::bad_input, "--seeds and --repeats: expected one of the two");
   if (!words.seeds.empty()) {
@@ -151,7 +151,7 @@ base::Status set_seeds(const SimulateWords& words, const ConfigFile& file, Simul
 
 base::Status check_model(const std::string& model) {
   if (plan::network_named(model, plan::Picture{}, 10)) return {};
-  const std::vector<std::string> names = model_names();
+  const std::vector<std::string> names = fl::model_names();
   std::string line = "unknown model '" + model + "'";
   if (const auto guess = base::nearest(model, {names.begin(), names.end()}))
     line += ": did you mean " + std::string(*guess) + "?";
@@ -196,7 +196,7 @@ base::Status set_folder(const SimulateWords& words, SimulateOrder& order) {
   order.folder = words.resume.empty() ? words.folder : words.resume;
   if (words.folder.empty()) return {};
   std::error_code failure;
-  for (const char* name : {kComparisonFile, "config.json"}) {
+  for (const char* name : {fl::kComparisonFile, "config.json"}) {
     if (files::exists(files::path(words.folder) / name, failure))
       return base::error(Code::bad_input,
                          "--folder '%s': it holds a simulation already (--resume goes on with it)",
@@ -214,15 +214,6 @@ base::Status set_record(const SimulateWords& words, SimulateOrder& order) {
 }
 
 }  // namespace
-
-fl::Config SimulateOrder::config_of(std::size_t method, std::size_t seed) const {
-  fl::Config one = config;
-  one.method = methods[method];
-  one.method_parameters = parameters[method];
-  one.seed = seeds[seed];
-  one.synthetic.seed = one.seed;
-  return one;
-}
 
 base::Result<SimulateOrder> order_from(const SimulateWords& words) {
   const auto file = file_words(words);
@@ -250,23 +241,6 @@ base::Result<SimulateOrder> order_from(const SimulateWords& words) {
   if (const auto set = set_folder(words, order); !set) return set.error();
   if (const auto set = set_record(words, order); !set) return set.error();
   return order;
-}
-
-Json comparison_json(const SimulateOrder& order) {
-  Json json = fl::to_json(order.config);
-  Json methods = Json::array();
-  Json options = Json::array();
-  for (std::size_t i = 0; i < order.methods.size(); ++i) {
-    methods.push(order.methods[i]);
-    for (const auto& [name, value] : order.parameters[i])
-      options.push(order.methods[i] + ":" + name + "=" + Json(value).text());
-  }
-  Json seeds = Json::array();
-  for (const std::uint64_t seed : order.seeds)
-    seeds.push(seed);
-  return json.set("methods", std::move(methods))
-      .set("method_options", std::move(options))
-      .set("seeds", std::move(seeds));
 }
 
 }  // namespace ebb::cli

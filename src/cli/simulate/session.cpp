@@ -6,7 +6,6 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/simulate/folder.h"
 #include "cli/simulate/page.h"
 #include "cli/simulate/session.h"
 #include "cli/simulate/watcher.h"
@@ -22,21 +21,6 @@ namespace {
 std::uint64_t rss_now() {
   return sense::read_rss_fast().value_or(0);
 }
-
-/// Ranks that somebody else owns: a workshop that does not open must not take MPI down with it,
-/// before the reason is told.
-class LentRanks final : public fl::Ranks {
- public:
-  explicit LentRanks(fl::Ranks& ranks) : ranks_(ranks) {}
-
-  std::uint32_t rank() const override { return ranks_.rank(); }
-  std::uint32_t size() const override { return ranks_.size(); }
-  base::Status sum(std::span<std::int64_t> values) override { return ranks_.sum(values); }
-  base::Status broadcast(std::span<std::byte> bytes) override { return ranks_.broadcast(bytes); }
-
- private:
-  fl::Ranks& ranks_;
-};
 
 /// Every method with every seed, one after the other in one process.
 class Session {
@@ -60,8 +44,7 @@ class Session {
   base::Status simulate_one(std::size_t method, std::size_t seed);
   base::Status simulate_every();
   void clean_up(const fl::Config& config, SimulateRecord* record);
-  base::Status show() const;
-  void say_where() const;
+  base::Status show_outcome();
   int dry_run();
 
   SimulateOrder order_;
@@ -71,14 +54,14 @@ class Session {
   base::ReclaimerRegistry reclaimers_;
   keep::Cleaner cleaner_;
   std::optional<fl::Workshop> workshop_;
-  SimulateFolder folder_;
+  fl::SweepFolder folder_;
   show::SimulateOutcome outcome_;
 };
 
 base::Status Session::open(const fl::Config& config) {
   workshop_.reset();
-  auto opened =
-      fl::open_workshop(config, order_.execution, cleaner_, std::make_unique<LentRanks>(*ranks_));
+  // A workshop that does not open must not take MPI down with it, before the reason is told.
+  auto opened = fl::open_workshop(config, order_.execution, cleaner_, fl::lent(*ranks_));
   if (!opened) return opened.error();
   workshop_.emplace(*std::move(opened));
   return {};
@@ -88,8 +71,9 @@ base::Status Session::simulate_one(std::size_t method, std::size_t seed) {
   const fl::Config config = order_.config_of(method, seed);
   fl::Execution execution = order_.execution;
   execution.folder = folder_.of(order_, method, seed);
-  execution.resume = order_.execution.resume && can_be_resumed(execution.folder);
-  if (is_first_ && order_.execution.resume && !execution.resume) forget_beginning(execution.folder);
+  execution.resume = order_.execution.resume && fl::can_be_resumed(execution.folder);
+  if (is_first_ && order_.execution.resume && !execution.resume)
+    fl::forget_beginning(execution.folder);
   SimulateWatcher::About about;
   about.name = config.method;
   if (order_.seeds.size() > 1)
@@ -152,7 +136,7 @@ base::Status Session::simulate_every() {
   return {};
 }
 
-base::Status Session::show() const {
+base::Status Session::show_outcome() {
   const base::Json json = show::outcome_json(outcome_);
   if (!folder_.path().empty()) {
     const auto written =
@@ -161,6 +145,7 @@ base::Status Session::show() const {
   }
   if (!order_.html.empty() && !outcome_.methods.empty()) {
     if (const auto written = write_page(outcome_, order_.html); !written) return written;
+    outcome_.page = order_.html;
   }
   if (order_.json) {
     std::puts(json.text().c_str());
@@ -168,27 +153,9 @@ base::Status Session::show() const {
     std::fputs(show::outcome_text(outcome_, term::Style::of_stream(STDOUT_FILENO)).c_str(), stdout);
   }
   std::fflush(stdout);
-  say_where();
+  for (const std::string& line : show::where_lines(outcome_, order_.quiet))
+    std::fprintf(stderr, "ebb: %s\n", line.c_str());
   return {};
-}
-
-void Session::say_where() const {
-  const auto say = [](const std::string& line) { std::fprintf(stderr, "ebb: %s\n", line.c_str()); };
-  const char* verb = order_.compare ? "compare" : "simulate";
-  if (outcome_.stopped) {
-    say(folder_.path().empty() ? "stopped; without a folder it cannot be resumed"
-                               : base::format_text("stopped; ebb %s --resume %s goes on", verb,
-                                                   folder_.path().c_str()));
-  }
-  if (order_.quiet) return;
-  if (!order_.html.empty() && !outcome_.methods.empty()) say("wrote " + order_.html);
-  if (!folder_.path().empty()) say("files in " + folder_.path());
-  if (outcome_.runs.empty()) return;
-  const auto last = static_cast<long long>(outcome_.runs.back());
-  say(outcome_.runs.size() == 1
-          ? base::format_text("run %lld in the record (ebb report %lld)", last, last)
-          : base::format_text("%zu runs in the record, the last is %lld (ebb report %lld)",
-                              outcome_.runs.size(), last, last));
 }
 
 int Session::dry_run() {
@@ -199,8 +166,7 @@ int Session::dry_run() {
   if (!plan) return complain(plan.error());
   ranks_->complete();
   if (!is_first_) return kDone;
-  const base::Json config =
-      order_.is_single() ? fl::to_json(order_.config) : comparison_json(order_);
+  const base::Json config = order_.is_single() ? fl::to_json(order_.config) : fl::to_json(order_);
   if (order_.json) {
     const base::Json json = base::Json::object({{"plan", fl::to_json(*plan)}, {"config", config}});
     std::puts(json.text().c_str());
@@ -218,9 +184,12 @@ int Session::run() {
   // Chosen once: every method, every seed and whatever is resumed computes with the same one.
   order_.config.backend = workshop_->trainer->backend();
   outcome_.start_rss = rss_now();
-  auto folder = SimulateFolder::open(order_, *ranks_);
-  if (!folder) return complain(folder.error());
-  folder_ = *std::move(folder);
+  if (order_.writes_folder) {
+    auto folder = fl::SweepFolder::open(
+        order_, order_.folder, order_.compare ? "compare" : order_.methods.front(), *ranks_);
+    if (!folder) return complain(folder.error());
+    folder_ = *std::move(folder);
+  }
   outcome_.folder = folder_.path();
   stop_on_signals(is_first_);
   const auto done = simulate_every();
@@ -229,7 +198,7 @@ int Session::run() {
     return complain(done.error());
   }
   if (is_first_) {
-    if (const auto shown = show(); !shown) return complain(shown.error());
+    if (const auto shown = show_outcome(); !shown) return complain(shown.error());
   }
   ranks_->complete();
   return outcome_.stopped ? kFailed : kDone;

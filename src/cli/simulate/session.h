@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/simulate/options.h"
+#include "cli/simulate/order.h"
 #include "fl/ranks.h"
 
 namespace ebb::cli {

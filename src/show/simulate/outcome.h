@@ -31,6 +31,7 @@ struct SimulateOutcome {
   std::vector<CleanupBetween> cleanups;
   std::uint64_t start_rss = 0;     ///< with data and trainer, before the first simulation
   std::string folder;              ///< "" where none was written
+  std::string page;                ///< likewise
   std::vector<std::int64_t> runs;  ///< their numbers in the record
   bool stopped = false;
 };

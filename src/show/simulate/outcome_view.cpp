@@ -193,6 +193,26 @@ std::string outcome_text(const SimulateOutcome& outcome, const term::Style& styl
   return text;
 }
 
+std::vector<std::string> where_lines(const SimulateOutcome& outcome, bool quiet) {
+  std::vector<std::string> lines;
+  if (outcome.stopped && outcome.folder.empty()) {
+    lines.emplace_back("stopped; without a folder it cannot be resumed");
+  } else if (outcome.stopped) {
+    lines.push_back(format_text("stopped; ebb %s --resume %s goes on",
+                                outcome.compare ? "compare" : "simulate", outcome.folder.c_str()));
+  }
+  if (quiet) return lines;
+  if (!outcome.page.empty()) lines.push_back("wrote " + outcome.page);
+  if (!outcome.folder.empty()) lines.push_back("files in " + outcome.folder);
+  if (outcome.runs.empty()) return lines;
+  const auto last_run = static_cast<long long>(outcome.runs.back());
+  lines.push_back(outcome.runs.size() == 1
+                      ? format_text("run %lld in the record (ebb report %lld)", last_run, last_run)
+                      : format_text("%zu runs in the record, the last is %lld (ebb report %lld)",
+                                    outcome.runs.size(), last_run, last_run));
+  return lines;
+}
+
 Json outcome_json(const SimulateOutcome& outcome) {
   Json json;
   if (outcome.compare) {

@@ -16,6 +16,9 @@ std::string memory_plan_text(const fl::MemoryPlan& plan, const term::Style& styl
 /// The tables at the end.
 std::string outcome_text(const SimulateOutcome& outcome, const term::Style& style);
 
+/// How to go on where it was stopped; and, unless `quiet`, where files, page and record are.
+std::vector<std::string> where_lines(const SimulateOutcome& outcome, bool quiet);
+
 /// What --json prints.
 base::Json outcome_json(const SimulateOutcome& outcome);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/simulate/folder.h"
+#include "fl/sweep.h"
 
 #include <array>
 #include <cstring>
@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/text.h"
 
-namespace ebb::cli {
+namespace ebb::fl {
 namespace {
 
 namespace files = std::filesystem;
@@ -18,17 +18,16 @@ namespace files = std::filesystem;
 constexpr const char* kRuns = "ebb-runs";
 constexpr int kMostOfOneSecond = 1000;
 
-std::string stem_of(const SimulateOrder& order) {
+std::string stem_of(const std::string& name) {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
   char text[32] = "run";
   if (::localtime_r(&now, &parts) != nullptr)
     std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &parts);
-  const std::string what = order.compare ? "compare" : order.methods.front();
-  return std::string(kRuns) + "/" + text + "-" + what;
+  return std::string(kRuns) + "/" + text + "-" + name;
 }
 
-base::Status make(const std::string& path) {
+base::Status make_folder(const std::string& path) {
   std::error_code failure;
   files::create_directories(path, failure);
   if (failure)
@@ -37,9 +36,9 @@ base::Status make(const std::string& path) {
 }
 
 /// Making a folder succeeds for one process only, whoever else starts in the same second.
-base::Result<std::string> make_new(const SimulateOrder& order) {
-  if (const auto made = make(kRuns); !made) return made.error();
-  const std::string stem = stem_of(order);
+base::Result<std::string> make_new_folder(const std::string& name) {
+  if (const auto made = make_folder(kRuns); !made) return made.error();
+  const std::string stem = stem_of(name);
   for (int i = 1; i <= kMostOfOneSecond; ++i) {
     const std::string path = i == 1 ? stem : stem + base::format_text("-%d", i);
     std::error_code failure;
@@ -51,35 +50,36 @@ base::Result<std::string> make_new(const SimulateOrder& order) {
                      stem.c_str(), kMostOfOneSecond);
 }
 
-base::Result<std::string> prepare(const SimulateOrder& order) {
-  base::Result<std::string> path = order.folder;
-  if (order.folder.empty()) {
-    path = make_new(order);
-  } else if (const auto made = make(order.folder); !made) {
+base::Result<std::string> prepare(const Sweep& sweep, const std::string& given,
+                                  const std::string& name) {
+  base::Result<std::string> path = given;
+  if (given.empty()) {
+    path = make_new_folder(name);
+  } else if (const auto made = make_folder(given); !made) {
     path = made.error();
   }
-  if (!path || order.is_single()) return path;
-  const auto written = base::write_file_atomically(*path + "/" + kComparisonFile,
-                                                   comparison_json(order).text(true) + "\n");
+  if (!path || sweep.is_single()) return path;
+  const auto written =
+      base::write_file_atomically(*path + "/" + kComparisonFile, to_json(sweep).text(true) + "\n");
   if (!written) return written.error();
   return path;
 }
 
 }  // namespace
 
-base::Result<SimulateFolder> SimulateFolder::open(const SimulateOrder& order, fl::Ranks& ranks) {
-  SimulateFolder folder;
-  if (!order.writes_folder) return folder;
-  folder.is_new_ = order.folder.empty();
-  base::Result<std::string> made = order.folder;
-  if (ranks.is_first()) made = prepare(order);
+base::Result<SweepFolder> SweepFolder::open(const Sweep& sweep, const std::string& path,
+                                            const std::string& name, Ranks& ranks) {
+  SweepFolder folder;
+  folder.is_new_ = path.empty();
+  base::Result<std::string> made = path;
+  if (ranks.is_first()) made = prepare(sweep, path, name);
   if (ranks.size() > 1) {
     // An empty name: rank 0 could not, and says why.
-    std::array<char, 4096> name{};
-    if (made) std::strncpy(name.data(), made->c_str(), name.size() - 1);
-    const auto told = ranks.broadcast(std::as_writable_bytes(std::span(name)));
+    std::array<char, 4096> told_path{};
+    if (made) std::strncpy(told_path.data(), made->c_str(), told_path.size() - 1);
+    const auto told = ranks.broadcast(std::as_writable_bytes(std::span(told_path)));
     if (!told) return told.error();
-    if (!ranks.is_first()) made = std::string(name.data());
+    if (!ranks.is_first()) made = std::string(told_path.data());
     if (made && made->empty())
       return base::error(base::Code::io, "rank 0 could not make the folder of the simulation");
   }
@@ -88,14 +88,13 @@ base::Result<SimulateFolder> SimulateFolder::open(const SimulateOrder& order, fl
   return folder;
 }
 
-std::string SimulateFolder::of(const SimulateOrder& order, std::size_t method,
-                               std::size_t seed) const {
-  if (path_.empty() || order.is_single()) return path_;
-  return path_ + "/" + order.methods[method] +
-         base::format_text("-seed%llu", static_cast<unsigned long long>(order.seeds[seed]));
+std::string SweepFolder::of(const Sweep& sweep, std::size_t method, std::size_t seed) const {
+  if (path_.empty() || sweep.is_single()) return path_;
+  return path_ + "/" + sweep.methods[method] +
+         base::format_text("-seed%llu", static_cast<unsigned long long>(sweep.seeds[seed]));
 }
 
-void SimulateFolder::drop_if_empty() const {
+void SweepFolder::drop_if_empty() const {
   if (!is_new_ || path_.empty()) return;
   std::error_code ignored;
   // What a comparison would be resumed from is no result.
@@ -117,4 +116,4 @@ void forget_beginning(const std::string& folder) {
     files::remove(files::path(folder) / name, ignored);
 }
 
-}  // namespace ebb::cli
+}  // namespace ebb::fl

@@ -3,21 +3,17 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
 
 #include "base/result.h"
 #include "keep/process_watch.h"
 
-namespace ebb::cli {
-
-/// `text` as the number of a process; Code::bad_input names `what` it was given for.
-base::Result<pid_t> parse_pid(const std::string& text, const char* what);
+namespace ebb::run {
 
 /// Why watching came to its end; no failure among them.
-enum class Ending : std::uint8_t { time_is_up, left, process_ended };
+enum class WatchEnding : std::uint8_t { time_is_up, left, process_ended };
 
 /// "time_is_up", "left" or "process_ended".
-const char* name_of(Ending ending);
+const char* name_of(WatchEnding ending);
 
 struct WatchPlan {
   double interval_seconds = 1;
@@ -28,7 +24,8 @@ struct WatchPlan {
 /// Samples until the time is up, the process ends, or somebody leaves (q, SIGINT, SIGTERM, SIGHUP:
 /// they are held back meanwhile). Fails only where the first sample does, or one for another reason
 /// than the end of the process.
-base::Result<Ending> watch_process(keep::ProcessWatch& watch, const WatchPlan& plan,
-                                   const std::function<void(const keep::WatchSample&)>& on_sample);
+base::Result<WatchEnding> watch_process(
+    keep::ProcessWatch& watch, const WatchPlan& plan,
+    const std::function<void(const keep::WatchSample&)>& on_sample);
 
-}  // namespace ebb::cli
+}  // namespace ebb::run

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/simulate/config_file.h"
+#include "fl/sweep.h"
 
 #include "base/file.h"
 
-namespace ebb::cli {
+namespace ebb::fl {
 namespace {
 
 using base::Code;
 using base::Json;
 
 /// A list under one of the keys that a sweep has beside those of a configuration.
-base::Status read_sweep(const std::string& key, const Json& list, ConfigFile& words) {
+base::Status read_list(const std::string& key, const Json& list, SweepFile& words) {
   const auto wrong = [&](const char* what) {
     return base::error(Code::bad_input, "%s: expected %s", key.c_str(), what);
   };
@@ -29,7 +29,7 @@ base::Status read_sweep(const std::string& key, const Json& list, ConfigFile& wo
 
 }  // namespace
 
-base::Result<ConfigFile> read_config_file(const std::string& path) {
+base::Result<SweepFile> read_sweep(const std::string& path) {
   const auto text = base::read_file(path);
   if (!text) return text.error();
   const auto wrong = [&](const base::Error& error) {
@@ -40,19 +40,45 @@ base::Result<ConfigFile> read_config_file(const std::string& path) {
   if (json->as_object() == nullptr)
     return base::error(Code::bad_input, "%s: expected a JSON object with options as keys",
                        path.c_str());
-  ConfigFile words;
+  SweepFile words;
   Json rest = Json::object();
   for (const auto& [key, value] : *json->as_object()) {
     if (key != "methods" && key != "method_options" && key != "seeds") {
       rest.set(key, value);
-    } else if (const auto read = read_sweep(key, value, words); !read) {
+    } else if (const auto read = read_list(key, value, words); !read) {
       return wrong(read.error());
     }
   }
-  auto config = fl::config_from(rest);
+  auto config = config_from(rest);
   if (!config) return wrong(config.error());
   words.config = *std::move(config);
   return words;
 }
 
-}  // namespace ebb::cli
+Config Sweep::config_of(std::size_t method, std::size_t seed) const {
+  Config one = config;
+  one.method = methods[method];
+  one.method_parameters = parameters[method];
+  one.seed = seeds[seed];
+  one.synthetic.seed = one.seed;
+  return one;
+}
+
+Json to_json(const Sweep& sweep) {
+  Json json = to_json(sweep.config);
+  Json methods = Json::array();
+  Json options = Json::array();
+  for (std::size_t i = 0; i < sweep.methods.size(); ++i) {
+    methods.push(sweep.methods[i]);
+    for (const auto& [name, value] : sweep.parameters[i])
+      options.push(sweep.methods[i] + ":" + name + "=" + Json(value).text());
+  }
+  Json seeds = Json::array();
+  for (const std::uint64_t seed : sweep.seeds)
+    seeds.push(seed);
+  return json.set("methods", std::move(methods))
+      .set("method_options", std::move(options))
+      .set("seeds", std::move(seeds));
+}
+
+}  // namespace ebb::fl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/watch_loop.h"
+#include "run/watch_loop.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -11,9 +11,8 @@
 #include <optional>
 
 #include "base/clock.h"
-#include "base/text.h"
 
-namespace ebb::cli {
+namespace ebb::run {
 namespace {
 
 /// Signals that mean "leave", as something that can be polled, until the object goes.
@@ -45,50 +44,42 @@ class LeaveSignals {
 };
 
 /// Waits until `until_ns`, or for a reason to end.
-std::optional<Ending> wait(std::int64_t until_ns, int signals, int process, int& keys) {
+std::optional<WatchEnding> wait_until(std::int64_t until_ns, int signals, int process, int& keys) {
   while (true) {
     const std::int64_t left = until_ns - base::system_clock().now_ns();
     pollfd sources[] = {{signals, POLLIN, 0}, {process, POLLIN, 0}, {keys, POLLIN, 0}};
     const auto milliseconds = std::clamp<std::int64_t>((left + 999'999) / 1'000'000, 0, 1 << 30);
     const int ready = ::poll(sources, 3, static_cast<int>(milliseconds));
-    if (ready < 0 && errno != EINTR) return Ending::left;
+    if (ready < 0 && errno != EINTR) return WatchEnding::left;
     if (ready == 0 && base::system_clock().now_ns() >= until_ns) return std::nullopt;
     if (ready <= 0) continue;
-    if (sources[0].revents != 0) return Ending::left;
-    if (sources[1].revents != 0) return Ending::process_ended;
+    if (sources[0].revents != 0) return WatchEnding::left;
+    if (sources[1].revents != 0) return WatchEnding::process_ended;
     char key = 0;
     if (sources[2].revents != 0) {
       if (::read(keys, &key, 1) != 1) keys = -1;
-      if (key == 'q' || key == 'Q') return Ending::left;
+      if (key == 'q' || key == 'Q') return WatchEnding::left;
     }
   }
 }
 
 }  // namespace
 
-base::Result<pid_t> parse_pid(const std::string& text, const char* what) {
-  const auto number = base::parse_unsigned(text);
-  if (!number || *number == 0 || *number > INT32_MAX) {
-    return base::error(base::Code::bad_input, "%s '%s': expected the number of a process", what,
-                       text.c_str());
-  }
-  return static_cast<pid_t>(*number);
-}
-
-const char* name_of(Ending ending) {
+const char* name_of(WatchEnding ending) {
   switch (ending) {
-    case Ending::time_is_up:
+    case WatchEnding::time_is_up:
       return "time_is_up";
-    case Ending::left:
+    case WatchEnding::left:
       return "left";
-    case Ending::process_ended:
+    case WatchEnding::process_ended:
       return "process_ended";
   }
   return "";
 }
 
-base::Result<Ending> watch_process(keep::ProcessWatch& watch, const WatchPlan& plan,
-                                   const std::function<void(const keep::WatchSample&)>& on_sample) {
+base::Result<WatchEnding> watch_process(
+    keep::ProcessWatch& watch, const WatchPlan& plan,
+    const std::function<void(const keep::WatchSample&)>& on_sample) {
   const LeaveSignals signals;
   int keys = plan.keys ? STDIN_FILENO : -1;
   const auto interval_ns = static_cast<std::int64_t>(plan.interval_seconds * 1e9);
@@ -99,19 +90,19 @@ base::Result<Ending> watch_process(keep::ProcessWatch& watch, const WatchPlan& p
     const auto sample = watch.sample();
     if (!sample) {
       const bool ended = sample.error().code == base::Code::not_found && watch.samples() > 0;
-      if (ended) return Ending::process_ended;
+      if (ended) return WatchEnding::process_ended;
       return sample.error();
     }
     on_sample(*sample);
     // After a stall the missed samples are not made up for: they would all show one moment.
     next_ns = std::max(next_ns + interval_ns, base::system_clock().now_ns());
     const bool last = plan.length_seconds > 0 && next_ns > end_ns;
-    if (const auto ending =
-            wait(last ? end_ns : next_ns, signals.descriptor(), watch.end_descriptor(), keys)) {
+    if (const auto ending = wait_until(last ? end_ns : next_ns, signals.descriptor(),
+                                       watch.end_descriptor(), keys)) {
       return *ending;
     }
-    if (last) return Ending::time_is_up;
+    if (last) return WatchEnding::time_is_up;
   }
 }
 
-}  // namespace ebb::cli
+}  // namespace ebb::run

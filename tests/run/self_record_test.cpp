@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/self_record.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "record/store.h"
+#include "support/temporary_directory.h"
+
+namespace ebb::run {
+namespace {
+
+TEST(SelfRecord, HoldsTheProcessItsRoundsAndHowItEnded) {
+  const support::TemporaryDirectory directory;
+  const std::string path = directory / "runs.db";
+  record::Run run;
+  run.name = "nightly";
+  run.started = 1'700'000'000;
+  {
+    SelfRecord record(path, run, "a job");
+    ASSERT_GT(record.run_id(), 0);
+    record.add({0, 1000, 600, 300, 0});
+    record.add({1, 900, 600, 200, 100});
+    record.warn("85 % of the limit is used");
+    record.end(1, "stopped");
+  }
+  auto store = record::Store::open(path);
+  ASSERT_TRUE(store);
+  const auto found = store->find("nightly");
+  ASSERT_TRUE(found);
+  const auto read = store->read(found->run.id);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->summary.run.ending, "stopped");
+  EXPECT_EQ(read->summary.run.exit_code, 1);
+  ASSERT_EQ(read->processes.size(), 1u);
+  EXPECT_EQ(read->processes[0].process.pid, ::getpid());
+  EXPECT_EQ(read->processes[0].process.command, "a job");
+  EXPECT_EQ(read->rounds.size(), 2u);
+  ASSERT_EQ(read->actions.size(), 1u);
+  EXPECT_EQ(read->actions[0].reason, "round");
+  EXPECT_EQ(read->actions[0].rss_before, 1000u);
+  EXPECT_EQ(read->actions[0].rss_after, 900u);
+  EXPECT_EQ(read->events.size(), 1u);
+}
+
+TEST(SelfRecord, RecordsNothingWithoutAPath) {
+  SelfRecord record("", {}, "a job");
+  record.add({0, 1000, {}, {}, 0});
+  record.end(0, "exit");
+  EXPECT_EQ(record.run_id(), 0);
+}
+
+}  // namespace
+}  // namespace ebb::run
