@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "cache/rounding.h"
+
 namespace ebb::cache {
 namespace {
 

@@ -114,6 +114,7 @@ TEST_F(AgentTest, IsSilentWhenTheSupervisorGoesAway) {
   agent_->tell(wire::Round{1});
 }
 
+#if EBB_THREADS_IN_CHILDREN
 TEST_F(AgentTest, AForkedChildHasAnAgentOfItsOwn) {
   next<wire::Hello>();
   ASSERT_TRUE(channel_->send(wire::Clean{}));  // perhaps in the middle of a cleanup
@@ -153,6 +154,7 @@ TEST_F(AgentTest, AChildThatIsLostSaysSo) {
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
 }
+#endif
 
 TEST_F(AgentTest, OneWhoseCleanerIsLostSaysSo) {
   next<wire::Hello>();

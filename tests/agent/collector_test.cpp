@@ -80,6 +80,7 @@ TEST(Collector, SendsHomeWhoWaitsWhenItCloses) {
   EXPECT_FALSE(collector.collect(Collector::kGarbage, 10));
 }
 
+#if EBB_THREADS_IN_CHILDREN
 TEST(Collector, CollectsInAForkedChildAndInItsChild) {
   Collector collector;
   Language language(collector);
@@ -110,6 +111,7 @@ TEST(Collector, CollectsInAForkedChildAndInItsChild) {
   wait_for(collector);
   collector.close();
 }
+#endif
 
 }  // namespace
 }  // namespace ebb::agent

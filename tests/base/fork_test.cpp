@@ -154,6 +154,7 @@ TEST(Fork, CountsGenerations) {
   EXPECT_EQ(fork_generation(), here);
 }
 
+#if EBB_THREADS_IN_CHILDREN
 TEST(Condition, WakesInAChildWhateverWaitsInTheParent) {
   static Condition* condition = nullptr;
   Condition changed;
@@ -200,6 +201,7 @@ TEST(Condition, WakesInAChildWhateverWaitsInTheParent) {
   }
   waiter.join();
 }
+#endif
 
 TEST(MadeOnce, GivesEveryThreadTheSame) {
   std::atomic<int*> place{nullptr};

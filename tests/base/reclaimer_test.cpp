@@ -105,6 +105,7 @@ TEST(ReclaimerRegistry, AHookMayRemoveItselfOrItsSuccessor) {
   EXPECT_TRUE(registry.names().empty());
 }
 
+#if EBB_THREADS_IN_CHILDREN
 /// A call under way in one thread, and another thread that waits for its end to remove it.
 class CallUnderWay {
  public:
@@ -149,6 +150,7 @@ TEST(ReclaimerRegistry, AForkedChildHasNoCallUnderWay) {
     return registry.remove(id) && registry.names().empty();
   }));
 }
+#endif
 
 TEST(ReclaimerRegistry, ACallThatForksGoesOnInBothProcesses) {
   ReclaimerRegistry registry;

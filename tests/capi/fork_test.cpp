@@ -112,6 +112,7 @@ TEST(CapiFork, AHookMayFork) {
   EXPECT_EQ(status, 0);
 }
 
+#if EBB_THREADS_IN_CHILDREN
 TEST(CapiFork, AChildWatchesPressureWhenItAsksTo) {
   const ebb::support::TemporaryDirectory directory;
   const std::string fifo = directory / "pressure";
@@ -135,6 +136,7 @@ TEST(CapiFork, AChildWatchesPressureWhenItAsksTo) {
   }));
   unsetenv("MEMORY_PRESSURE_WATCH");
 }
+#endif
 
 TEST(CapiFork, ASumThatIsBeingUsedIsRefusedInTheChild) {
   constexpr std::size_t kElements = 1 << 18;

@@ -207,6 +207,7 @@ TEST_F(CleanerTest, ManyThreadsMayCleanAndChangeHooks) {
   EXPECT_TRUE(reclaimers_.names().empty());
 }
 
+#if EBB_THREADS_IN_CHILDREN
 /// A cleanup under way in one thread, with another one that waits for its report.
 class CleanupUnderWay {
  public:
@@ -270,6 +271,7 @@ TEST_F(ForkedCleanerTest, SoDoesOneOfAnotherThreadAndOneOfAChild) {
   other.join();
   EXPECT_TRUE(is_free);
 }
+#endif
 
 TEST_F(CleanerTest, ACleanupWhoseHookForksEndsInBothProcesses) {
   pid_t child = -1;

@@ -75,6 +75,7 @@ TEST(PressureWatch, ConnectsToASocketAndWritesWhatItIsTold) {
   close(listener);
 }
 
+#if EBB_THREADS_IN_CHILDREN
 TEST(PressureWatch, AForkedChildHasNoneUntilItStartsItsOwn) {
   const support::TemporaryDirectory directory;
   const std::string fifo = directory / "pressure";
@@ -95,6 +96,7 @@ TEST(PressureWatch, AForkedChildHasNoneUntilItStartsItsOwn) {
     return true;
   }));
 }
+#endif
 
 TEST(PressureWatch, SaysWhatIsWrong) {
   const support::TemporaryDirectory directory;

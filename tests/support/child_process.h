@@ -10,11 +10,12 @@
 #include <cstdlib>
 #include <string>
 
+/// Whether children of a process with threads may start some themselves: the thread sanitizer ends
+/// those that do. Everybody else tests them.
 #if defined(__SANITIZE_THREAD__)
-/// Children of threaded tests start threads, as the code under test does.
-extern "C" __attribute__((weak)) const char* __tsan_default_options() {  // NOLINT
-  return "die_after_fork=0";
-}
+#define EBB_THREADS_IN_CHILDREN 0
+#else
+#define EBB_THREADS_IN_CHILDREN 1
 #endif
 
 namespace ebb::support {
