@@ -20,7 +20,7 @@ TEST_F(EbbRun, LetsAJobForkInEveryWayWhileItCleansUp) {
     known += process.process.agent ? 1U : 0U;
   for (const record::Event& event : recorded.events)
     known += event.kind == "agent" ? 1U : 0U;
-  EXPECT_GE(known, 12U) << "the job, and whoever waited for its rounds to be cleaned up after";
+  EXPECT_GE(known, 12U) << "the job, and every process of it that announced rounds";
 }
 
 TEST_F(EbbRun, SaysWhichChildRunsWithoutEbb) {

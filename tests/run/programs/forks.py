@@ -2,8 +2,8 @@
 """A Python job that forks in every way there is: forks.py LIBEBB
 
 Meanwhile its threads announce rounds and clean up. Each process on the way makes garbage, announces
-rounds until a cleanup has collected it, and forks again. It says "done" at the end. A process that
-hangs is ended by an alarm.
+rounds that may be cleaned up after, and forks again. It says "done" at the end. A process that hangs
+is ended by an alarm.
 """
 import ctypes
 import gc
@@ -36,7 +36,8 @@ def garbage():
 
 
 def rounds(count):
-    """Announces rounds until that many of them have been cleaned up after, garbage included."""
+    """Makes garbage so often, and announces rounds until a cleanup has collected it. Whether one pays
+    is the supervisor's decision, which on a busy machine is no: it has 50 rounds to make it."""
     gc.disable()
     while not agent.ebb_agent_is_supervised():
         if len(os.listdir("/proc/self/task")) == 1:
@@ -45,7 +46,9 @@ def rounds(count):
     number = 0
     for _ in range(count):
         last = garbage()
-        while last() is not None:
+        for _ in range(50):
+            if last() is None:
+                break
             agent.ebb_agent_round_done(ctypes.c_uint64(number))
             number += 1
             time.sleep(0.02)
