@@ -15,9 +15,11 @@ TEST_F(EbbRun, LetsAJobForkInEveryWayWhileItCleansUp) {
   EXPECT_EQ(done.status, 0) << done.error;
   EXPECT_EQ(done.output, "done\n") << done.error;
   const record::RecordedRun recorded = last();
-  std::size_t known = 0;  // with an agent, or with a good reason to have none
+  std::size_t managed = 0;
   for (const record::ProcessHistory& process : recorded.processes)
-    known += process.process.agent ? 1U : 0U;
+    managed += process.process.agent ? 1U : 0U;
+  EXPECT_GE(managed, 2U) << "the job, and one of its children at the least";
+  std::size_t known = managed;  // or with a good reason to have no agent
   for (const record::Event& event : recorded.events)
     known += event.kind == "agent" ? 1U : 0U;
   EXPECT_GE(known, 12U) << "the job, and every process of it that announced rounds";
