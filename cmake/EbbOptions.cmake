@@ -18,6 +18,14 @@ target_compile_options(ebb_options
 target_link_options(ebb_options INTERFACE LINKER:-z,relro,-z,now)
 target_compile_definitions(ebb_options INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>
                            EBB_VERSION="${PROJECT_VERSION}")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # Sanitized programs are large: lld takes a third of the time.
+  include(CheckLinkerFlag)
+  check_linker_flag(CXX -fuse-ld=lld EBB_HAS_LLD)
+  if(EBB_HAS_LLD)
+    add_link_options(-fuse-ld=lld)
+  endif()
+endif()
 if(EBB_SANITIZE)
   add_compile_options(-fsanitize=${EBB_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${EBB_SANITIZE})
@@ -25,8 +33,4 @@ if(EBB_SANITIZE)
     # CUDA's and NVML's functions are called with handle types of our own.
     add_compile_options(-fno-sanitize=function)
   endif()
-endif()
-if(EBB_BUILD_FUZZERS)
-  # A fuzzer finds its way by the coverage of what it calls, not only of itself.
-  add_compile_options(-fsanitize=fuzzer-no-link)
 endif()

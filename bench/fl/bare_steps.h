@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "fl/data_set.h"
+#include "fl/data/data_set.h"
 
 namespace ebb::bench {
 

@@ -10,7 +10,7 @@
 #include "bare_steps.h"
 #include "base/bytes.h"
 #include "base/text.h"
-#include "fl/partition.h"
+#include "fl/data/partition.h"
 #include "fl/simulation.h"
 #include "heap/host_allocator.h"
 #include "sense/process.h"
@@ -40,17 +40,17 @@ int main(int count, char** words) {
   keep::Cleaner cleaner(heap::host_allocator(), reclaimers,
                         [] { return sense::read_rss_fast().value_or(0); });
   const fl::Execution execution;
-  auto workshop = fl::open_workshop(config, execution, cleaner, fl::alone());
-  if (!workshop) return failed(workshop.error());
+  auto resources = fl::load_resources(config, execution, cleaner, fl::alone());
+  if (!resources) return failed(resources.error());
   fl::Observer nobody;
-  const auto result = fl::simulate(config, execution, *workshop, nobody);
+  const auto result = fl::simulate(config, execution, *resources, nobody);
   if (!result) return failed(result.error());
   const std::uint64_t peak = result->peak_rss;
 
-  const auto partition = fl::partition_samples(workshop->data->train.labels, 10, config.clients,
+  const auto partition = fl::partition_samples(resources->data->train.labels, 10, config.clients,
                                                config.partition, config.seed);
   if (!partition) return failed(partition.error());
-  bench::BareSteps bare(*workshop->data, config.batch, result->plan.parallel_clients);
+  bench::BareSteps bare(*resources->data, config.batch, result->plan.parallel_clients);
   std::vector<double> ours;
   std::vector<double> theirs;
   double samples = 0;
@@ -68,7 +68,7 @@ int main(int count, char** words) {
       "Fashion-MNIST, CNN-MNIST, 100 clients, 10 per round, batch 32, Dirichlet 0.5, %u rounds, "
       "back end %s, %u threads\n%.0f training and %zu test samples per round on average\n\n",
       config.rounds, result->config.backend.c_str(), result->plan.parallel_clients,
-      samples / config.rounds, workshop->data->test.size());
+      samples / config.rounds, resources->data->test.size());
   term::Table table({{"", term::Align::left}, {"wall per round"}, {"set-up"}, {"peak RSS"}});
   table.add_row({"ebb simulate", base::format_text("%.3f s", median(ours)),
                  base::format_text("%.2f s", result->setup_seconds), base::bytes_text(peak)});

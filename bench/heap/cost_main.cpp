@@ -90,8 +90,8 @@ void measure_here(std::size_t heap_mib, std::size_t block) {
   std::puts(Json::object({{"detection", detection},
                           {"cheap", cheap},
                           {"full", full},
-                          {"cleanup", report.seconds},
-                          {"returned", double(report.returned)},
+                          {"cleanup", report.measured.seconds},
+                          {"returned", double(report.measured.returned)},
                           {"undisturbed", undisturbed},
                           {"stalled", stalled}})
                 .text()

@@ -34,14 +34,15 @@ record::Sample sample_of(int process, double seconds) {
   record::Sample sample;
   sample.process = {100 + process, 1000};
   sample.seconds = seconds;
-  sample.rss = static_cast<std::uint64_t>((2048 + 300 * wave) * 1048576);
-  sample.anon = sample.rss - 40 * base::kMiB;
-  sample.file = 30 * base::kMiB;
-  sample.shmem = 10 * base::kMiB;
-  sample.swap = 0;
-  if (static_cast<int>(seconds) % 60 == 0) sample.pss = sample.rss - 100 * base::kMiB;
-  sample.live = sample.rss * 3 / 4;
-  sample.retained = sample.rss / 10;
+  sample.memory.rss = static_cast<std::uint64_t>((2048 + 300 * wave) * 1048576);
+  sample.memory.anon = *sample.memory.rss - 40 * base::kMiB;
+  sample.memory.file = 30 * base::kMiB;
+  sample.memory.shmem = 10 * base::kMiB;
+  sample.memory.swap = 0;
+  if (static_cast<int>(seconds) % 60 == 0)
+    sample.memory.pss = *sample.memory.rss - 100 * base::kMiB;
+  sample.memory.live = *sample.memory.rss * 3 / 4;
+  sample.memory.retained = *sample.memory.rss / 10;
   sample.minor_faults = static_cast<std::uint64_t>(seconds * 1000);
   sample.cpu_seconds = seconds * 0.9;
   return sample;

@@ -9,8 +9,9 @@ from testing.tally import say
 
 
 def fuzz(tally, shared_seconds, seconds_each):
-    """Runs each fuzzer for its share of a budget, or for `seconds_each` if that is given. Each source
-    under tests/fuzz that defines an entry point has to be there as a program of the same name."""
+    """Runs each fuzzer for its share of a budget of processor time, or for `seconds_each` if that is
+    given. Each source under tests/fuzz that defines an entry point has to be there as a program of
+    the same name."""
     started = time.monotonic()
     entry_point = re.compile(r"LLVMFuzzerTestOneInput\([^)]*\)\s*\{")
     names = sorted(path.stem for path in (ROOT / "tests/fuzz").rglob("*.cpp")
@@ -19,7 +20,7 @@ def fuzz(tally, shared_seconds, seconds_each):
         tally.fail("fuzz: ran no test", "no fuzzer under tests/fuzz")
         return
     side_by_side = min(CORES, len(names))
-    each = seconds_each or max(1, int(shared_seconds * side_by_side / len(names)))
+    each = seconds_each or max(1, int(shared_seconds / len(names)))
     with concurrent.futures.ThreadPoolExecutor(side_by_side) as pool:
         results = list(pool.map(lambda name: (name, *fuzz_one(name, each)), names))
     executed = 0

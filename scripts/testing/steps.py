@@ -44,14 +44,14 @@ def clang():
     return ("-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++")
 
 
-def build(tally, preset, definitions=(), target="all"):
+def build(tally, preset, definitions=(), targets=("all",)):
     """Configures and builds a preset; False, and a failed case, where that does not come through."""
     started = time.monotonic()
     succeeded, output = run(["cmake", "--preset", preset, *definitions], f"{preset}-configure.log")
     if not succeeded:
         tally.fail(f"{preset}: configure", output)
         return False
-    succeeded, output = run(["cmake", "--build", BUILD / preset, "--target", target],
+    succeeded, output = run(["cmake", "--build", BUILD / preset, "--target", *targets],
                             f"{preset}-build.log")
     tally.seconds["build"] = tally.seconds.get("build", 0) + time.monotonic() - started
     if not succeeded:

@@ -2,13 +2,13 @@
 #include "agent/agent.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <time.h>
 
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/signals_blocked.h"
 #include "heap/host_allocator.h"
 #include "sense/process.h"
 
@@ -23,25 +23,12 @@ constexpr double kCollectSeconds = 10;
 // A daemon closes all descriptors once or twice while it starts; one that goes on is left alone.
 constexpr int kConnections = 4;
 
-std::uint64_t rss_now() {
-  return sense::read_rss_fast().value_or(0);
-}
-
-std::uint32_t known(const std::optional<std::uint64_t>& live,
-                    const std::optional<std::uint64_t>& retained) {
-  return (live ? wire::kKnowsLive : 0) | (retained ? wire::kKnowsRetained : 0);
-}
-
 }  // namespace
 
 Agent::Agent(std::string socket) : socket_(std::move(socket)) {}
 
 void Agent::start() {
-  // Signals are the job's: none is ever delivered to this thread.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const base::SignalsBlocked blocked;
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -49,7 +36,6 @@ void Agent::start() {
   pthread_t thread{};
   static_cast<void>(pthread_create(&thread, &attributes, &Agent::thread_main, this));
   pthread_attr_destroy(&attributes);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void* Agent::thread_main(void* self) {
@@ -150,52 +136,44 @@ void Agent::answer(const wire::Message& message) {
 
 wire::Reading Agent::read() {
   const std::int64_t start = base::thread_cpu_clock().now_ns();
-  const heap::HeapReading heap = heap::host_allocator().read();
   wire::Reading reading;
-  reading.known = known(heap.live, heap.retained);
-  reading.rss = rss_now();
-  reading.live = heap.live.value_or(0);
-  reading.retained = heap.retained.value_or(0);
+  reading.memory = keep::sample_of(heap::host_allocator(), sense::rss_now);
   reading.cost_seconds = base::seconds_between(start, base::thread_cpu_clock().now_ns());
   return reading;
 }
 
-wire::Cleaned Agent::clean(const wire::Clean& ask) {
-  const std::uint64_t before = rss_now();
+fact::Cleanup Agent::clean(const wire::Clean& ask) {
+  const std::optional<std::uint64_t> before = sense::rss_now();
   std::uint32_t wanted = 0;
   if (ask.collect != 0) wanted |= Collector::kGarbage;
   if (ask.device_caches != 0) wanted |= Collector::kDeviceCaches;
-  if (wanted != 0) collector_.collect(wanted, kCollectSeconds);
+  const bool is_late =
+      wanted != 0 && collector_.collect(wanted, kCollectSeconds) == Collector::Answer::late;
   const std::int64_t start = base::thread_cpu_clock().now_ns();
-  wire::Cleaned cleaned;
-  if (const Delegate delegate = delegate_.load()) {
-    delegate(&ask, &cleaned);
-  } else {
-    cleaned = clean_here(ask);
-  }
-  cleaned.cost_seconds = base::seconds_between(start, base::thread_cpu_clock().now_ns());
-  cleaned.reason = ask.reason;
-  cleaned.rss_before = std::max(before, cleaned.rss_before);
-  cleaned.returned = cleaned.rss_before - std::min(cleaned.rss_before, cleaned.rss_after);
-  return cleaned;
+  fact::Cleanup done = clean_here_or_there(ask);
+  done.seconds = base::seconds_between(start, base::thread_cpu_clock().now_ns());
+  done.trigger = ask.trigger;
+  done.missed_garbage = is_late && ask.collect != 0;
+  done.before.rss = std::max(before, done.before.rss);
+  done.count_returned();
+  return done;
 }
 
-wire::Cleaned Agent::clean_here(const wire::Clean& ask) {
-  const keep::CleanupReport report =
-      cleaner().clean({.cuda_empty_cache = ask.device_caches != 0, .hooks = ask.collect != 0});
-  wire::Cleaned cleaned;
-  cleaned.known = known(report.after.live, report.after.retained);
-  cleaned.deep = report.depth == heap::Depth::deep ? 1 : 0;
-  cleaned.rss_before = report.before.rss;
-  cleaned.rss_after = report.after.rss;
-  cleaned.live_after = report.after.live.value_or(0);
-  cleaned.retained_after = report.after.retained.value_or(0);
-  return cleaned;
+fact::Cleanup Agent::clean_here_or_there(const wire::Clean& ask) {
+  if (const Delegate delegate = delegate_.load()) {
+    wire::CleanupRecord done;
+    delegate(&ask, &done);
+    return wire::fact_of(done).value_or({});
+  }
+  return cleaner()
+      .clean({.cuda_empty_cache = ask.device_caches != 0, .hooks = ask.collect != 0})
+      .measured;
 }
 
 keep::Cleaner& Agent::cleaner() {
-  return base::made_once(
-      cleaner_, [this] { return new keep::Cleaner(heap::host_allocator(), reclaimers_, rss_now); });
+  return base::made_once(cleaner_, [this] {
+    return new keep::Cleaner(heap::host_allocator(), reclaimers_, sense::rss_now);
+  });
 }
 
 void Agent::set_pressure(bool on) {

@@ -9,6 +9,7 @@
 #include "agent/collector.h"
 #include "base/fork.h"
 #include "base/reclaimer.h"
+#include "fact/cleanup.h"
 #include "keep/cleanup.h"
 #include "wire/channel.h"
 
@@ -19,7 +20,7 @@ namespace ebb::agent {
 /// lost (base/fork.h) that thread says so and ends, and every function does nothing.
 class Agent {
  public:
-  /// Cleans on the agent's behalf: a wire::Clean in, a wire::Cleaned out.
+  /// Cleans on the agent's behalf: a wire::Clean in, a wire::CleanupRecord out.
   using Delegate = void (*)(const void* ask, void* cleaned);
 
   /// `socket`: where the supervisor listens.
@@ -48,8 +49,8 @@ class Agent {
   void disconnect() EBB_EXCLUDES(mutex_);
   void answer(const wire::Message& message);
   wire::Reading read();
-  wire::Cleaned clean(const wire::Clean& ask);
-  wire::Cleaned clean_here(const wire::Clean& ask);
+  fact::Cleanup clean(const wire::Clean& ask);
+  fact::Cleanup clean_here_or_there(const wire::Clean& ask);
   keep::Cleaner& cleaner();
   void set_pressure(bool on) EBB_EXCLUDES(mutex_);
 

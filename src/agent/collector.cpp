@@ -25,19 +25,20 @@ void Collector::collected() {
   changed_.notify_all();
 }
 
-bool Collector::collect(std::uint32_t wanted, double seconds) {
+Collector::Answer Collector::collect(std::uint32_t wanted, double seconds) {
   const std::int64_t start = base::system_clock().now_ns();
   base::Lock lock(mutex_);
-  if (!present_ || closed_) return false;
+  if (!present_ || closed_) return Answer::nobody;
   wanted_ |= wanted;
   const std::uint64_t mine = ++asked_;
   changed_.notify_all();
   while (answered_ < mine) {
     const double left = seconds - base::seconds_between(start, base::system_clock().now_ns());
-    if (left <= 0 || closed_) return false;
+    if (closed_) return Answer::nobody;
+    if (left <= 0) return Answer::late;
     changed_.wait_for(mutex_, left);
   }
-  return true;
+  return Answer::collected;
 }
 
 void Collector::close() {

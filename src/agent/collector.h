@@ -19,9 +19,15 @@ class Collector {
   std::uint32_t await() EBB_EXCLUDES(mutex_);
   void collected() EBB_EXCLUDES(mutex_);
 
+  enum class Answer : std::uint8_t {
+    collected,
+    late,    ///< whoever collects did not do so in time
+    nobody,  ///< nobody collects in this process
+  };
+
   /// For the agent's thread: asks and waits, `seconds` at most: an interpreter that is busy in one
-  /// long call answers later, and the cleanup goes on without it. False where nobody collects.
-  bool collect(std::uint32_t wanted, double seconds) EBB_EXCLUDES(mutex_);
+  /// long call answers later, and the cleanup goes on without it.
+  Answer collect(std::uint32_t wanted, double seconds) EBB_EXCLUDES(mutex_);
 
   /// The supervisor is gone: whoever waits is sent home.
   void close() EBB_EXCLUDES(mutex_);

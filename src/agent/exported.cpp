@@ -51,9 +51,9 @@ EBB_EXPORT void ebb_agent_round_done(std::uint64_t number) {
 
 EBB_EXPORT void ebb_agent_cleaned(const void* cleaned) {
   if (the_agent == nullptr) return;
-  ebb::wire::Cleaned record;
+  ebb::wire::CleanupRecord record;
   std::memcpy(&record, cleaned, sizeof record);
-  the_agent->tell(record);
+  if (const auto done = ebb::wire::fact_of(record)) the_agent->tell(*done);
 }
 
 EBB_EXPORT void ebb_agent_set_cleaner(void (*clean)(const void* ask, void* cleaned)) {

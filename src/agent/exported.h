@@ -19,11 +19,11 @@ int ebb_agent_is_supervised();
 /// The job finished a round: told to the supervisor, which may ask for a cleanup.
 void ebb_agent_round_done(std::uint64_t number);
 
-/// Reports a cleanup that the job did by itself (a wire::Cleaned).
+/// Reports a cleanup that the job did by itself (a wire::CleanupRecord).
 void ebb_agent_cleaned(const void* cleaned);
 
-/// From now on `clean(wire::Clean, wire::Cleaned)` does the cleanups in this process: libebb, whose
-/// hooks then take part. It stays for the life of the process. The first one wins.
+/// From now on `clean(wire::Clean, wire::CleanupRecord)` does the cleanups in this process: libebb,
+/// whose hooks then take part. It stays for the life of the process. The first one wins.
 void ebb_agent_set_cleaner(void (*clean)(const void* ask, void* cleaned));
 
 /// Waits until a cleanup wants the job's language to collect its garbage and returns what is wanted

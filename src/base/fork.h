@@ -57,7 +57,7 @@ void when_fork_lost(void (*act)());
 std::uint64_t fork_generation();
 
 /// What `make()` gave (a pointer from new) on first use, kept in `place` for ever. Without a lock:
-/// threads that come at once each make one, and all but the first let go of theirs.
+/// threads that come at once each make one, and all but the first delete theirs.
 template <class T, class Make>
 T& made_once(std::atomic<T*>& place, Make&& make) {
   if (T* there = place.load(std::memory_order_acquire)) return *there;

@@ -26,7 +26,7 @@ struct Reclaimed {
   std::string detail;       ///< for people; may be empty
 };
 
-/// Something that can let go of memory when asked. Called from any thread, one cleanup at a time.
+/// Something that can free memory when asked. Called from any thread, one cleanup at a time.
 class Reclaimer {
  public:
   virtual ~Reclaimer() = default;

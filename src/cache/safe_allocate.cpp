@@ -60,10 +60,9 @@ std::string text_of(const SafeAllocation& allocation) {
   std::string text = allocation.cause == Cause::fragmentation
                          ? "fragmentation: enough was free, in pieces too small"
                          : "shortage: too much was in use";
-  text +=
-      base::format_text("; %zu cleanup hooks let go of %s, %s went back to the device in %.3f s; ",
-                        allocation.hooks.size(), base::bytes_text(allocation.let_go).c_str(),
-                        base::bytes_text(allocation.returned).c_str(), allocation.seconds);
+  text += base::format_text("; %zu cleanup hooks freed %s, %s went back to the device in %.3f s; ",
+                            allocation.hooks.size(), base::bytes_text(allocation.let_go).c_str(),
+                            base::bytes_text(allocation.returned).c_str(), allocation.seconds);
   switch (allocation.remedy) {
     case Remedy::hooks:
       return text + "the hooks helped: " + base::bytes_text(failure.requested) + " served";

@@ -22,7 +22,7 @@ enum class Cause : std::uint8_t {
 /// What made the second attempt succeed.
 enum class Remedy : std::uint8_t {
   none,     ///< nothing was needed, or nothing helped
-  hooks,    ///< cleanup hooks let go of memory
+  hooks,    ///< cleanup hooks freed memory
   waiting,  ///< frees that waited for other streams were done by then
 };
 

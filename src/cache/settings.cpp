@@ -350,6 +350,14 @@ class Parser {
   base::Error failure_;
 };
 
+/// In the order in which PyTorch looks at them; the newest name is the last.
+std::vector<const char*> variables_read(const VersionProfile& profile) {
+  std::vector<const char*> names = {"PYTORCH_CUDA_ALLOC_CONF"};
+  if (profile.at_least(10))
+    names.insert(names.end(), {"PYTORCH_HIP_ALLOC_CONF", "PYTORCH_ALLOC_CONF"});
+  return names;
+}
+
 }  // namespace
 
 base::Result<Settings> parse_settings(std::string_view text, const VersionProfile& profile,
@@ -359,13 +367,14 @@ base::Result<Settings> parse_settings(std::string_view text, const VersionProfil
 
 std::optional<SettingsVariable> settings_variable(const VersionProfile& profile,
                                                   const char* (*lookup)(const char* name)) {
-  std::vector<const char*> names = {"PYTORCH_CUDA_ALLOC_CONF"};
-  if (profile.at_least(10))
-    names.insert(names.end(), {"PYTORCH_HIP_ALLOC_CONF", "PYTORCH_ALLOC_CONF"});
-  for (const char* name : names) {
+  for (const char* name : variables_read(profile)) {
     if (const char* value = lookup(name)) return SettingsVariable{name, value};
   }
   return std::nullopt;
+}
+
+const char* variable_to_set(const VersionProfile& profile) {
+  return variables_read(profile).back();
 }
 
 }  // namespace ebb::cache

@@ -66,4 +66,7 @@ struct SettingsVariable {
 std::optional<SettingsVariable> settings_variable(const VersionProfile& profile,
                                                   const char* (*lookup)(const char* name));
 
+/// The variable to put settings into: the newest name that this release reads.
+const char* variable_to_set(const VersionProfile& profile);
+
 }  // namespace ebb::cache

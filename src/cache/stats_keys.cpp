@@ -67,10 +67,11 @@ const Layout& layout_for(const VersionProfile& profile) {
   // Keys were added in 2.3 and in 2.12.
   using Layouts = std::array<Layout, 3>;
   static std::atomic<const Layouts*> place;
-  const Layouts& layouts = base::made_once(place, [] {
+  const auto make = [] {
     return new Layouts{layout_of(*profile_of(1)), layout_of(*profile_of(3)),
                        layout_of(*profile_of(12))};
-  });
+  };
+  const Layouts& layouts = base::made_once(place, make);
   return layouts[profile.at_least(12) ? 2 : profile.at_least(3) ? 1 : 0];
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/fork.h"
+#include "fact/cleanup.h"
 #include "wire/message.h"
 
 namespace ebb::capi {
@@ -29,20 +30,6 @@ void find(Function& function, const char* name) {
   function = reinterpret_cast<Function>(::dlsym(RTLD_DEFAULT, name));
 }
 
-wire::Cleaned record_of(const keep::CleanupReport& report) {
-  wire::Cleaned cleaned;
-  cleaned.known = (report.after.live ? wire::kKnowsLive : 0) |
-                  (report.after.retained ? wire::kKnowsRetained : 0);
-  cleaned.deep = report.depth == heap::Depth::deep ? 1 : 0;
-  cleaned.rss_before = report.before.rss;
-  cleaned.rss_after = report.after.rss;
-  cleaned.live_after = report.after.live.value_or(0);
-  cleaned.retained_after = report.after.retained.value_or(0);
-  cleaned.returned = report.returned;
-  cleaned.cost_seconds = report.seconds;
-  return cleaned;
-}
-
 /// Hooks of a Python process take its interpreter's lock. A thread that is not the interpreter's
 /// own must not wait for that while the interpreter ends, and need not: the agent has had Python's
 /// own thread collect before.
@@ -57,20 +44,24 @@ bool is_python() {
   return is;
 }
 
+void give(const fact::Cleanup& done, void* into) {
+  const wire::CleanupRecord record = wire::record_of(done);
+  std::memcpy(into, &record, sizeof record);
+}
+
 /// Called on the agent's thread. The agent itself reports what this returns.
 void clean_for_agent(const void* ask, void* cleaned) {
   wire::Clean wanted;
   std::memcpy(&wanted, ask, sizeof wanted);
   if (base::fork_lost()) {
-    wire::Cleaned nothing;
-    nothing.rss_before = nothing.rss_after = the_cleaner->rss();
-    std::memcpy(cleaned, &nothing, sizeof nothing);
-    return;
+    fact::Cleanup nothing;
+    nothing.before.rss = nothing.after.rss = the_cleaner->rss();
+    return give(nothing, cleaned);
   }
-  const wire::Cleaned done =
-      record_of(the_cleaner->clean({.cuda_empty_cache = wanted.device_caches != 0,
-                                    .hooks = wanted.collect != 0 && !is_python()}));
-  std::memcpy(cleaned, &done, sizeof done);
+  const keep::CleanupReport report =
+      the_cleaner->clean({.cuda_empty_cache = wanted.device_caches != 0,
+                          .hooks = wanted.collect != 0 && !is_python()});
+  give(report.measured, cleaned);
 }
 
 }  // namespace
@@ -91,7 +82,7 @@ void announce_round(std::uint64_t number) {
 
 void announce_cleanup(const keep::CleanupReport& report) {
   if (agent.cleaned == nullptr || report.coalesced) return;
-  const wire::Cleaned cleaned = record_of(report);
+  const wire::CleanupRecord cleaned = wire::record_of(report.measured);
   agent.cleaned(&cleaned);
 }
 

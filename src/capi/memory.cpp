@@ -64,7 +64,7 @@ int ebb_trim(void) {
 uint64_t ebb_rss(void) {
   uint64_t rss = 0;
   guarded([&] {
-    rss = runtime().cleaner.rss();
+    rss = runtime().cleaner.rss().value_or(0);
     return EBB_OK;
   });
   return rss;

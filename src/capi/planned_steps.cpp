@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capi/planned_steps.h"
 
-#include <set>
 #include <string>
 
 #include "plan/fit.h"
@@ -13,134 +12,23 @@ namespace {
 using base::Code;
 using base::Json;
 
-/// Takes members out of an object; what is wrong first is remembered until done().
-class Members {
- public:
-  explicit Members(const Json& object) : object_(object) {}
-
-  void take(const char* key, std::optional<std::string>& to) {
-    const Json* value = find(key);
-    if (value == nullptr) return;
-    if (value->as_string() == nullptr) return wrong(key, "text");
-    to = *value->as_string();
+/// What `arguments` say, as the options of `ebb plan`.
+template <class Options>
+base::Result<Options> options_from(const Json& arguments) {
+  Options options;
+  const base::Options known = plan::options_of(options);
+  for (const auto& [key, value] : *arguments.as_object()) {
+    const base::Option* const option = base::find(known, key);
+    if (option == nullptr)
+      return base::error(Code::bad_input, "%s: no such argument of plan",
+                         key.substr(0, 60).c_str());
+    if (value.is_null()) continue;
+    if (const base::Status set = base::set(*option, value); !set) return set.error();
   }
-  void take(const char* key, std::optional<std::uint64_t>& to) {
-    const Json* value = find(key);
-    if (value == nullptr) return;
-    if (!value->as_unsigned()) return wrong(key, "a number of 0 or more");
-    to = value->as_unsigned();
-  }
-  void take(const char* key, std::optional<int>& to) {
-    std::optional<std::uint64_t> number;
-    take(key, number);
-    if (number && *number > 1000) return wrong(key, "a small number");
-    if (number) to = static_cast<int>(*number);
-  }
-  void take(const char* key, std::optional<double>& to) {
-    const Json* value = find(key);
-    if (value == nullptr) return;
-    if (!value->as_double()) return wrong(key, "a number");
-    to = value->as_double();
-  }
-  void take(const char* key, std::uint64_t& to) {
-    std::optional<std::uint64_t> number;
-    take(key, number);
-    to = number.value_or(to);
-  }
-  void take(const char* key, bool& to) {
-    const Json* value = find(key);
-    if (value == nullptr) return;
-    if (!value->as_bool()) return wrong(key, "true or false");
-    to = *value->as_bool();
-  }
-  /// Bytes as a number or as text, e.g. "24GiB".
-  void take_bytes(const char* key, std::optional<std::string>& to) {
-    const Json* value = find(key);
-    if (value != nullptr && value->as_unsigned()) {
-      to = std::to_string(*value->as_unsigned());
-    } else {
-      take(key, to);
-    }
-  }
-
-  /// Code::bad_input where a member was of another kind or nobody took it.
-  base::Status done() const {
-    if (!wrong_.empty()) return base::error(Code::bad_input, "%s", wrong_.c_str());
-    for (const auto& member : *object_.as_object())
-      if (!known_.contains(member.first))
-        return base::error(Code::bad_input, "%s: no such argument of plan",
-                           member.first.substr(0, 60).c_str());
-    return {};
-  }
-
- private:
-  const Json* find(const char* key) {
-    known_.insert(key);
-    const Json* value = object_.find(key);
-    return value == nullptr || value->is_null() ? nullptr : value;
-  }
-  void wrong(const char* key, const char* expected) {
-    if (wrong_.empty()) wrong_ = std::string(key) + ": expected " + expected;
-  }
-
-  const Json& object_;
-  std::set<std::string, std::less<>> known_;
-  std::string wrong_;
-};
-
-void take_common(Members& members, plan::CommonOptions& options) {
-  members.take("batch", options.batch);
-  members.take("precision", options.precision);
-  members.take("optimizer", options.optimizer);
-  members.take_bytes("cap", options.cap);
-  members.take_bytes("context", options.context);
-  members.take("measured", options.measured);
-  members.take("fit", options.fit);
-}
-
-base::Result<plan::TransformerOptions> transformer_options(const Json& arguments) {
-  plan::TransformerOptions options;
-  Members members(arguments);
-  take_common(members, options);
-  members.take("preset", options.preset);
-  members.take("config", options.config);
-  members.take("arch", options.architecture);
-  members.take("layers", options.layers);
-  members.take("d_model", options.d_model);
-  members.take("heads", options.heads);
-  members.take("kv_heads", options.kv_heads);
-  members.take("d_ff", options.d_ff);
-  members.take("vocab", options.vocab);
-  members.take("max_positions", options.max_positions);
-  members.take("tied", options.tied);
-  members.take("untied", options.untied);
-  members.take("seq", options.sequence);
-  members.take("attention", options.attention);
-  members.take("checkpoint", options.checkpoint);
-  members.take("dropout", options.dropout);
-  members.take("lora", options.lora);
-  members.take("accumulate", options.accumulate);
-  members.take("zero", options.zero);
-  members.take("fsdp", options.fsdp);
-  members.take("tp", options.tensor_parallel);
-  members.take("pp", options.pipeline);
-  members.take("gpus", options.gpus);
-  if (const base::Status status = members.done(); !status) return status.error();
-  return options;
-}
-
-base::Result<plan::NetworkOptions> network_options(const Json& arguments) {
-  plan::NetworkOptions options;
-  std::optional<std::string> name;
-  Members members(arguments);
-  take_common(members, options);
-  members.take("name", name);
-  members.take("channels", options.channels);
-  members.take("size", options.size);
-  members.take("classes", options.classes);
-  if (const base::Status status = members.done(); !status) return status.error();
-  if (!name) return base::error(Code::bad_input, "name: expected that of a model");
-  options.name = *name;
+  for (const base::Option& option : known)
+    if (option.required && arguments.find(option.key) == nullptr)
+      return base::error(Code::bad_input, "%s: expected that of a model",
+                         std::string(option.key).c_str());
   return options;
 }
 
@@ -177,7 +65,8 @@ base::Result<Json> call_plan(const Json& arguments) {
   if (arguments.as_object()->size() != 1 || what == nullptr || !what->is_object())
     return base::error(Code::bad_input,
                        "plan: expected {\"transformer\": {…}} or {\"model\": {…}}");
-  return what == transformer ? answer(transformer_options(*what)) : answer(network_options(*what));
+  return what == transformer ? answer(options_from<plan::TransformerOptions>(*what))
+                             : answer(options_from<plan::NetworkOptions>(*what));
 }
 
 }  // namespace ebb::capi

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capi/recorded_jobs.h"
 
-#include "base/bytes.h"
 #include "replay/job.h"
 
 namespace ebb::capi {
@@ -33,34 +32,6 @@ base::Result<std::vector<std::string>> texts_argument(const Json& arguments, con
   return texts;
 }
 
-base::Result<replay::Circumstances> circumstances_argument(const Json& arguments) {
-  replay::Circumstances circumstances;
-  if (const Json* cap = arguments.find("cap"); cap != nullptr && !cap->is_null()) {
-    if (cap->as_string() != nullptr) {
-      const auto bytes = base::parse_bytes(*cap->as_string());
-      if (!bytes) return bytes.error();
-      circumstances.limit = *bytes;
-    } else if (cap->as_unsigned()) {
-      circumstances.limit = *cap->as_unsigned();
-    } else {
-      return base::error(Code::bad_input, "cap: expected bytes, e.g. 25769803776 or \"24GiB\"");
-    }
-  }
-  const auto version = text_argument(arguments, "torch_version", "");
-  if (!version) return version.error();
-  if (!version->empty()) {
-    const auto profile = cache::parse_version(*version);
-    if (!profile) return profile.error();
-    circumstances.profile = *profile;
-  }
-  const auto model = text_argument(arguments, "driver_model", "recorded");
-  if (!model) return model.error();
-  const auto placement = replay::parse_placement(*model);
-  if (!placement) return placement.error();
-  circumstances.placement = *placement;
-  return circumstances;
-}
-
 /// What replay, tune and doctor are called with.
 struct RecordedJobs {
   replay::Circumstances circumstances;
@@ -69,20 +40,20 @@ struct RecordedJobs {
 
 base::Result<RecordedJobs> jobs_argument(const Json& arguments) {
   RecordedJobs recorded;
-  const auto circumstances = circumstances_argument(arguments);
+  replay::JobOptions options;
+  for (const base::Option& option : replay::options_of(options)) {
+    const Json* value = arguments.find(option.key);
+    if (value == nullptr || value->is_null()) continue;
+    if (const base::Status set = base::set(option, *value); !set) return set.error();
+  }
+  const auto circumstances = replay::circumstances_of(options);
   if (!circumstances) return circumstances.error();
   recorded.circumstances = *circumstances;
   const auto paths = texts_argument(arguments, "snapshot");
   if (!paths) return paths.error();
   if (paths->empty()) return base::error(Code::bad_input, "snapshot: expected the name of a file");
-  std::optional<int> device;
-  if (const Json* value = arguments.find("device"); value != nullptr && !value->is_null()) {
-    if (!value->as_int() || *value->as_int() < 0 || *value->as_int() > 1023)
-      return base::error(Code::bad_input, "device: expected a small number");
-    device = static_cast<int>(*value->as_int());
-  }
   for (const std::string& path : *paths) {
-    auto jobs = replay::read_jobs(path, device, recorded.circumstances.limit);
+    auto jobs = replay::read_jobs(path, options.device, recorded.circumstances.limit);
     if (!jobs) return jobs.error();
     for (replay::Job& job : *jobs)
       recorded.jobs.push_back(std::move(job));
@@ -129,7 +100,7 @@ base::Result<Json> call_tune(const Json& arguments) {
 base::Result<Json> call_doctor(const Json& arguments) {
   const auto recorded = jobs_argument(arguments);
   if (!recorded) return recorded.error();
-  std::vector<replay::Diagnosis> diagnoses;
+  std::vector<replay::SnapshotDiagnosis> diagnoses;
   for (const replay::Job& job : recorded->jobs) {
     auto diagnosis =
         replay::diagnose(*job.snapshot, job.device, job.workload, recorded->circumstances);

@@ -142,8 +142,9 @@ int ebb_rss_marker(const char* source, const char* site, const char* task, uint6
     } else {
       return fail(base::error(base::Code::bad_input, "source '%s': expected CA, CJ or SV", source));
     }
-    const std::string line = keep::rss_marker(from, site, round, tag, runtime().cleaner.rss(),
-                                              task == nullptr ? "" : task);
+    const std::uint64_t rss = runtime().cleaner.rss().value_or(0);
+    const std::string line =
+        keep::rss_marker(from, site, round, tag, rss, task == nullptr ? "" : task);
     if (line.size() + 1 > size)
       return fail(base::error(base::Code::bad_input, "the marker needs %zu bytes, got %zu",
                               line.size() + 1, size));

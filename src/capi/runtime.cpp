@@ -6,15 +6,20 @@
 #include <new>
 
 #include "capi/agent_link.h"
+#include "fact/cleanup.h"
 #include "sense/process.h"
 
 namespace ebb::capi {
 namespace {
 
-std::uint64_t rss_now() {
+/// Through a descriptor that stays open: the library is asked often.
+std::optional<std::uint64_t> metered_rss() {
   static const base::Result<sense::RssMeter>* meter =
       new base::Result<sense::RssMeter>(sense::RssMeter::for_self());
-  return *meter ? (*meter)->read().value_or(0) : 0;
+  if (!*meter) return std::nullopt;
+  const base::Result<std::uint64_t> rss = (*meter)->read();
+  if (!rss) return std::nullopt;
+  return *rss;
 }
 
 /// The calling thread's last error. A plain buffer: no destructor to run while a thread ends.
@@ -37,18 +42,18 @@ base::Status store_checked(const ebb_cleanup_report& whole, ebb_cleanup_report* 
 /// would leave the child with a half-made runtime to wait for, for ever.
 [[gnu::constructor]] void make_runtime() {
   static_cast<void>(runtime());
-  static_cast<void>(rss_now());
+  static_cast<void>(metered_rss());
 }
 
-std::uint32_t known(const keep::MemoryMoment& moment) {
-  return (moment.live ? EBB_KNOWS_LIVE : 0U) | (moment.retained ? EBB_KNOWS_RETAINED : 0U);
+std::uint32_t known(const fact::ProcessSample& sample) {
+  return (sample.live ? EBB_KNOWS_LIVE : 0U) | (sample.retained ? EBB_KNOWS_RETAINED : 0U);
 }
 
 }  // namespace
 
 Runtime::Runtime()
     : settings(keep::settings_from(keep::process_environment)),
-      cleaner(heap::host_allocator(), reclaimers, rss_now) {}
+      cleaner(heap::host_allocator(), reclaimers, metered_rss) {}
 
 Runtime& runtime() {
   static Runtime* the_runtime = [] {
@@ -104,19 +109,20 @@ int guarded(const std::function<int()>& body) noexcept {
 }
 
 base::Status store(const keep::CleanupReport& report, ebb_cleanup_report* into) {
+  const fact::Cleanup& measured = report.measured;
   ebb_cleanup_report whole{};
-  whole.known_before = known(report.before);
-  whole.known_after = known(report.after);
-  whole.deep = report.depth == heap::Depth::deep ? 1 : 0;
+  whole.known_before = known(measured.before);
+  whole.known_after = known(measured.after);
+  whole.deep = measured.depth == fact::Depth::deep ? 1 : 0;
   whole.coalesced = report.coalesced ? 1 : 0;
-  whole.rss_before_bytes = report.before.rss;
-  whole.rss_after_bytes = report.after.rss;
-  whole.live_before_bytes = report.before.live.value_or(0);
-  whole.live_after_bytes = report.after.live.value_or(0);
-  whole.retained_before_bytes = report.before.retained.value_or(0);
-  whole.retained_after_bytes = report.after.retained.value_or(0);
-  whole.returned_bytes = report.returned;
-  whole.seconds = report.seconds;
+  whole.rss_before_bytes = measured.before.rss.value_or(0);
+  whole.rss_after_bytes = measured.after.rss.value_or(0);
+  whole.live_before_bytes = measured.before.live.value_or(0);
+  whole.live_after_bytes = measured.after.live.value_or(0);
+  whole.retained_before_bytes = measured.before.retained.value_or(0);
+  whole.retained_after_bytes = measured.after.retained.value_or(0);
+  whole.returned_bytes = measured.returned;
+  whole.seconds = measured.seconds;
   return store_checked(whole, into);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 
@@ -24,8 +23,23 @@ struct DoctorOptions {
   SnapshotOptions shared;
 };
 
+base::Options options_of(DoctorOptions& o) {
+  return with_snapshot_options(
+      {
+          {"subject", &o.subject,
+           "A file of torch.cuda.memory._dump_snapshot(), the number of a process, or the name of "
+           "a recorded run (last: the newest)",
+           "subject"},
+          {"for", &o.length, "How long to observe a process"},
+          {"db", &o.db, "The record to find a run in"},
+          {"against", &o.against, "Another snapshot: names what grew from that one to this one"},
+          {"fail_on", &o.fail_on, "Exit status 1 if this is the verdict or one of those in also"},
+      },
+      o.shared);
+}
+
 /// The page of one diagnosis, with the recorded settings and those of the fix replayed for it.
-page::Document page_of(const Job& job, const replay::Diagnosis& diagnosis,
+page::Document page_of(const Job& job, const replay::SnapshotDiagnosis& diagnosis,
                        const replay::Circumstances& circumstances) {
   std::vector<replay::Row> rows;
   const auto add = [&](const std::string& conf, const replay::Circumstances& under) {
@@ -33,10 +47,10 @@ page::Document page_of(const Job& job, const replay::Diagnosis& diagnosis,
       rows.push_back(*std::move(row));
   };
   add(job.workload.recording.conf, circumstances);
-  if (diagnosis.fix.row) {
+  if (diagnosis.fixed) {
     replay::Circumstances fixed = circumstances;
-    fixed.limit = diagnosis.fix.row->limit;
-    add(diagnosis.fix.row->conf, fixed);
+    fixed.limit = diagnosis.fixed->limit;
+    add(diagnosis.fixed->conf, fixed);
   }
   replay::Outcome moment;
   if (!rows.empty()) moment = replay::moment_of(job.workload, rows.front(), diagnosis.operation);
@@ -49,7 +63,7 @@ int diagnose_snapshot(const DoctorOptions& options) {
   const auto jobs = read_jobs(options.subject, options.shared, *circumstances);
   if (!jobs) return complain(jobs.error());
   int status = kDone;
-  std::vector<replay::Diagnosis> diagnoses;
+  std::vector<replay::SnapshotDiagnosis> diagnoses;
   std::vector<page::Document> pages;
   for (const Job& job : *jobs) {
     auto diagnosis = replay::diagnose(*job.snapshot, job.device, job.workload, *circumstances);
@@ -113,8 +127,7 @@ int run_doctor(const DoctorOptions& options) {
         {options.subject, options.db, options.fail_on, options.shared.html, options.shared.json});
   }
   if (const auto known =
-          check_fail_on(options.fail_on, replay::verdict_of(options.fail_on).has_value(),
-                        "fragmentation or leak");
+          check_fail_on(options.fail_on, fact::kSnapshotVerdicts, "fragmentation or leak");
       !known)
     return complain(known.error());
   if (!options.against.empty()) return compare_snapshots(options);
@@ -123,28 +136,15 @@ int run_doctor(const DoctorOptions& options) {
 
 }  // namespace
 
-void add_doctor(CLI::App& program, Action& action) {
-  auto options = std::make_shared<DoctorOptions>();
-  CLI::App* verb = program.add_subcommand(
-      "doctor", "Why a job ran out of memory or grows, and the smallest fix");
-  verb->add_option("subject", options->subject,
-                   "A file of torch.cuda.memory._dump_snapshot(), the number of a process, or the "
-                   "name of a recorded run (last: the newest)");
-  verb->add_option("--for", options->length, "How long to observe a process (15s)");
-  verb->add_option("--db", options->db, "The record to find a run in");
-  verb->add_option("--against", options->against,
-                   "Another snapshot: names what grew from that one to this one");
-  verb->add_option("--fail-on", options->fail_on,
-                   "Exit status 1 if this is the verdict or one of those in also");
-  add_snapshot_options(*verb, options->shared);
-  verb->footer(
-      "Examples:\n"
-      "  ebb doctor snapshot.pickle\n"
-      "  ebb doctor 4242 --for 1m\n"
-      "  ebb doctor last --fail-on leak\n"
-      "  ebb doctor snapshot.pickle --cap 24GiB --json\n"
-      "  ebb doctor now.pickle --against before.pickle --fail-on leak");
-  verb->callback([options, &action] { action = [options] { return run_doctor(*options); }; });
+void add_doctor(Verb program) {
+  program.add({"doctor", "Why a job ran out of memory or grows, and the smallest fix",
+               "Examples:\n"
+               "  ebb doctor snapshot.pickle\n"
+               "  ebb doctor 4242 --for 1m\n"
+               "  ebb doctor last --fail-on leak\n"
+               "  ebb doctor snapshot.pickle --cap 24GiB --json\n"
+               "  ebb doctor now.pickle --against before.pickle --fail-on leak"},
+              run_doctor);
 }
 
 }  // namespace ebb::cli

@@ -22,8 +22,8 @@ bool names_a_process(const std::string& subject) {
 int diagnose_process(const ProcessQuestion& question) {
   const auto pid = parse_pid(question.pid, "process");
   if (!pid) return complain(pid.error());
-  if (const auto known = check_fail_on(
-          question.fail_on, keep::verdict_of(question.fail_on).has_value(), "leak or retention");
+  if (const auto known =
+          check_fail_on(question.fail_on, fact::kProcessVerdicts, "leak or retention");
       !known)
     return complain(known.error());
   const auto length = base::parse_duration(question.length);
@@ -40,9 +40,9 @@ int diagnose_process(const ProcessQuestion& question) {
     });
     if (!ending) return complain(ending.error());
   }
-  const keep::Diagnosis diagnosis = watch->diagnose();
+  const keep::ProcessDiagnosis diagnosis = watch->diagnose();
   if (question.json) {
-    std::puts(keep::to_json(diagnosis).text().c_str());
+    std::puts(fact::to_json(diagnosis).text().c_str());
   } else {
     std::printf("process    %d  %s\n\n", *pid, heap::name_of(watch->allocator().kind()));
     std::fputs(

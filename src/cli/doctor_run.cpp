@@ -25,8 +25,8 @@ bool names_a_run(const std::string& subject) {
 }
 
 int diagnose_run(const RunQuestion& question) {
-  if (const auto known = check_fail_on(
-          question.fail_on, keep::verdict_of(question.fail_on).has_value(), "leak or retention");
+  if (const auto known =
+          check_fail_on(question.fail_on, fact::kProcessVerdicts, "leak or retention");
       !known)
     return complain(known.error());
   const auto recorded = read_run(question.run, question.db);

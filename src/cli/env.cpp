@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <memory>
 
 #include "cli/verb.h"
 #include "keep/job_environment.h"
@@ -15,6 +13,15 @@ struct EnvOptions {
   std::string shell = "sh";
   bool json = false;
 };
+
+base::Options options_of(EnvOptions& o) {
+  return {
+      {"role", &o.role, "server, client, trainer, aggregator or simulator", {}, nullptr, true},
+      {"allocator", &o.allocator, "glibc (kept), jemalloc, tcmalloc or mimalloc"},
+      {"shell", &o.shell, "sh, fish or docker (ENV lines of a Dockerfile)"},
+      {"json", &o.json, "One JSON object (docs/env.md)"},
+  };
+}
 
 int run_env(const EnvOptions& options) {
   const base::Result<keep::Role> role = keep::role_from(options.role);
@@ -38,23 +45,13 @@ int run_env(const EnvOptions& options) {
 
 }  // namespace
 
-void add_env(CLI::App& program, Action& action) {
-  auto options = std::make_shared<EnvOptions>();
-  CLI::App* verb =
-      program.add_subcommand("env", "The recommended environment of a job, as lines for a shell");
-  verb->add_option("--role", options->role, "server, client, trainer, aggregator or simulator")
-      ->required();
-  verb->add_option("--allocator", options->allocator,
-                   "glibc (kept), jemalloc, tcmalloc or mimalloc")
-      ->capture_default_str();
-  verb->add_option("--shell", options->shell, "sh, fish or docker (ENV lines of a Dockerfile)")
-      ->capture_default_str();
-  verb->add_flag("--json", options->json, "One JSON object (docs/env.md)");
-  verb->footer(
-      "Examples:\n  eval \"$(ebb env --role server)\"\n"
-      "  ebb env --role client --allocator jemalloc --shell fish | source\n"
-      "  ebb env --role trainer --allocator mimalloc --shell docker >> Dockerfile");
-  verb->callback([options, &action] { action = [options] { return run_env(*options); }; });
+void add_env(Verb program) {
+  program.add({"env", "The recommended environment of a job, as lines for a shell",
+               "Examples:\n"
+               "  eval \"$(ebb env --role server)\"\n"
+               "  ebb env --role client --allocator jemalloc --shell fish | source\n"
+               "  ebb env --role trainer --allocator mimalloc --shell docker >> Dockerfile"},
+              run_env);
 }
 
 }  // namespace ebb::cli

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <memory>
 #include <optional>
 
 #include "cli/process_number.h"
@@ -17,6 +15,13 @@ struct InfoOptions {
   std::optional<std::string> pid;
   bool json = false;
 };
+
+base::Options options_of(InfoOptions& o) {
+  return {
+      {"pid", &o.pid, "Another process instead of this one; it is not touched"},
+      {"json", &o.json, "One JSON object (docs/info.md)"},
+  };
+}
 
 int run_info(const InfoOptions& options) {
   base::Result<pid_t> pid = 0;
@@ -34,18 +39,13 @@ int run_info(const InfoOptions& options) {
 
 }  // namespace
 
-void add_info(CLI::App& program, Action& action) {
-  auto options = std::make_shared<InfoOptions>();
-  CLI::App* verb = program.add_subcommand(
-      "info", "Which allocator, and rss, live, retained, limit, percent and GPUs, now");
-  verb->add_option("--pid", options->pid, "Another process instead of this one; it is not touched");
-  verb->add_flag("--json", options->json, "One JSON object (docs/info.md)");
-  verb->footer(
-      "Examples:\n  ebb info                                   this program on this machine's "
-      "malloc\n"
-      "  LD_PRELOAD=libjemalloc.so.2 ebb info      the same on jemalloc\n"
-      "  ebb info --pid 4242                       a running job");
-  verb->callback([options, &action] { action = [options] { return run_info(*options); }; });
+void add_info(Verb program) {
+  program.add({"info", "Which allocator, and rss, live, retained, limit, percent and GPUs, now",
+               "Examples:\n"
+               "  ebb info                                  this program on this machine's malloc\n"
+               "  LD_PRELOAD=libjemalloc.so.2 ebb info      the same on jemalloc\n"
+               "  ebb info --pid 4242                       a running job"},
+              run_info);
 }
 
 }  // namespace ebb::cli

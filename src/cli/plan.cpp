@@ -12,37 +12,26 @@ base::Result<plan::RecordedStep> recorded_step_of(const std::string& path) {
   return plan::recorded_step(*snapshot, path);
 }
 
-int write_plan_page(const plan::Plan& plan, const show::PlanPage& beside,
+int write_plan_page(const plan::Plan& plan, const show::PlanPage& page,
                     const OutputOptions& options) {
-  return options.html ? write_pages({show::page_of_plan(plan, beside)}, *options.html) : kDone;
+  return options.html ? write_pages({show::page_of_plan(plan, page)}, *options.html) : kDone;
 }
 
-void add_common(CLI::App& verb, plan::CommonOptions& options, OutputOptions& output) {
-  add_number(verb, "--batch", options.batch, "Samples of one step on one device");
-  verb.add_option("--precision", options.precision,
-                  "fp32, amp (bf16 autocast), bf16 or fp16-mixed");
-  verb.add_option("--optimizer", options.optimizer,
-                  "adamw, adam, sgd, sgdm, adam8bit or adafactor");
-  verb.add_option("--cap", options.cap, "Memory of the device, e.g. 24GiB");
-  verb.add_flag("--fit", options.fit, "What fits into --cap");
-  verb.add_option("--context", options.context, "What CUDA itself takes on the device (512MiB)");
-  verb.add_option("--measured", options.measured,
-                  "A snapshot of PyTorch's allocator from such steps, to correct the plan with");
-  verb.add_option("--html", output.html, "Also writes one self-contained page");
-  verb.add_flag("--json", output.json, "One JSON object (docs/plan.md)");
+base::Options with_output_options(base::Options first, OutputOptions& output) {
+  first.push_back({"html", &output.html, "Also writes one self-contained page"});
+  first.push_back({"json", &output.json, "One JSON object (docs/plan.md)"});
+  return first;
 }
 
-void add_plan(CLI::App& program, Action& action) {
-  CLI::App* verb =
-      program.add_subcommand("plan", "The memory of a training step before it runs, and what fits");
-  verb->require_subcommand(1);
-  verb->footer(
-      "Examples:\n"
-      "  ebb plan transformer gpt2-medium --batch 4\n"
-      "  ebb plan transformer llama-3-8b --lora 16 --precision bf16 --cap 24GiB --fit\n"
-      "  ebb plan model ResNet18 --channels 3 --size 32 --batch 64");
-  add_plan_transformer(*verb, action);
-  add_plan_model(*verb, action);
+void add_plan(Verb program) {
+  const Verb plan = program.add(
+      {"plan", "The memory of a training step before it runs, and what fits",
+       "Examples:\n"
+       "  ebb plan transformer gpt2-medium --batch 4\n"
+       "  ebb plan transformer llama-3-8b --lora 16 --precision bf16 --cap 24GiB --fit\n"
+       "  ebb plan model ResNet18 --channels 3 --size 32 --batch 64"});
+  add_plan_transformer(plan);
+  add_plan_model(plan);
 }
 
 }  // namespace ebb::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 
@@ -18,14 +17,8 @@ struct OutputOptions {
   bool json = false;
 };
 
-/// A number; CLI11 by itself takes -1 for the largest one.
-template <class Number>
-CLI::Option* add_number(CLI::App& verb, const char* name, Number& to, const char* help) {
-  return verb.add_option(name, to, help)->check(CLI::NonNegativeNumber);
-}
-
-/// What both kinds of plans can be told.
-void add_common(CLI::App& verb, plan::CommonOptions& options, OutputOptions& output);
+/// `first`, with where it goes to.
+base::Options with_output_options(base::Options first, OutputOptions& output);
 
 /// Reads --measured, with a progress bar.
 base::Result<plan::RecordedStep> recorded_step_of(const std::string& path);
@@ -40,11 +33,11 @@ base::Result<Request> corrected(const Request& request, const plan::CommonOption
 }
 
 /// Writes the page of --html where it was given; kDone or another exit status.
-int write_plan_page(const plan::Plan& plan, const show::PlanPage& beside,
+int write_plan_page(const plan::Plan& plan, const show::PlanPage& page,
                     const OutputOptions& options);
 
 /// The two kinds of plans, as verbs below `ebb plan`.
-void add_plan_transformer(CLI::App& plan, Action& action);
-void add_plan_model(CLI::App& plan, Action& action);
+void add_plan_transformer(Verb plan);
+void add_plan_model(Verb plan);
 
 }  // namespace ebb::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "cli/page_file.h"
@@ -18,6 +17,17 @@ struct ReplayOptions {
   std::vector<std::string> confs;
   SnapshotOptions shared;
 };
+
+base::Options options_of(ReplayOptions& o) {
+  return with_snapshot_options(
+      {
+          {"snapshot", &o.path, "A file of torch.cuda.memory._dump_snapshot()", "snapshot", nullptr,
+           true},
+          {"conf", &o.confs,
+           "A string for PYTORCH_CUDA_ALLOC_CONF; may be repeated, \"\" is the default"},
+      },
+      o.shared);
+}
 
 /// The recorded settings, the default and expandable segments, where nothing was asked for.
 std::vector<std::string> confs_for(const ReplayOptions& options, const Job& job) {
@@ -57,22 +67,14 @@ int run_replay(const ReplayOptions& options) {
 
 }  // namespace
 
-void add_replay(CLI::App& program, Action& action) {
-  auto options = std::make_shared<ReplayOptions>();
-  CLI::App* verb = program.add_subcommand(
-      "replay", "A recorded job's requests under other settings, on another card");
-  verb->add_option("snapshot", options->path, "A file of torch.cuda.memory._dump_snapshot()")
-      ->required();
-  verb->add_option("--conf", options->confs,
-                   "A string for PYTORCH_CUDA_ALLOC_CONF; may be repeated, \"\" is the default")
-      ->allow_extra_args(false);
-  add_snapshot_options(*verb, options->shared);
-  verb->footer(
-      "Examples:\n"
-      "  ebb replay snapshot.pickle\n"
-      "  ebb replay snapshot.pickle --conf \"\" --conf expandable_segments:True --cap 24GiB\n"
-      "  ebb replay snapshot.pickle --torch-version 2.13 --json");
-  verb->callback([options, &action] { action = [options] { return run_replay(*options); }; });
+void add_replay(Verb program) {
+  program.add(
+      {"replay", "A recorded job's requests under other settings, on another card",
+       "Examples:\n"
+       "  ebb replay snapshot.pickle\n"
+       "  ebb replay snapshot.pickle --conf \"\" --conf expandable_segments:True --cap 24GiB\n"
+       "  ebb replay snapshot.pickle --torch-version 2.13 --json"},
+      run_replay);
 }
 
 }  // namespace ebb::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "cli/page_file.h"
@@ -20,6 +19,15 @@ struct ReportOptions {
   std::string html;
   bool json = false;
 };
+
+base::Options options_of(ReportOptions& o) {
+  return {
+      {"run", &o.run, "Its number, its name (the newest of that name) or last", "run"},
+      {"db", &o.db, "The record to read"},
+      {"html", &o.html, "Write it to this file as a page with plots"},
+      {"json", &o.json, "One JSON object (docs/report.md)"},
+  };
+}
 
 int run_report(const ReportOptions& options) {
   const auto recorded = read_run(options.run, options.db);
@@ -40,20 +48,13 @@ int run_report(const ReportOptions& options) {
 
 }  // namespace
 
-void add_report(CLI::App& program, Action& action) {
-  auto options = std::make_shared<ReportOptions>();
-  CLI::App* verb =
-      program.add_subcommand("report", "What a recorded run did with its memory, and why");
-  verb->add_option("run", options->run, "Its number, its name (the newest of that name) or last");
-  verb->add_option("--db", options->db, "The record to read");
-  verb->add_option("--html", options->html, "Write it to this file as a page with plots");
-  verb->add_flag("--json", options->json, "One JSON object (docs/report.md)");
-  verb->footer(
-      "Examples:\n"
-      "  ebb report\n"
-      "  ebb report nightly --html nightly.html\n"
-      "  ebb report 7 --json");
-  verb->callback([options, &action] { action = [options] { return run_report(*options); }; });
+void add_report(Verb program) {
+  program.add({"report", "What a recorded run did with its memory, and why",
+               "Examples:\n"
+               "  ebb report\n"
+               "  ebb report nightly --html nightly.html\n"
+               "  ebb report 7 --json"},
+              run_report);
 }
 
 }  // namespace ebb::cli

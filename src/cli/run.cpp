@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <memory>
 
 #include "base/duration.h"
 #include "base/text.h"
@@ -35,6 +33,29 @@ struct RunWords {
   bool dry_run = false;
   bool json = false;
 };
+
+base::Options options_of(RunWords& o) {
+  return {
+      {"command", &o.command, "The command and its arguments, after --", "command", nullptr, true},
+      {"role", &o.role, "server, client, trainer, aggregator or simulator"},
+      {"allocator", &o.allocator, "keep (the job's own), glibc, jemalloc, tcmalloc or mimalloc"},
+      {"warn", &o.warn, "One line on stderr at this percentage of the limit"},
+      {"critical", &o.critical, "Clean up at once at this percentage"},
+      {"on_critical", &o.on_critical,
+       "If a cleanup does not help: clean (go on), or stop (TERM, --grace, KILL)"},
+      {"grace", &o.grace, "Time between TERM and KILL"},
+      {"interval", &o.interval, "Time between samples"},
+      {"name", &o.name, "Name of the run (that of the command)"},
+      {"db", &o.db, "File of the record (docs/record.md)"},
+      {"no_record", &o.no_record, "Record nothing"},
+      {"observe", &o.observe, "Only watch and record: set and preload nothing"},
+      {"wait_all", &o.wait,
+       "Supervise until the last process of the job has ended, not only the command"},
+      {"quiet", &o.quiet, "Print only errors on stderr"},
+      {"dry_run", &o.dry_run, "Say what would be set, preloaded and done"},
+      {"json", &o.json, "The dry run as one JSON object (docs/run.md)"},
+  };
+}
 
 base::Result<run::Options> options_from(const RunWords& words) {
   run::Options options;
@@ -69,13 +90,9 @@ base::Result<run::Options> options_from(const RunWords& words) {
   options.wait_for_all = words.wait;
   options.quiet = words.quiet;
   if (!words.no_record) {
-    if (words.db.empty()) {
-      const auto path = record::default_path();
-      if (!path) return path.error();
-      options.record_path = *path;
-    } else {
-      options.record_path = words.db;
-    }
+    const auto path = record_path(words.db);
+    if (!path) return path.error();
+    options.record_path = *path;
   }
   return options;
 }
@@ -114,7 +131,7 @@ int supervise(const run::Options& options, const run::Preparation& preparation,
     std::fprintf(stderr, "ebb: %s\n", trouble.c_str());
     about.ended = about.started;
     about.exit_code = launched ? launched->exit_code : kFailed;
-    about.ending = "exit";
+    about.ending = fact::RunEnd::exit;
     journal.end(about);
     return *about.exit_code;
   }
@@ -159,41 +176,14 @@ int run_job(const RunWords& words) {
 
 }  // namespace
 
-void add_run(CLI::App& program, Action& action) {
-  auto words = std::make_shared<RunWords>();
-  CLI::App* verb = program.add_subcommand(
-      "run", "Runs a command with its memory managed, recorded and explained");
-  verb->add_option("command", words->command, "The command and its arguments, after --")
-      ->required();
-  verb->add_option("--role", words->role, "server, client, trainer, aggregator or simulator");
-  verb->add_option("--allocator", words->allocator,
-                   "keep (the job's own), glibc, jemalloc, tcmalloc or mimalloc")
-      ->capture_default_str();
-  verb->add_option("--warn", words->warn, "One line on stderr at this percentage of the limit")
-      ->capture_default_str();
-  verb->add_option("--critical", words->critical, "Clean up at once at this percentage")
-      ->capture_default_str();
-  verb->add_option("--on-critical", words->on_critical,
-                   "If a cleanup does not help: clean (go on), or stop (TERM, --grace, KILL)")
-      ->capture_default_str();
-  verb->add_option("--grace", words->grace, "Time between TERM and KILL (10s)");
-  verb->add_option("--interval", words->interval, "Time between samples (1s)");
-  verb->add_option("--name", words->name, "Name of the run (that of the command)");
-  verb->add_option("--db", words->db, "File of the record (docs/record.md)");
-  verb->add_flag("--no-record", words->no_record, "Record nothing");
-  verb->add_flag("--observe", words->observe, "Only watch and record: set and preload nothing");
-  verb->add_flag("--wait-all", words->wait,
-                 "Supervise until the last process of the job has ended, not only the command");
-  verb->add_flag("--quiet", words->quiet, "Print only errors on stderr");
-  verb->add_flag("--dry-run", words->dry_run, "Say what would be set, preloaded and done");
-  verb->add_flag("--json", words->json, "The dry run as one JSON object (docs/run.md)");
-  verb->footer(
-      "Examples:\n"
-      "  ebb run -- python3 train.py --epochs 10\n"
-      "  ebb run --role server --allocator jemalloc -- ./start_server.sh\n"
-      "  ebb run --on-critical stop --critical 92 -- python3 simulate.py\n"
-      "  ebb run --dry-run -- python3 train.py");
-  verb->callback([words, &action] { action = [words] { return run_job(*words); }; });
+void add_run(Verb program) {
+  program.add({"run", "Runs a command with its memory managed, recorded and explained",
+               "Examples:\n"
+               "  ebb run -- python3 train.py --epochs 10\n"
+               "  ebb run --role server --allocator jemalloc -- ./start_server.sh\n"
+               "  ebb run --on-critical stop --critical 92 -- python3 simulate.py\n"
+               "  ebb run --dry-run -- python3 train.py"},
+              run_job);
 }
 
 }  // namespace ebb::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -15,18 +14,31 @@
 namespace ebb::cli {
 namespace {
 
-struct ListOptions {
+struct RunsOptions {
   std::string db;
   bool json = false;
-};
-
-struct RemoveOptions {
+  // Of `rm`.
   std::vector<std::string> runs;
   std::string older_than;
   bool all = false;
-  std::string db;
-  bool json = false;
 };
+
+base::Options options_of(RunsOptions& o) {
+  return {
+      {"db", &o.db, "The record to use"},
+      {"json", &o.json, "One JSON object (docs/report.md)"},
+  };
+}
+
+base::Options options_of_remove(RunsOptions& o) {
+  // What was said before `rm` counts for it too: `ebb runs --db FILE rm 7`.
+  base::Options options = options_of(o);
+  options.push_back({"run", &o.runs, "Numbers, names (the newest of that name) or last", "run"});
+  options.push_back(
+      {"older_than", &o.older_than, "All runs that ended longer ago than this, e.g. 30d"});
+  options.push_back({"all", &o.all, "All runs that are not running"});
+  return options;
+}
 
 /// All runs; none where the default file is not there yet.
 base::Result<std::vector<record::RunSummary>> listed(const std::string& path, bool may_be_missing) {
@@ -37,7 +49,7 @@ base::Result<std::vector<record::RunSummary>> listed(const std::string& path, bo
   return store->runs();
 }
 
-int list(const ListOptions& options) {
+int list(const RunsOptions& options) {
   const auto path = record_path(options.db);
   if (!path) return complain(path.error());
   const auto runs = listed(*path, options.db.empty());
@@ -58,11 +70,11 @@ int list(const ListOptions& options) {
 }
 
 /// When nobody was writing to it any more, in unix seconds.
-double end_of(const record::RunSummary& run) {
+double last_written(const record::RunSummary& run) {
   return run.run.ended.value_or(run.run.started + run.seconds);
 }
 
-base::Result<std::vector<std::int64_t>> chosen(record::Store& store, const RemoveOptions& options) {
+base::Result<std::vector<std::int64_t>> chosen(record::Store& store, const RunsOptions& options) {
   std::vector<std::int64_t> ids;
   for (const std::string& name : options.runs) {
     const auto run = store.find(name);
@@ -82,11 +94,12 @@ base::Result<std::vector<std::int64_t>> chosen(record::Store& store, const Remov
   const auto runs = store.runs();
   if (!runs) return runs.error();
   for (const record::RunSummary& run : *runs)
-    if (run.state != record::State::running && end_of(run) < latest) ids.push_back(run.run.id);
+    if (run.state != record::State::running && last_written(run) < latest)
+      ids.push_back(run.run.id);
   return ids;
 }
 
-int remove(const RemoveOptions& options) {
+int remove(const RunsOptions& options) {
   const int ways =
       (options.runs.empty() ? 0 : 1) + (options.older_than.empty() ? 0 : 1) + (options.all ? 1 : 0);
   if (ways != 1) {
@@ -111,42 +124,18 @@ int remove(const RemoveOptions& options) {
   return kDone;
 }
 
-/// What was said before `rm` counts for it too: `ebb runs --db FILE rm 7`.
-void add_remove(CLI::App& verb, const std::shared_ptr<ListOptions>& before, Action& action) {
-  auto options = std::make_shared<RemoveOptions>();
-  CLI::App* remove_verb =
-      verb.add_subcommand("rm", "Removes runs from the record; those that are running stay");
-  remove_verb->add_option("run", options->runs, "Numbers, names (the newest of that name) or last");
-  remove_verb->add_option("--older-than", options->older_than,
-                          "All runs that ended longer ago than this (30d)");
-  remove_verb->add_flag("--all", options->all, "All runs that are not running");
-  remove_verb->add_option("--db", options->db, "The record to remove from");
-  remove_verb->add_flag("--json", options->json, "One JSON object (docs/report.md)");
-  remove_verb->callback([options, before, &action] {
-    if (options->db.empty()) options->db = before->db;
-    options->json = options->json || before->json;
-    action = [options] { return remove(*options); };
-  });
-}
-
 }  // namespace
 
-void add_runs(CLI::App& program, Action& action) {
-  auto options = std::make_shared<ListOptions>();
-  CLI::App* verb = program.add_subcommand("runs", "Lists recorded runs, and removes them");
-  verb->add_option("--db", options->db, "The record to read");
-  verb->add_flag("--json", options->json, "One JSON object (docs/report.md)");
-  verb->require_subcommand(0, 1);
-  verb->footer(
-      "Examples:\n"
-      "  ebb runs\n"
-      "  ebb runs rm 7 nightly\n"
-      "  ebb runs rm --older-than 30d");
-  add_remove(*verb, options, action);
-  verb->callback([options, verb, &action] {
-    // `rm` has said what to do already.
-    if (verb->get_subcommands().empty()) action = [options] { return list(*options); };
-  });
+void add_runs(Verb program) {
+  auto options = std::make_shared<RunsOptions>();
+  Verb runs = program.add({"runs", "Lists recorded runs, and removes them",
+                           "Examples:\n"
+                           "  ebb runs\n"
+                           "  ebb runs rm 7 nightly\n"
+                           "  ebb runs rm --older-than 30d"},
+                          options_of(*options), [options] { return list(*options); });
+  runs.add({"rm", "Removes runs from the record; those that are running stay"},
+           options_of_remove(*options), [options] { return remove(*options); });
 }
 
 }  // namespace ebb::cli

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <string_view>
 
+#include "base/program.h"
 #include "cli/verb.h"
 
 namespace ebb::cli {
@@ -18,9 +18,9 @@ bool names_the_simulator(int count, char** words) {
 }
 
 int start_simulator(char** words) {
-  std::error_code failure;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failure);
-  const std::filesystem::path simulator = self.parent_path() / "ebb-simulate";
+  const auto folder = base::program_folder();
+  if (!folder) return complain(folder.error());
+  const std::string simulator = *folder + "/ebb-simulate";
   set_simulator_environment();
   ::execv(simulator.c_str(), words);
   if (errno == ENOENT)

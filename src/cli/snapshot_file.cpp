@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "base/bytes.h"
@@ -11,36 +10,12 @@
 
 namespace ebb::cli {
 
-void add_snapshot_options(CLI::App& verb, SnapshotOptions& options) {
-  verb.add_option("--cap", options.cap,
-                  "Bytes that the process may take on the device, e.g. 24GiB; else as recorded");
-  verb.add_option("--torch-version", options.version, "PyTorch 2.1 to 2.15; else as recorded");
-  verb.add_option("--driver-model", options.model,
-                  "Where new segments go: recorded, down, up or chunks");
-  verb.add_option("--device", options.device, "One device; else all that have a history");
-  verb.add_flag("--json", options.json, "One JSON object");
-  verb.add_option("--html", options.html, "Also writes one self-contained page");
-}
-
-base::Result<replay::Circumstances> circumstances_of(const SnapshotOptions& options) {
-  replay::Circumstances circumstances;
-  if (!options.cap.empty()) {
-    auto cap = base::parse_bytes(options.cap);
-    if (!cap) {
-      return base::error(base::Code::bad_input, "--cap '%s': %s", options.cap.c_str(),
-                         cap.error().message.c_str());
-    }
-    circumstances.limit = *cap;
-  }
-  if (!options.version.empty()) {
-    auto profile = cache::parse_version(options.version);
-    if (!profile) return profile.error();
-    circumstances.profile = *profile;
-  }
-  auto placement = replay::parse_placement(options.model);
-  if (!placement) return placement.error();
-  circumstances.placement = *placement;
-  return circumstances;
+base::Options with_snapshot_options(base::Options first, SnapshotOptions& options) {
+  const base::Options shared = replay::options_of(options);
+  first.insert(first.end(), shared.begin(), shared.end());
+  first.push_back({"json", &options.json, "One JSON object"});
+  first.push_back({"html", &options.html, "Also writes one self-contained page"});
+  return first;
 }
 
 namespace {

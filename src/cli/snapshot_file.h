@@ -8,25 +8,15 @@
 #include "base/result.h"
 #include "replay/job.h"
 
-namespace CLI {
-class App;
-}
-
 namespace ebb::cli {
 
 /// What replay, tune and doctor are asked with.
-struct SnapshotOptions {
-  std::string cap;
-  std::string version;
-  std::string model = "recorded";
-  std::optional<int> device;
+struct SnapshotOptions : replay::JobOptions {
   bool json = false;
   std::string html;
 };
-void add_snapshot_options(CLI::App& verb, SnapshotOptions& options);
-
-/// The parts of the command line that all of them share, understood.
-base::Result<replay::Circumstances> circumstances_of(const SnapshotOptions& options);
+/// `first`, and those that all of them share.
+base::Options with_snapshot_options(base::Options first, SnapshotOptions& options);
 
 using replay::Job;
 

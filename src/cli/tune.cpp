@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "cli/page_file.h"
@@ -19,6 +18,17 @@ struct TuneOptions {
   std::string objective = "memory";
   SnapshotOptions shared;
 };
+
+base::Options options_of(TuneOptions& o) {
+  return with_snapshot_options(
+      {
+          {"snapshot", &o.paths,
+           "Files of torch.cuda.memory._dump_snapshot(); one string is found for all", "snapshot",
+           nullptr, true},
+          {"objective", &o.objective, "memory, calls or balanced"},
+      },
+      o.shared);
+}
 
 int run_tune(const TuneOptions& options) {
   replay::TuneOptions tuning;
@@ -50,8 +60,8 @@ int run_tune(const TuneOptions& options) {
     const auto at_peak = [&](const replay::Row& row) {
       return replay::moment_of(jobs[i].workload, row, row.outcome.peak_operation);
     };
-    pages.push_back(show::page_of_tuning(jobs[i], *result, i, at_peak(result->recorded[i]),
-                                         at_peak(result->best[i])));
+    pages.push_back(show::page_of_tuning(jobs[i], *result, i, at_peak(result->jobs[i].recorded),
+                                         at_peak(result->jobs[i].best)));
   }
   if (const int status = write_pages(pages, options.shared.html); status != kDone) return status;
   if (options.shared.json) {
@@ -68,22 +78,15 @@ int run_tune(const TuneOptions& options) {
 
 }  // namespace
 
-void add_tune(CLI::App& program, Action& action) {
-  auto options = std::make_shared<TuneOptions>();
-  CLI::App* verb =
-      program.add_subcommand("tune", "The allocator settings that suit a recorded job best");
-  verb->add_option("snapshot", options->paths,
-                   "Files of torch.cuda.memory._dump_snapshot(); one string is found for all")
-      ->required();
-  verb->add_option("--objective", options->objective, "memory, calls or balanced");
-  add_snapshot_options(*verb, options->shared);
-  verb->footer(
-      "Examples:\n"
-      "  ebb tune snapshot.pickle\n"
-      "  ebb tune rank0.pickle rank1.pickle --cap 80GB\n"
-      "  ebb tune -- python3 train.py      runs a command under each allocator (docs/tune.md)\n"
-      "  eval \"$(ebb tune snapshot.pickle | head -1)\"");
-  verb->callback([options, &action] { action = [options] { return run_tune(*options); }; });
+void add_tune(Verb program) {
+  program.add(
+      {"tune", "The allocator settings that suit a recorded job best",
+       "Examples:\n"
+       "  ebb tune snapshot.pickle\n"
+       "  ebb tune rank0.pickle rank1.pickle --cap 80GB\n"
+       "  ebb tune -- python3 train.py      runs a command under each allocator (docs/tune.md)\n"
+       "  eval \"$(ebb tune snapshot.pickle | head -1)\""},
+      run_tune);
 }
 
 }  // namespace ebb::cli

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <memory>
 
 #include "base/duration.h"
 #include "base/text.h"
@@ -16,17 +14,25 @@ namespace {
 
 struct TuneWords {
   std::vector<std::string> command;
-  unsigned repeat = 1;
+  std::uint32_t repeat = 1;
   std::string interval = "100ms";
   bool json = false;
 };
 
+constexpr base::Range kRepeats = {"1 to 1000", 1, true, 1000};
+
+base::Options options_of(TuneWords& o) {
+  return {
+      {"command", &o.command, "The command and its arguments, after --", "command", nullptr, true},
+      {"repeat", &o.repeat, "Runs of each setting; the median counts", {}, &kRepeats},
+      {"interval", &o.interval, "Time between samples"},
+      {"json", &o.json, "One JSON object (docs/tune.md)"},
+  };
+}
+
 int tune_job(const TuneWords& words) {
   const auto interval = base::parse_duration(words.interval);
   if (!interval) return complain(interval.error());
-  if (words.repeat < 1 || words.repeat > 1000)
-    return complain(
-        base::error(base::Code::bad_input, "--repeat %u: expected 1 to 1000", words.repeat));
   const std::vector<run::Setting> settings = run::settings_worth_trying();
   std::vector<run::Trial> medians;
   std::optional<term::Progress> progress(std::in_place, "trying");
@@ -64,17 +70,11 @@ int tune_job(const TuneWords& words) {
 
 }  // namespace
 
-void add_tune_command(CLI::App& program, Action& action) {
-  auto words = std::make_shared<TuneWords>();
-  CLI::App* verb = program.add_subcommand(
-      kTuneCommand, "A command under each installed allocator and setting worth trying");
-  verb->group("");  // written as `ebb tune -- COMMAND`
-  verb->add_option("command", words->command, "The command and its arguments, after --")
-      ->required();
-  verb->add_option("--repeat", words->repeat, "Runs of each setting; the median counts (1)");
-  verb->add_option("--interval", words->interval, "Time between samples (100ms)");
-  verb->add_flag("--json", words->json, "One JSON object (docs/tune.md)");
-  verb->callback([words, &action] { action = [words] { return tune_job(*words); }; });
+void add_tune_command(Verb program) {
+  constexpr bool kIsListed = false;  // written as `ebb tune -- COMMAND`
+  program.add({kTuneCommand, "A command under each installed allocator and setting worth trying",
+               "", kIsListed},
+              tune_job);
 }
 
 }  // namespace ebb::cli

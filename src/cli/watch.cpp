@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <optional>
 
@@ -24,6 +23,17 @@ struct WatchOptions {
   bool json = false;
 };
 
+base::Options options_of(WatchOptions& o) {
+  return {
+      {"pid", &o.pid, "The number of the process", "pid", nullptr, true},
+      {"interval", &o.interval, "Time between samples"},
+      {"for", &o.length, "How long to watch; without it, until q, Ctrl-C or its end"},
+      {"json", &o.json,
+       "One JSON object per line: one for each sample, and a last one with the verdict "
+       "(docs/watch.md)"},
+  };
+}
+
 constexpr double kLeastInterval = 0.001;
 // Faster than this nobody reads, and each drawing judges the whole series.
 constexpr double kDrawEverySeconds = 0.2;
@@ -45,7 +55,7 @@ base::Result<run::WatchEnding> watch_as_json(keep::ProcessWatch& watch,
 base::Result<run::WatchEnding> watch_as_lines(keep::ProcessWatch& watch,
                                               const run::WatchPlan& plan) {
   std::optional<double> judged;
-  keep::Diagnosis diagnosis;
+  keep::ProcessDiagnosis diagnosis;
   return run::watch_process(watch, plan, [&](const keep::WatchSample& sample) {
     if (!judged || sample.seconds - *judged >= kDrawEverySeconds) {
       diagnosis = watch.diagnose();
@@ -104,23 +114,13 @@ int run_watch(const WatchOptions& options) {
 
 }  // namespace
 
-void add_watch(CLI::App& program, Action& action) {
-  auto options = std::make_shared<WatchOptions>();
-  CLI::App* verb = program.add_subcommand(
-      "watch", "A running process, live: its memory, slope and verdict; it is not touched");
-  verb->add_option("pid", options->pid, "The number of the process")->required();
-  verb->add_option("--interval", options->interval, "Time between samples (1s)");
-  verb->add_option("--for", options->length,
-                   "How long to watch; without it, until q, Ctrl-C or its end");
-  verb->add_flag("--json", options->json,
-                 "One JSON object per line: one for each sample, and a last one with the verdict "
-                 "(docs/watch.md)");
-  verb->footer(
-      "Examples:\n"
-      "  ebb watch 4242\n"
-      "  ebb watch 4242 --interval 100ms --for 1m\n"
-      "  ebb watch 4242 --for 10m --json > memory.jsonl");
-  verb->callback([options, &action] { action = [options] { return run_watch(*options); }; });
+void add_watch(Verb program) {
+  program.add({"watch", "A running process, live: its memory, slope and verdict; it is not touched",
+               "Examples:\n"
+               "  ebb watch 4242\n"
+               "  ebb watch 4242 --interval 100ms --for 1m\n"
+               "  ebb watch 4242 --for 10m --json > memory.jsonl"},
+              run_watch);
 }
 
 }  // namespace ebb::cli

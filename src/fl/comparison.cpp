@@ -70,12 +70,12 @@ std::vector<RoundBand> bands_of(std::span<const SimulationResult> repeats) {
       if (i >= result.rounds.size()) continue;
       const RoundReport& round = result.rounds[i];
       band.round = round.round;
-      rss.push_back(static_cast<double>(round.memory.rss));
+      if (round.memory.now.rss) rss.push_back(static_cast<double>(*round.memory.now.rss));
       if (!round.scores) continue;
       accuracies.push_back(round.scores->accuracy);
       losses.push_back(round.scores->loss);
     }
-    band.rss = band_of(rss);
+    if (!rss.empty()) band.rss = band_of(rss);
     if (!accuracies.empty()) {
       band.accuracy = band_of(accuracies);
       band.loss = band_of(losses);

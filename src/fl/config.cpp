@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cctype>
-#include <cmath>
 
 #include "fl/names.h"
 
@@ -25,55 +24,6 @@ constexpr std::array<Named<Rule>, 7> kRules = {{
     {Rule::trimmed_mean, "trimmed-mean"},
 }};
 const std::vector<std::string_view> kBackends = {"auto", "native", "onednn", "cuda"};
-
-/// An option that counts.
-struct Count {
-  const char* name;
-  std::uint32_t value;
-};
-
-/// An option that is a number, with the range that it has to be in.
-struct Number {
-  const char* name;
-  double value;
-  bool right;
-  const char* expected;
-};
-
-base::Status check_counts(const Config& config) {
-  for (const Count& count :
-       {Count{"clients", config.clients}, Count{"per_round", config.per_round},
-        Count{"rounds", config.rounds}, Count{"epochs", config.epochs},
-        Count{"batch", config.batch}, Count{"eval_every", config.eval_every}}) {
-    if (count.value == 0)
-      return base::error(base::Code::bad_input, "%s 0, expected at least 1", count.name);
-  }
-  if (config.per_round > config.clients)
-    return base::error(base::Code::bad_input, "per_round %u, expected at most the %u clients",
-                       config.per_round, config.clients);
-  return {};
-}
-
-base::Status check_numbers(const Config& config) {
-  const Aggregation& of = config.aggregation;
-  const auto positive = [](double value) { return value > 0 && std::isfinite(value); };
-  const auto share = [](double value) { return value >= 0 && value < 1; };
-  const std::array<Number, 7> numbers = {{
-      {"lr", config.lr, positive(config.lr), "a number above 0"},
-      {"proximal", of.proximal, of.proximal >= 0 && std::isfinite(of.proximal), "0 or more"},
-      {"server_lr", of.server_lr, positive(of.server_lr), "a number above 0"},
-      {"momentum", of.momentum, share(of.momentum), "0 or more and below 1"},
-      {"beta2", of.beta2, share(of.beta2), "0 or more and below 1"},
-      {"tau", of.tau, positive(of.tau), "a number above 0"},
-      {"trim", of.trim, of.trim >= 0 && of.trim < 0.5, "0 or more and below 0.5"},
-  }};
-  for (const Number& number : numbers) {
-    if (!number.right)
-      return base::error(base::Code::bad_input, "%s %g, expected %s", number.name, number.value,
-                         number.expected);
-  }
-  return {};
-}
 
 /// Options that are right each alone, but not together.
 base::Status check_company(const Config& config) {
@@ -137,8 +87,11 @@ std::vector<std::string> model_names() {
 
 base::Status check(const Config& config) {
   if (const auto right = check_data_set_name(config.dataset); !right) return right;
-  if (const auto right = check_counts(config); !right) return right;
-  if (const auto right = check_numbers(config); !right) return right;
+  Config copy = config;
+  if (const auto right = base::check(options_of(copy)); !right) return right;
+  if (config.per_round > config.clients)
+    return base::error(base::Code::bad_input, "per_round %u, expected at most the %u clients",
+                       config.per_round, config.clients);
   if (const auto right = check(config.partition); !right) return right;
   if (const auto right = check(config.world); !right) return right;
   if (const auto right = check(config.privacy); !right) return right;

@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/option.h"
 #include "base/result.h"
-#include "fl/data_set.h"
-#include "fl/partition.h"
+#include "fl/data/data_set.h"
+#include "fl/data/partition.h"
 #include "fl/privacy.h"
 #include "fl/select/selector.h"
 #include "fl/world.h"
@@ -99,7 +100,11 @@ std::vector<std::string> model_names();
 /// Code::bad_input names the option that is out of its range or does not go with another.
 base::Status check(const Config& config);
 
-/// Every field under the name of its command-line option ("per_round", "alpha", …).
+/// Every field, once for all who read or write it: JSON, the command line, --help.
+base::Options options_of(Config& config);
+base::Options options_of(Execution& execution);
+
+/// Every field under its key ("per_round", "alpha", …).
 base::Json to_json(const Config& config);
 
 /// The fields that `json` has, over those of `over`. Code::bad_input for an unknown key (with the

@@ -34,11 +34,12 @@ double largest_weight_of(const Config& config, const Partition& partition) {
 }  // namespace
 
 base::Result<std::unique_ptr<Engine>> Engine::create(const Config& config,
-                                                     const Execution& execution, Workshop& workshop,
+                                                     const Execution& execution,
+                                                     SimulationResources& resources,
                                                      std::uint32_t parallel_clients) {
-  auto shape = shape_of(workshop.network);
+  auto shape = shape_of(resources.network);
   if (!shape) return shape.error();
-  auto partition = partition_samples(workshop.data->train.labels, workshop.data->classes,
+  auto partition = partition_samples(resources.data->train.labels, resources.data->classes,
                                      config.clients, config.partition, config.seed);
   if (!partition) return partition.error();
   std::vector<std::uint32_t> samples;
@@ -50,26 +51,26 @@ base::Result<std::unique_ptr<Engine>> Engine::create(const Config& config,
   if (!world) return world.error();
   auto selector = create_selector(config.method, config.method_parameters);
   if (!selector) return selector.error();
-  std::unique_ptr<Engine> engine(new Engine(config, execution, workshop, parallel_clients,
+  std::unique_ptr<Engine> engine(new Engine(config, execution, resources, parallel_clients,
                                             std::move(*partition), std::move(*shape),
                                             std::move(*world)));
   engine->selector_ = std::move(*selector);
   return engine;
 }
 
-Engine::Engine(const Config& config, const Execution& execution, Workshop& workshop,
+Engine::Engine(const Config& config, const Execution& execution, SimulationResources& resources,
                std::uint32_t parallel_clients, Partition partition, NetworkShape shape, World world)
     : config_(config),
-      workshop_(workshop),
+      resources_(resources),
       partition_(std::move(partition)),
       shape_(std::move(shape)),
       world_(std::move(world)),
-      population_(partition_, *workshop.data),
-      gate_(execution, *workshop.cleaner),
-      crew_(parallel_clients, [this](std::uint32_t now) { return gate_.allowed(now); }),
+      population_(partition_, *resources.data),
+      gate_(execution, *resources.cleaner),
+      workers_(parallel_clients, [this](std::uint32_t now) { return gate_.allowed(now); }),
       weights_(shape_.elements),
       trained_(parallel_clients) {
-  workshop.trainer->initialise(config.seed, weights_);
+  resources.trainer->initialise(config.seed, weights_);
 }
 
 base::Status Engine::open_aggregator(const std::string& folder) {
@@ -82,7 +83,7 @@ base::Status Engine::open_aggregator(const std::string& folder) {
 }
 
 bool Engine::is_mine(std::size_t item) const {
-  return item % workshop_.ranks->size() == workshop_.ranks->rank();
+  return item % resources_.ranks->size() == resources_.ranks->rank();
 }
 
 base::Result<std::vector<double>> Engine::probe(std::span<const std::uint32_t> clients) {
@@ -91,17 +92,17 @@ base::Result<std::vector<double>> Engine::probe(std::span<const std::uint32_t> c
   for (std::uint32_t i = 0; i < clients.size(); ++i) {
     if (is_mine(i)) mine.push_back(i);
   }
-  const auto done =
-      crew_.run(static_cast<std::uint32_t>(mine.size()),
-                [&](std::uint32_t slot, std::uint32_t item) -> base::Status {
-                  const auto found = workshop_.trainer->evaluate(
-                      slot, weights_, workshop_.data->train, partition_.of(clients[mine[item]]));
-                  if (!found) return found.error();
-                  losses[mine[item]] = in_units(found->loss());
-                  return {};
-                });
+  const auto done = workers_.run(static_cast<std::uint32_t>(mine.size()),
+                                 [&](std::uint32_t slot, std::uint32_t item) -> base::Status {
+                                   const auto found = resources_.trainer->evaluate(
+                                       slot, weights_, resources_.data->train,
+                                       partition_.of(clients[mine[item]]));
+                                   if (!found) return found.error();
+                                   losses[mine[item]] = in_units(found->loss());
+                                   return {};
+                                 });
   if (!done) return done.error();
-  if (auto summed = workshop_.ranks->sum(losses); !summed) return summed.error();
+  if (auto summed = resources_.ranks->sum(losses); !summed) return summed.error();
   std::vector<double> result;
   for (std::size_t i = 0; i < clients.size(); ++i) {
     result.push_back(static_cast<double>(losses[i]) * kLossUnit);
@@ -142,7 +143,7 @@ base::Status Engine::aggregate() {
       accountant_.add_round(static_cast<double>(config_.per_round) / config_.clients,
                             config_.privacy.noise);
   }
-  return aggregator_->finish_round(weights_, *workshop_.ranks, noise);
+  return aggregator_->finish_round(weights_, *resources_.ranks, noise);
 }
 
 void Engine::learn(const std::vector<Member>& members, RoundReport& report) {
@@ -154,8 +155,8 @@ void Engine::learn(const std::vector<Member>& members, RoundReport& report) {
   }
   std::erase_if(late_, [&](const Late& one) {
     if (one.due > round_) return false;
-    population_.learn(one.lesson);
-    report.took_part.push_back(one.lesson.client);
+    population_.learn(one.client);
+    report.took_part.push_back(one.client.client);
     return true;
   });
   selector_->learn({round_, report.took_part, population_.clients()});
@@ -235,7 +236,7 @@ base::Result<RoundReport> Engine::run_round() {
 }
 
 base::Result<Scores> Engine::evaluate() {
-  const Split& test = workshop_.data->test;
+  const Split& test = resources_.data->test;
   std::vector<std::uint32_t> samples(test.size());
   std::iota(samples.begin(), samples.end(), 0U);
   const std::size_t chunks = (samples.size() + kChunk - 1) / kChunk;
@@ -244,26 +245,26 @@ base::Result<Scores> Engine::evaluate() {
     if (is_mine(chunk)) mine.push_back(chunk);
   }
   // Whole numbers, so that it does not matter who adds what when.
-  const std::size_t classes = workshop_.data->classes;
+  const std::size_t classes = resources_.data->classes;
   std::vector<std::int64_t> counts(classes * classes + 1);
   base::Mutex mutex;
-  const auto done =
-      crew_.run(static_cast<std::uint32_t>(mine.size()),
-                [&](std::uint32_t slot, std::uint32_t item) -> base::Status {
-                  const std::size_t first = mine[item] * kChunk;
-                  const auto found = workshop_.trainer->evaluate(
-                      slot, weights_, test,
-                      std::span(samples).subspan(first, std::min(kChunk, samples.size() - first)));
-                  if (!found) return found.error();
-                  const base::Lock lock(mutex);
-                  for (std::size_t i = 0; i < found->confusion.size(); ++i)
-                    counts[i] += static_cast<std::int64_t>(found->confusion[i]);
-                  counts.back() += in_units(found->loss_sum);
-                  return {};
-                });
+  const auto done = workers_.run(
+      static_cast<std::uint32_t>(mine.size()),
+      [&](std::uint32_t slot, std::uint32_t item) -> base::Status {
+        const std::size_t first = mine[item] * kChunk;
+        const auto found = resources_.trainer->evaluate(
+            slot, weights_, test,
+            std::span(samples).subspan(first, std::min(kChunk, samples.size() - first)));
+        if (!found) return found.error();
+        const base::Lock lock(mutex);
+        for (std::size_t i = 0; i < found->confusion.size(); ++i)
+          counts[i] += static_cast<std::int64_t>(found->confusion[i]);
+        counts.back() += in_units(found->loss_sum);
+        return {};
+      });
   if (!done) return done.error();
-  if (auto summed = workshop_.ranks->sum(counts); !summed) return summed.error();
-  Evaluation evaluation(workshop_.data->classes);
+  if (auto summed = resources_.ranks->sum(counts); !summed) return summed.error();
+  Evaluation evaluation(resources_.data->classes);
   for (std::size_t i = 0; i < evaluation.confusion.size(); ++i)
     evaluation.confusion[i] = static_cast<std::uint64_t>(counts[i]);
   evaluation.loss_sum = static_cast<double>(counts.back()) * kLossUnit;

@@ -7,24 +7,24 @@
 #include <string>
 #include <vector>
 
-#include "fl/aggregator.h"
+#include "fl/aggregate/aggregator.h"
 #include "fl/checkpoint.h"
-#include "fl/crew.h"
+#include "fl/data/population.h"
 #include "fl/network_shape.h"
-#include "fl/population.h"
 #include "fl/pressure_gate.h"
 #include "fl/simulation.h"
+#include "fl/worker_threads.h"
 
 namespace ebb::fl {
 
 /// The rounds of one simulation. Every rank has one, and they go through the same rounds; each
-/// trains its part of the cohorts. Not thread-safe. The workshop outlives it.
+/// trains its part of the cohorts. Not thread-safe. The resources outlive it.
 class Engine {
  public:
   /// Code::bad_input for what cannot be simulated.
   static base::Result<std::unique_ptr<Engine>> create(const Config& config,
                                                       const Execution& execution,
-                                                      Workshop& workshop,
+                                                      SimulationResources& resources,
                                                       std::uint32_t parallel_clients);
 
   /// Before everything below: makes what updates go into; in `folder` where that takes a file.
@@ -40,7 +40,7 @@ class Engine {
 
   std::string model_sha256() const;
   PressureGate& gate() { return gate_; }
-  Crew& crew() { return crew_; }
+  WorkerThreads& workers() { return workers_; }
 
   /// Everything that the next rounds depend on, packed; "" on all ranks but the first.
   std::string save();
@@ -56,10 +56,10 @@ class Engine {
     double gradient_norm = 0;
     std::vector<float> sketch;
   };
-  /// A late update's lesson, to be learned in round `due`.
+  /// What a late update says of its client, to be learned in round `due`.
   struct Late {
     std::uint32_t due = 0;
-    Lesson lesson;
+    ClientReport client;
   };
   /// Since round 0.
   struct Totals {
@@ -69,7 +69,7 @@ class Engine {
     double energy = 0;
   };
 
-  Engine(const Config& config, const Execution& execution, Workshop& workshop,
+  Engine(const Config& config, const Execution& execution, SimulationResources& resources,
          std::uint32_t parallel_clients, Partition partition, NetworkShape shape, World world);
 
   base::Result<std::vector<std::uint32_t>> choose_cohort();
@@ -90,7 +90,7 @@ class Engine {
   void account(const std::vector<Member>& members, RoundReport& report);
 
   const Config config_;
-  Workshop& workshop_;
+  SimulationResources& resources_;
   const Partition partition_;
   const NetworkShape shape_;
   World world_;
@@ -99,7 +99,7 @@ class Engine {
   std::unique_ptr<Aggregator> aggregator_;
   RenyiAccountant accountant_;
   PressureGate gate_;
-  Crew crew_;
+  WorkerThreads workers_;
 
   std::uint32_t round_ = 0;
   std::vector<float> weights_;

@@ -26,10 +26,10 @@ std::string difference(const base::Json& mine, const base::Json& saved) {
 
 std::string Engine::save() {
   AggregatorState state = aggregator_->state();
-  if (!workshop_.ranks->is_first()) return {};
+  if (!resources_.ranks->is_first()) return {};
   base::Json late = base::Json::array();
   for (const Late& one : late_)
-    late.push(to_json(one.lesson).set("due", std::uint64_t{one.due}));
+    late.push(to_json(one.client).set("due", std::uint64_t{one.due}));
   base::Json privacy = base::Json::array();
   for (const double divergence : accountant_.divergences())
     privacy.push(divergence);
@@ -76,11 +76,11 @@ base::Status Engine::restore(const Checkpoint& checkpoint) {
   if (auto restored = population_.restore(*clients); !restored) return restored;
   if (auto restored = selector_->restore(*selector); !restored) return restored;
   for (const base::Json& one : *late->as_array()) {
-    auto lesson = lesson_from(one);
+    auto client = client_report_from(one);
     const base::Json* due = one.find("due");
-    if (!lesson || lesson->client >= config_.clients || due == nullptr || !due->as_unsigned())
+    if (!client || client->client >= config_.clients || due == nullptr || !due->as_unsigned())
       return not_of_this();
-    late_.push_back({static_cast<std::uint32_t>(*due->as_unsigned()), std::move(*lesson)});
+    late_.push_back({static_cast<std::uint32_t>(*due->as_unsigned()), std::move(*client)});
   }
   std::vector<double> divergences;
   for (const base::Json& one : *privacy->as_array())
@@ -105,7 +105,7 @@ base::Status Engine::restore(const Checkpoint& checkpoint) {
     std::memcpy(arrays[i].data(), checkpoint.arrays[i].data(), arrays[i].size());
   }
   // Sums that wait for later rounds are the first rank's.
-  aggregator_->forget_others(*workshop_.ranks);
+  aggregator_->forget_others(*resources_.ranks);
   return {};
 }
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "fl/aggregate/sketch.h"
 #include "fl/engine.h"
-#include "fl/sketch.h"
 
 namespace ebb::fl {
 
@@ -38,18 +38,18 @@ base::Status Engine::train_cohort(std::vector<Member>& members) {
   for (std::uint32_t place = 0; place < members.size(); ++place) {
     if (is_mine(place) && members[place].fate.arrives) mine.push_back(place);
   }
-  if (workshop_.trainer->together() > 1) return train_groups(members, mine);
-  return crew_.run(static_cast<std::uint32_t>(mine.size()),
-                   [&](std::uint32_t slot, std::uint32_t item) {
-                     return train_one(slot, mine[item], members[mine[item]]);
-                   });
+  if (resources_.trainer->together() > 1) return train_groups(members, mine);
+  return workers_.run(static_cast<std::uint32_t>(mine.size()),
+                      [&](std::uint32_t slot, std::uint32_t item) {
+                        return train_one(slot, mine[item], members[mine[item]]);
+                      });
 }
 
 base::Status Engine::train_one(std::uint32_t slot, std::uint32_t place, Member& member) {
   const std::vector<std::uint32_t> order = visiting_order(member.client);
   std::vector<float>& trained = trained_[slot];
   trained.resize(weights_.size());
-  auto result = workshop_.trainer->train(slot, weights_, task_of(member.client, order), trained);
+  auto result = resources_.trainer->train(slot, weights_, task_of(member.client, order), trained);
   if (!result) return result.error();
   member.result = *result;
   return contribute(place, member, trained);
@@ -57,16 +57,16 @@ base::Status Engine::train_one(std::uint32_t slot, std::uint32_t place, Member& 
 
 base::Status Engine::train_groups(std::vector<Member>& members,
                                   std::span<const std::uint32_t> mine) {
-  for (std::size_t first = 0; first < mine.size(); first += workshop_.trainer->together()) {
+  for (std::size_t first = 0; first < mine.size(); first += resources_.trainer->together()) {
     const auto group = mine.subspan(
-        first, std::min<std::size_t>(workshop_.trainer->together(), mine.size() - first));
+        first, std::min<std::size_t>(resources_.trainer->together(), mine.size() - first));
     std::vector<std::vector<std::uint32_t>> orders;
     for (const std::uint32_t place : group)
       orders.push_back(visiting_order(members[place].client));
     std::vector<LocalTask> tasks;
     for (std::size_t i = 0; i < group.size(); ++i)
       tasks.push_back(task_of(members[group[i]].client, orders[i]));
-    auto added = workshop_.trainer->train_together(
+    auto added = resources_.trainer->train_together(
         weights_, tasks,
         [&](std::size_t i, const LocalResult& result, std::span<const float> trained) {
           members[group[i]].result = result;
@@ -84,7 +84,7 @@ base::Status Engine::train_in_turn(std::vector<Member>& members) {
     if (!member.fate.arrives) continue;
     const std::vector<std::uint32_t> order = visiting_order(member.client);
     // Every rank goes the whole way: there is nothing to do side by side.
-    auto result = workshop_.trainer->train(0, weights_, task_of(member.client, order), trained);
+    auto result = resources_.trainer->train(0, weights_, task_of(member.client, order), trained);
     if (!result) return result.error();
     member.result = *result;
     take_note(member, weights_, trained);
@@ -126,7 +126,7 @@ void Engine::take_note(Member& member, std::span<const float> from,
 }
 
 base::Status Engine::exchange(std::vector<Member>& members) {
-  if (workshop_.ranks->size() == 1 || config_.workflow == Workflow::cyclic) return {};
+  if (resources_.ranks->size() == 1 || config_.workflow == Workflow::cyclic) return {};
   // Each number is known to one rank; the others add zeros to its bits.
   constexpr std::size_t kEach = 5 + kSketchLength;
   std::vector<std::int64_t> numbers(members.size() * kEach);
@@ -143,7 +143,7 @@ base::Status Engine::exchange(std::vector<Member>& members) {
     for (const float value : member.sketch)
       *at++ = std::bit_cast<std::int32_t>(value);
   }
-  if (auto summed = workshop_.ranks->sum(numbers); !summed) return summed;
+  if (auto summed = resources_.ranks->sum(numbers); !summed) return summed;
   const auto number = [](std::int64_t value) { return std::bit_cast<double>(value); };
   for (std::size_t place = 0; place < members.size(); ++place) {
     Member& member = members[place];

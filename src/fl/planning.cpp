@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "base/bytes.h"
-#include "fl/aggregator.h"
+#include "fl/aggregate/aggregator.h"
 #include "fl/network_shape.h"
 #include "plan/plan.h"
 #include "sense/memory_info.h"
@@ -18,8 +18,8 @@ std::uint64_t report_bytes(const Config& config) {
   return sizeof(RoundReport) + 2 * std::uint64_t{config.per_round} * sizeof(std::uint32_t);
 }
 
-std::uint64_t client_bytes(const Workshop& workshop) {
-  return sizeof(Client) + workshop.data->classes * sizeof(std::uint32_t) +
+std::uint64_t client_bytes(const SimulationResources& resources) {
+  return sizeof(Client) + resources.data->classes * sizeof(std::uint32_t) +
          kSketchLength * sizeof(float);
 }
 
@@ -49,28 +49,20 @@ base::Result<Available> available(const Execution& execution) {
                    std::string("free memory under the ") + sense::name_of(info->source) + " limit"};
 }
 
-}  // namespace
-
-base::Result<MemoryPlan> plan_memory(const Config& config, const Execution& execution,
-                                     const Workshop& workshop) {
-  const auto shape = shape_of(workshop.network);
-  if (!shape) return shape.error();
-  const auto step = step_bytes(workshop.network, config.batch);
-  if (!step) return step.error();
-  const auto room = available(execution);
-  if (!room) return room.error();
-  const std::uint64_t model = shape->elements * sizeof(float);
+/// What is there whoever trains, and where.
+std::vector<MemoryItem> fixed_items(const Config& config, const Execution& execution,
+                                    const SimulationResources& resources,
+                                    const NetworkShape& shape) {
+  const std::uint64_t model = shape.elements * sizeof(float);
   const AggregatorNeed aggregator = need_of(
-      config.aggregation, {shape->elements, config.per_round, 1, config.world.staleness, ""});
-  const std::uint64_t data = workshop.data->bytes();
-  const std::uint64_t rss = workshop.cleaner->rss();
-
-  MemoryPlan plan;
-  plan.items = {
+      config.aggregation, {shape.elements, config.per_round, 1, config.world.staleness, ""});
+  const std::uint64_t data = resources.data->bytes();
+  const std::uint64_t rss = resources.cleaner->rss().value_or(0);
+  return {
       {"program and libraries", rss > data ? rss - data : 0},
       {"data set", data},
-      {"partition", workshop.data->train.size() * sizeof(std::uint32_t)},
-      {"clients", config.clients * client_bytes(workshop)},
+      {"partition", resources.data->train.size() * sizeof(std::uint32_t)},
+      {"clients", config.clients * client_bytes(resources)},
       {"global model", model},
       {"accumulator", aggregator.accumulators},
       {"server state", aggregator.server_state},
@@ -80,26 +72,35 @@ base::Result<MemoryPlan> plan_memory(const Config& config, const Execution& exec
                                 : 2 * (model + aggregator.accumulators + aggregator.server_state)},
       {"updates of a round", aggregator.spill, false, true},
   };
-  const bool on_card = workshop.card_available > 0;
-  if (on_card) {
-    // The host takes the clients' models one after the other.
-    plan.items.push_back({"model of a client", model});
-    const auto each = side_by_side_bytes(workshop.network, config.batch);
-    if (!each) return each.error();
-    plan.items.push_back({"data set", workshop.data->train.pixels.size(), false, false, true});
-    plan.items.push_back({"training of a client", *each, true, false, true});
-    plan.card_available = workshop.card_available;
-  } else {
+}
+
+/// What training takes, on the card or on the host.
+base::Status add_training(const Config& config, const SimulationResources& resources,
+                          const NetworkShape& shape, MemoryPlan& plan) {
+  const std::uint64_t model = shape.elements * sizeof(float);
+  if (resources.card_available == 0) {
+    const auto step = step_bytes(resources.network, config.batch);
+    if (!step) return step.error();
     plan.items.push_back({"training of a client", *step, true});
     plan.items.push_back({"model of a client", model, true});
+    return {};
   }
-  std::erase_if(plan.items, [](const MemoryItem& item) { return item.bytes == 0; });
-  plan.available = room->bytes;
-  plan.available_from = room->from;
+  const auto each = side_by_side_bytes(resources.network, config.batch);
+  if (!each) return each.error();
+  // The host takes the clients' models one after the other.
+  plan.items.push_back({"model of a client", model});
+  plan.items.push_back({"data set", resources.data->train.pixels.size(), false, false, true});
+  plan.items.push_back({"training of a client", *each, true, false, true});
+  plan.card_available = resources.card_available;
+  return {};
+}
 
-  // What was planned shall not pass a threshold.
-  const auto usable =
-      static_cast<std::uint64_t>(static_cast<double>(room->bytes) * execution.warn_percent / 100);
+/// How many clients the host trains at a time. Code::bad_input where not even one fits: what was
+/// planned shall not pass a threshold.
+base::Result<std::uint32_t> clients_that_fit(const MemoryPlan& plan, const Config& config,
+                                             const Execution& execution) {
+  const auto usable = static_cast<std::uint64_t>(static_cast<double>(plan.available) *
+                                                 execution.warn_percent / 100);
   const std::uint64_t fixed = plan.fixed();
   const std::uint64_t each = std::max<std::uint64_t>(plan.per_client(), 1);
   if (fixed + each > usable) {
@@ -107,19 +108,35 @@ base::Result<MemoryPlan> plan_memory(const Config& config, const Execution& exec
                                                    execution.warn_percent);
     return base::error(base::Code::bad_input,
                        "%s allows %s, but one client at a time needs %s (%s in all, below %.0f %%)",
-                       room->from.c_str(), base::bytes_text(room->bytes).c_str(),
+                       plan.available_from.c_str(), base::bytes_text(plan.available).c_str(),
                        base::bytes_text(needed).c_str(), base::bytes_text(fixed + each).c_str(),
                        execution.warn_percent);
-  }
-  if (on_card) {
-    plan.parallel_clients = workshop.trainer->together();
-    return plan;
   }
   const std::uint64_t fits = (usable - fixed) / each;
   const std::uint64_t cores = std::max(std::thread::hardware_concurrency(), 1U);
   const std::uint64_t wanted = execution.parallel_clients > 0 ? execution.parallel_clients : cores;
-  plan.parallel_clients = static_cast<std::uint32_t>(
+  return static_cast<std::uint32_t>(
       std::max<std::uint64_t>(1, std::min({fits, wanted, std::uint64_t{config.per_round}})));
+}
+
+}  // namespace
+
+base::Result<MemoryPlan> plan_memory(const Config& config, const Execution& execution,
+                                     const SimulationResources& resources) {
+  const auto shape = shape_of(resources.network);
+  if (!shape) return shape.error();
+  const auto room = available(execution);
+  if (!room) return room.error();
+  MemoryPlan plan;
+  plan.items = fixed_items(config, execution, resources, *shape);
+  if (const auto added = add_training(config, resources, *shape, plan); !added)
+    return added.error();
+  std::erase_if(plan.items, [](const MemoryItem& item) { return item.bytes == 0; });
+  plan.available = room->bytes;
+  plan.available_from = room->from;
+  const auto clients = clients_that_fit(plan, config, execution);
+  if (!clients) return clients.error();
+  plan.parallel_clients = resources.card_available > 0 ? resources.trainer->together() : *clients;
   return plan;
 }
 

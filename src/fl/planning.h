@@ -12,7 +12,7 @@ namespace ebb::fl {
 /// there are cores and as fit, unless the execution says how many. Code::bad_input, with the number
 /// needed, where not even one fits.
 base::Result<MemoryPlan> plan_memory(const Config& config, const Execution& execution,
-                                     const Workshop& workshop);
+                                     const SimulationResources& resources);
 
 /// Bytes of device memory that each of the clients takes which train side by side on a card:
 /// weights, gradients, activations of a batch, and the columns of its largest convolution.

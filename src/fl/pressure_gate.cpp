@@ -21,7 +21,7 @@ PressureGate::PressureGate(const Execution& execution, keep::Cleaner& cleaner,
 std::optional<PressureGate::Fullness> PressureGate::look() const {
   if (execution_.memory) {
     const double share =
-        static_cast<double>(cleaner_.rss()) / static_cast<double>(*execution_.memory);
+        static_cast<double>(cleaner_.rss().value_or(0)) / static_cast<double>(*execution_.memory);
     return Fullness{100 * share, "--memory " + base::bytes_text(*execution_.memory)};
   }
   const auto info = sense::memory_info();
@@ -45,7 +45,7 @@ std::uint32_t PressureGate::allowed(std::uint32_t now) {
   sense::MemoryLevel level = level_at(full->percent);
   if (level == sense::MemoryLevel::critical) {
     const keep::CleanupReport report = cleaner_.clean({.deep = true});
-    returned_ += report.returned;
+    returned_ += report.measured.returned;
     full = look();
     if (!full) return now;
     level = level_at(full->percent);

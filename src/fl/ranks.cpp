@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/dynamic_library.h"
+#include "base/program.h"
 #include "base/text.h"
 
 namespace ebb::fl {
@@ -50,6 +51,15 @@ bool started_by_mpi() {
   return false;
 }
 
+std::uint32_t rank_by_environment() {
+  if (!started_by_mpi()) return 0;
+  // Open MPI; MPICH.
+  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"})
+    if (const char* value = std::getenv(variable))
+      return static_cast<std::uint32_t>(base::parse_unsigned(value).value_or(0));
+  return 0;
+}
+
 base::Result<std::unique_ptr<Ranks>> join_mpi(const std::string& library) {
   // Stays loaded until the process ends: MPI does not start twice.
   static std::optional<base::DynamicLibrary> loaded;
@@ -65,6 +75,15 @@ base::Result<std::unique_ptr<Ranks>> join_mpi(const std::string& library) {
   std::unique_ptr<Ranks> ranks(join());
   if (!ranks) return base::error(base::Code::unavailable, "MPI did not start");
   return ranks;
+}
+
+base::Result<std::unique_ptr<Ranks>> join_ranks() {
+  if (!started_by_mpi()) return alone();
+  const auto library = base::file_of_program("libebb-mpi.so", {"../lib"});
+  if (!library)
+    return base::error(library.error().code, "started by mpirun, but %s",
+                       library.error().message.c_str());
+  return join_mpi(*library);
 }
 
 }  // namespace ebb::fl

@@ -40,11 +40,18 @@ std::unique_ptr<Ranks> lent(Ranks& ranks);
 /// Whether this process was started by mpirun beside others.
 bool started_by_mpi();
 
+/// The rank of this process as mpirun tells it, also before MPI is joined; 0 where it is alone.
+std::uint32_t rank_by_environment();
+
 /// The function of the library for MPI: `extern "C" Ranks* ()`, null where MPI does not start.
 inline constexpr char kMpiEntryPoint[] = "ebb_fl_join_mpi";
 
-/// The ranks that mpirun started, through the library ebb-mpi beside the program: MPI costs nothing
-/// where it is not used. Code::unavailable where it cannot be loaded.
+/// The ranks that mpirun started, through `library`: MPI costs nothing where it is not used.
+/// Code::unavailable where it cannot be loaded.
 base::Result<std::unique_ptr<Ranks>> join_mpi(const std::string& library);
+
+/// The ranks that mpirun started, through the library ebb-mpi beside the program, or this process
+/// alone.
+base::Result<std::unique_ptr<Ranks>> join_ranks();
 
 }  // namespace ebb::fl

@@ -84,10 +84,10 @@ base::Json to_json(const RoundReport& report) {
   json.set("simulated_seconds", report.simulated_seconds);
   json.set("energy_joules", report.energy);
   json.set("epsilon", report.epsilon);
-  json.set("rss_bytes", report.memory.rss);
+  json.set("rss_bytes", report.memory.now.rss);
   json.set("peak_rss_bytes", report.memory.peak);
-  json.set("live_bytes", report.memory.live);
-  json.set("retained_bytes", report.memory.retained);
+  json.set("live_bytes", report.memory.now.live);
+  json.set("retained_bytes", report.memory.now.retained);
   json.set("returned_bytes", report.memory.returned);
   json.set("parallel_clients", std::uint64_t{report.memory.parallel_clients});
   json.set("wall_seconds", report.wall_seconds);
@@ -119,10 +119,10 @@ base::Result<RoundReport> round_report_from(const base::Json& json) {
   report.simulated_seconds = members.number("simulated_seconds");
   report.energy = members.number("energy_joules");
   report.epsilon = members.optional_number("epsilon");
-  report.memory.rss = members.whole("rss_bytes");
+  report.memory.now.rss = members.optional_whole("rss_bytes");
   report.memory.peak = members.whole("peak_rss_bytes");
-  report.memory.live = members.optional_whole("live_bytes");
-  report.memory.retained = members.optional_whole("retained_bytes");
+  report.memory.now.live = members.optional_whole("live_bytes");
+  report.memory.now.retained = members.optional_whole("retained_bytes");
   report.memory.returned = members.whole("returned_bytes");
   report.memory.parallel_clients = static_cast<std::uint32_t>(members.whole("parallel_clients"));
   report.wall_seconds = members.number("wall_seconds");

@@ -17,17 +17,23 @@ constexpr std::uint64_t kMostCheckpointBytes = 64ULL << 30;
 
 class Run {
  public:
-  Run(const Config& config, const Execution& execution, Workshop& workshop, Observer& observer)
-      : execution_(execution), workshop_(workshop), observer_(observer), folder_(execution.folder) {
+  Run(const Config& config, const Execution& execution, SimulationResources& resources,
+      Observer& observer)
+      : execution_(execution),
+        resources_(resources),
+        observer_(observer),
+        folder_(execution.folder) {
     result_.config = config;
-    result_.config.backend = workshop.trainer->backend();
+    result_.config.backend = resources.trainer->backend();
   }
 
   base::Result<SimulationResult> to_the_end() {
-    result_.setup_seconds = workshop_.setup_seconds;
+    result_.setup_seconds = resources_.setup_seconds;
     const std::int64_t start = base::system_clock().now_ns();
     if (auto ready = prepare(); !ready) return ready.error();
     result_.setup_seconds += base::seconds_between(start, base::system_clock().now_ns());
+    if (engine_->rounds_done() < result_.config.rounds && resources_.ranks->is_first())
+      observer_.begins();
     while (engine_->rounds_done() < result_.config.rounds) {
       auto stops = is_asked_to_stop();
       if (!stops) return stops.error();
@@ -39,21 +45,21 @@ class Run {
       if (auto done = next_round(); !done) return done.error();
     }
     result_.model_sha256 = engine_->model_sha256();
-    workshop_.trainer->release(0);
+    resources_.trainer->release(0);
     return std::move(result_);
   }
 
  private:
-  bool writes() const { return !execution_.folder.empty() && workshop_.ranks->is_first(); }
+  bool writes() const { return !execution_.folder.empty() && resources_.ranks->is_first(); }
 
   base::Status prepare() {
-    auto plan = plan_memory(result_.config, execution_, workshop_);
+    auto plan = plan_memory(result_.config, execution_, resources_);
     if (!plan) return plan.error();
     result_.plan = std::move(*plan);
-    if (workshop_.ranks->is_first()) observer_.planned(result_.plan);
+    if (resources_.ranks->is_first()) observer_.planned(result_.plan);
     // A card trains its clients in one network, for one thread.
-    const std::uint32_t threads = workshop_.card_available > 0 ? 1 : result_.plan.parallel_clients;
-    auto engine = Engine::create(result_.config, execution_, workshop_, threads);
+    const std::uint32_t threads = resources_.card_available > 0 ? 1 : result_.plan.parallel_clients;
+    auto engine = Engine::create(result_.config, execution_, resources_, threads);
     if (!engine) return engine.error();
     engine_ = std::move(*engine);
     if (writes() && !execution_.resume) {
@@ -71,7 +77,7 @@ class Run {
 
   base::Status resume() {
     std::string bytes;
-    if (workshop_.ranks->is_first()) {
+    if (resources_.ranks->is_first()) {
       if (auto taken = folder_.take(); !taken) return taken;
       auto read = base::read_file(folder_.checkpoint_path(), kMostCheckpointBytes);
       if (!read) return read.error();
@@ -82,7 +88,7 @@ class Run {
     if (!checkpoint) return checkpoint.error();
     if (auto restored = engine_->restore(*checkpoint); !restored) return restored;
     result_.resumed_at = engine_->rounds_done();
-    if (!workshop_.ranks->is_first()) return {};
+    if (!resources_.ranks->is_first()) return {};
     const auto rounds = folder_.keep_rounds(engine_->rounds_done());
     if (!rounds) return rounds.error();
     for (const base::Json& line : *rounds) {
@@ -96,16 +102,16 @@ class Run {
   /// What the first rank has, to all.
   base::Status share(std::string& bytes) {
     std::uint64_t size = bytes.size();
-    if (auto told = workshop_.ranks->broadcast(std::as_writable_bytes(std::span(&size, 1))); !told)
+    if (auto told = resources_.ranks->broadcast(std::as_writable_bytes(std::span(&size, 1))); !told)
       return told;
     bytes.resize(size);
-    return workshop_.ranks->broadcast(std::as_writable_bytes(std::span(bytes)));
+    return resources_.ranks->broadcast(std::as_writable_bytes(std::span(bytes)));
   }
 
   /// The first rank decides for all.
   base::Result<bool> is_asked_to_stop() {
-    std::byte stops{workshop_.ranks->is_first() && observer_.should_stop()};
-    if (auto told = workshop_.ranks->broadcast(std::span(&stops, 1)); !told) return told.error();
+    std::byte stops{resources_.ranks->is_first() && observer_.should_stop()};
+    if (auto told = resources_.ranks->broadcast(std::span(&stops, 1)); !told) return told.error();
     return stops != std::byte{0};
   }
 
@@ -122,9 +128,9 @@ class Run {
       if (auto saved = save(); !saved) return saved;
     }
     for (const std::string& line : engine_->gate().lines()) {
-      if (workshop_.ranks->is_first()) observer_.warned(line);
+      if (resources_.ranks->is_first()) observer_.warned(line);
     }
-    if (workshop_.ranks->is_first()) observer_.round_done(*report);
+    if (resources_.ranks->is_first()) observer_.round_done(*report);
     result_.peak_rss = std::max(result_.peak_rss, report->memory.peak);
     result_.rounds.push_back(std::move(*report));
     return {};
@@ -136,24 +142,23 @@ class Run {
       return every > 0 && engine_->rounds_done() % static_cast<std::uint32_t>(every) == 0;
     };
     if (engine_->gate().has_room()) {
-      engine_->crew().grow();
+      engine_->workers().grow();
     } else {
-      workshop_.trainer->release(engine_->crew().now());
+      resources_.trainer->release(engine_->workers().now());
     }
     RoundMemory& memory = report.memory;
     memory.returned = engine_->gate().returned();
     const bool heavy = is_due(execution_.heavy_gc_rounds);
     if (heavy || is_due(execution_.gc_rounds)) {
-      const keep::CleanupReport cleaned =
-          workshop_.cleaner->clean({.cuda_empty_cache = heavy, .deep = heavy});
+      const fact::Cleanup cleaned =
+          resources_.cleaner->clean({.cuda_empty_cache = heavy, .deep = heavy}).measured;
       memory.returned += cleaned.returned;
-      memory.live = cleaned.after.live;
-      memory.retained = cleaned.after.retained;
+      memory.now = cleaned.after;
     }
     memory.parallel_clients =
-        workshop_.card_available > 0 ? result_.plan.parallel_clients : engine_->crew().now();
+        resources_.card_available > 0 ? result_.plan.parallel_clients : engine_->workers().now();
     if (const auto process = sense::read_process()) {
-      memory.rss = process->rss;
+      memory.now.rss = process->rss;
       memory.peak = process->hwm.value_or(process->rss);
     }
   }
@@ -166,7 +171,7 @@ class Run {
   }
 
   const Execution execution_;
-  Workshop& workshop_;
+  SimulationResources& resources_;
   Observer& observer_;
   RunFolder folder_;
   SimulationResult result_;
@@ -176,9 +181,9 @@ class Run {
 }  // namespace
 
 base::Result<SimulationResult> simulate(const Config& config, const Execution& execution,
-                                        Workshop& workshop, Observer& observer) {
+                                        SimulationResources& resources, Observer& observer) {
   if (auto sound = check(config); !sound) return sound.error();
-  return Run(config, execution, workshop, observer).to_the_end();
+  return Run(config, execution, resources, observer).to_the_end();
 }
 
 }  // namespace ebb::fl

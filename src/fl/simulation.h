@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "fact/process_sample.h"
 #include "fl/config.h"
 #include "fl/memory_plan.h"
 #include "fl/metrics.h"
@@ -30,10 +31,8 @@ struct Scores {
 
 /// The process's memory at the end of a round, in bytes.
 struct RoundMemory {
-  std::uint64_t rss = 0;
+  fact::ProcessSample now;  ///< live and retained where the round was cleaned up after
   std::uint64_t peak = 0;
-  std::optional<std::uint64_t> live;
-  std::optional<std::uint64_t> retained;
   std::uint64_t returned = 0;          ///< by cleanups after this round
   std::uint32_t parallel_clients = 0;  ///< at the end of the round
 };
@@ -82,6 +81,8 @@ class Observer {
  public:
   virtual ~Observer() = default;
   virtual void planned(const MemoryPlan&) {}
+  /// Once, when nothing can refuse the simulation any more, before its first round.
+  virtual void begins() {}
   virtual void round_done(const RoundReport&) {}
   virtual void warned(const std::string& /*line*/) {}
   /// Asked between rounds.
@@ -89,7 +90,7 @@ class Observer {
 };
 
 /// What simulations of one process share: data, arithmetic, ranks. Loaded once.
-struct Workshop {
+struct SimulationResources {
   std::shared_ptr<const DataSet> data;
   plan::Network network;
   std::unique_ptr<Trainer> trainer;
@@ -100,12 +101,13 @@ struct Workshop {
 };
 
 /// Loads data and builds the trainer for `config`. Implemented beside libtorch, in fl/torch.
-base::Result<Workshop> open_workshop(const Config& config, const Execution& execution,
-                                     keep::Cleaner& cleaner, std::unique_ptr<Ranks> ranks);
+base::Result<SimulationResources> load_resources(const Config& config, const Execution& execution,
+                                                 keep::Cleaner& cleaner,
+                                                 std::unique_ptr<Ranks> ranks);
 
 /// Runs `config` to its end. Code::bad_input for what cannot be simulated (too few samples, a limit
 /// below what is needed: the message has the number), before anything is written.
 base::Result<SimulationResult> simulate(const Config& config, const Execution& execution,
-                                        Workshop& workshop, Observer& observer);
+                                        SimulationResources& resources, Observer& observer);
 
 }  // namespace ebb::fl

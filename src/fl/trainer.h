@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "fl/data_set.h"
+#include "fl/data/data_set.h"
 #include "fl/metrics.h"
 
 namespace ebb::fl {

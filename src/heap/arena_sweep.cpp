@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <malloc.h>
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/fork.h"
+#include "base/signals_blocked.h"
 #include "base/text.h"
 
 namespace ebb::heap {
@@ -117,20 +117,16 @@ Sweeps& sweeps() {
 std::vector<pthread_t> start_helpers(unsigned wanted, Shared& shared) {
   std::vector<pthread_t> threads;
   threads.reserve(wanted);
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return threads;
   pthread_attr_setstacksize(
       &attributes, std::max(std::size_t{64} << 10, static_cast<std::size_t>(PTHREAD_STACK_MIN)));
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const base::SignalsBlocked blocked;
   for (unsigned i = 0; i < wanted; ++i) {
     pthread_t thread{};
     if (!sweeps().start(thread, attributes, helper, &shared)) break;
     threads.push_back(thread);
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   return threads;
 }

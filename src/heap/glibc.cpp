@@ -62,7 +62,7 @@ class Glibc final : public HostAllocator {
     }
     const base::Result<std::vector<Mapping>> mappings = read_mappings("/proc/self/maps");
     if (mappings && in_arenas) {
-      const std::vector<ArenaRange> heaps = arena_ranges(*mappings);
+      const std::vector<ArenaRange> heaps = arena_ranges(*mappings, read_own_memory);
       const std::uint64_t resident = resident_bytes(heaps);
       // Live memory that was never touched is not resident: never below zero.
       reading.retained = resident - std::min(resident, *in_arenas);
@@ -75,11 +75,11 @@ class Glibc final : public HostAllocator {
     return reading;
   }
 
-  GiveBack give_back(Depth depth) override {
+  GiveBack give_back(fact::Depth depth) override {
     GiveBack result;
     result.depth = depth;
     result.attempted = true;
-    if (depth == Depth::deep) sweep(result);
+    if (depth == fact::Depth::deep) sweep(result);
     result.native_result = call_.trim(0);
     result.steps.emplace_back("malloc_trim(0)");
     return result;

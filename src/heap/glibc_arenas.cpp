@@ -12,9 +12,6 @@
 namespace ebb::heap {
 namespace {
 
-/// HEAP_MAX_SIZE of 64-bit glibc without huge pages.
-constexpr std::uint64_t kHeapSpan = 64ULL << 20;
-
 /// The value of `attribute` in one XML tag.
 std::optional<std::uint64_t> attribute(std::string_view tag, std::string_view name) {
   const std::string wanted = std::string(name) + "=\"";
@@ -46,24 +43,10 @@ std::optional<MallocInfo> parse_malloc_info(std::string_view xml) {
   return info;
 }
 
-std::vector<ArenaRange> arena_ranges(const std::vector<Mapping>& mappings) {
-  std::vector<ArenaRange> ranges;
-  for (std::size_t i = 0; i < mappings.size(); ++i) {
-    const Mapping& mapping = mappings[i];
+std::vector<ArenaRange> arena_ranges(const std::vector<Mapping>& mappings, const ReadMemory& read) {
+  std::vector<ArenaRange> ranges = thread_heaps(mappings, read);
+  for (const Mapping& mapping : mappings) {
     if (mapping.name == "[heap]") ranges.push_back({mapping.start, mapping.end});
-    const bool anonymous = mapping.name.empty() || mapping.name.starts_with("[anon: glibc: malloc");
-    if (!anonymous || !mapping.readable || !mapping.writable || mapping.shared) continue;
-    if (i + 1 == mappings.size()) continue;
-    const Mapping& next = mappings[i + 1];
-    const bool reserved_behind = next.start == mapping.end && !next.readable && !next.writable &&
-                                 next.inode == 0 && next.size() < kHeapSpan &&
-                                 next.end % kHeapSpan == 0;
-    if (!reserved_behind) continue;
-    // The kernel joins a full heap in front of this one, or somebody's mapping, into one line:
-    // take what lies behind a multiple of 64 MiB.
-    const std::uint64_t own_start = next.end - kHeapSpan;
-    const std::uint64_t first = (mapping.start + kHeapSpan - 1) / kHeapSpan * kHeapSpan;
-    if (mapping.start <= own_start) ranges.push_back({std::min(first, own_start), mapping.end});
   }
   return ranges;
 }

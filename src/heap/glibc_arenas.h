@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "heap/mappings.h"
+#include "heap/thread_heaps.h"
 
 namespace ebb::heap {
 
@@ -21,16 +21,8 @@ struct MallocInfo {
 /// Reads the XML of malloc_info; nothing where it is not that XML.
 std::optional<MallocInfo> parse_malloc_info(std::string_view xml);
 
-/// An address range that glibc's arenas live in.
-struct ArenaRange {
-  std::uint64_t start = 0;
-  std::uint64_t end = 0;
-};
-
-/// The heaps of glibc's arenas among a process's mappings: [heap], and the thread heaps, which
-/// start at a multiple of 64 MiB, are readable and writable up to where they have grown, and are
-/// reserved (no access) from there to the next multiple.
-std::vector<ArenaRange> arena_ranges(const std::vector<Mapping>& mappings);
+/// Where glibc's arenas are among a process's mappings: [heap] and the heaps of thread arenas.
+std::vector<ArenaRange> arena_ranges(const std::vector<Mapping>& mappings, const ReadMemory& read);
 
 /// Bytes of `ranges` that are in memory, by mincore; a range that goes away meanwhile counts 0.
 std::uint64_t resident_bytes(const std::vector<ArenaRange>& ranges);

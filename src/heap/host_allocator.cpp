@@ -23,7 +23,7 @@ class UncontrollableAllocator final : public HostAllocator {
     return reading;
   }
 
-  GiveBack give_back(Depth depth) override {
+  GiveBack give_back(fact::Depth depth) override {
     GiveBack result;
     result.depth = depth;
     result.notes.push_back("nothing to call: " + why_);
@@ -47,10 +47,6 @@ class UncontrollableAllocator final : public HostAllocator {
 };
 
 }  // namespace
-
-const char* name_of(Depth depth) {
-  return depth == Depth::light ? "light" : "deep";
-}
 
 std::unique_ptr<HostAllocator> make_host_allocator(const Detection& detection) {
   std::unique_ptr<HostAllocator> allocator;

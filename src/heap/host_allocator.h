@@ -7,20 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "fact/cleanup.h"
 #include "heap/detect.h"
 
 // heap: the malloc this process runs on. Detect it, read it, make it give back. One file per
 // allocator behind one interface.
 
 namespace ebb::heap {
-
-/// How far a give-back goes.
-enum class Depth : std::uint8_t {
-  light,  ///< the allocator's own call
-  deep,   ///< all that can be reached from outside, at whatever lasting side effect (told in notes)
-};
-
-const char* name_of(Depth depth);
 
 /// Something an allocator knows beyond the common figures, under the allocator's own name.
 struct Detail {
@@ -40,7 +33,7 @@ struct HeapReading {
 
 /// What a give-back did. Whether it helped is a difference of RSS, which the caller measures.
 struct GiveBack {
-  Depth depth = Depth::light;
+  fact::Depth depth = fact::Depth::light;
   bool attempted = false;            ///< false where this allocator has nothing to call
   std::optional<int> native_result;  ///< the allocator's own return value; proves nothing
   std::vector<std::string> steps;    ///< the calls made, in order
@@ -62,7 +55,7 @@ class HostAllocator {
   /// Costs time that grows with the heap: glibc walks its free chunks, and pages are counted.
   virtual HeapReading read() = 0;
 
-  virtual GiveBack give_back(Depth depth) = 0;
+  virtual GiveBack give_back(fact::Depth depth) = 0;
 
   /// While pressure lasts, freed memory goes back as soon as the allocator can be told to do so
   /// (decay of zero); false ends it and restores what was set before. Returns what was changed,

@@ -88,7 +88,7 @@ class Jemalloc final : public HostAllocator {
     return reading;
   }
 
-  GiveBack give_back(Depth depth) override {
+  GiveBack give_back(fact::Depth depth) override {
     GiveBack result;
     result.depth = depth;
     result.attempted = true;
@@ -99,7 +99,7 @@ class Jemalloc final : public HostAllocator {
     } else {
       result.notes.push_back(purge + " was refused");
     }
-    if (depth == Depth::deep)
+    if (depth == fact::Depth::deep)
       result.notes.emplace_back("thread caches of other threads cannot be flushed from here");
     return result;
   }

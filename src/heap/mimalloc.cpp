@@ -50,7 +50,7 @@ class Mimalloc final : public HostAllocator {
     return reading;
   }
 
-  GiveBack give_back(Depth depth) override {
+  GiveBack give_back(fact::Depth depth) override {
     GiveBack result;
     result.depth = depth;
     result.attempted = true;

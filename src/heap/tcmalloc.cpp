@@ -53,7 +53,7 @@ class Tcmalloc final : public HostAllocator {
     return reading;
   }
 
-  GiveBack give_back(Depth depth) override {
+  GiveBack give_back(fact::Depth depth) override {
     GiveBack result;
     result.depth = depth;
     result.attempted = true;
@@ -61,7 +61,7 @@ class Tcmalloc final : public HostAllocator {
       call_.flush_thread_cache();
       result.steps.emplace_back("MallocExtension_MarkThreadTemporarilyIdle");
     }
-    if (depth == Depth::deep)
+    if (depth == fact::Depth::deep)
       result.notes.emplace_back("thread caches of other threads cannot be flushed from here");
     call_.release_free_memory();
     result.steps.emplace_back("MallocExtension_ReleaseFreeMemory");

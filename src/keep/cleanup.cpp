@@ -13,19 +13,26 @@ void add_once(std::vector<std::string>& notes, const std::string& note) {
   if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
 }
 
-std::int64_t difference(std::uint64_t before, std::uint64_t after) {
-  return static_cast<std::int64_t>(before) - static_cast<std::int64_t>(after);
+std::int64_t difference(const std::optional<std::uint64_t>& before,
+                        const std::optional<std::uint64_t>& after) {
+  if (!before || !after) return 0;
+  return static_cast<std::int64_t>(*before) - static_cast<std::int64_t>(*after);
 }
 
-base::Json to_json(const MemoryMoment& moment) {
-  return base::Json::object({{"rss_bytes", moment.rss},
-                             {"live_bytes", moment.live},
-                             {"retained_bytes", moment.retained}});
+base::Json to_json(const fact::ProcessSample& sample) {
+  return base::Json::object({{"rss_bytes", sample.rss},
+                             {"live_bytes", sample.live},
+                             {"retained_bytes", sample.retained}});
+}
+
+std::string text_of(const std::optional<std::uint64_t>& bytes) {
+  return bytes ? base::bytes_text(*bytes) : "unknown";
 }
 
 }  // namespace
 
 base::Json to_json(const CleanupReport& report) {
+  const fact::Cleanup& measured = report.measured;
   base::Json steps = base::Json::array();
   for (const CleanupStep& step : report.steps) {
     steps.push(base::Json::object({{"name", step.name},
@@ -38,22 +45,32 @@ base::Json to_json(const CleanupReport& report) {
   for (const std::string& note : report.notes)
     notes.push(note);
   return base::Json::object({{"allocator", heap::name_of(report.allocator)},
-                             {"before", to_json(report.before)},
-                             {"after", to_json(report.after)},
-                             {"returned_bytes", report.returned},
-                             {"seconds", report.seconds},
-                             {"depth", heap::name_of(report.depth)},
+                             {"before", to_json(measured.before)},
+                             {"after", to_json(measured.after)},
+                             {"returned_bytes", measured.returned},
+                             {"seconds", measured.seconds},
+                             {"depth", fact::name_of(measured.depth)},
                              {"steps", steps},
                              {"notes", notes},
                              {"coalesced", report.coalesced}});
 }
 
+fact::ProcessSample sample_of(heap::HostAllocator& allocator, const RssSource& rss) {
+  const heap::HeapReading heap = allocator.read();
+  fact::ProcessSample sample;
+  sample.rss = rss();
+  sample.live = heap.live;
+  sample.retained = heap.retained;
+  return sample;
+}
+
 std::string summary_of(const CleanupReport& report) {
+  const fact::Cleanup& measured = report.measured;
   return base::format_text("returned %s in %.0f ms: rss %s -> %s (%s, %s)",
-                           base::bytes_text(report.returned).c_str(), report.seconds * 1e3,
-                           base::bytes_text(report.before.rss).c_str(),
-                           base::bytes_text(report.after.rss).c_str(),
-                           heap::name_of(report.allocator), heap::name_of(report.depth));
+                           base::bytes_text(measured.returned).c_str(), measured.seconds * 1e3,
+                           text_of(measured.before.rss).c_str(),
+                           text_of(measured.after.rss).c_str(), heap::name_of(report.allocator),
+                           fact::name_of(measured.depth));
 }
 
 Cleaner::Cleaner(heap::HostAllocator& allocator, base::ReclaimerRegistry& reclaimers, RssSource rss,
@@ -85,7 +102,8 @@ CleanupReport Cleaner::clean(const CleanupRequest& request) {
   base::Lock lock(mutex_);
   // In a child that a hook forked: what runs here by now is another cleanup.
   if (running_ != mine) return report;
-  if (report.depth == heap::Depth::deep) beyond_reach_ = report.after.retained.value_or(0);
+  const fact::Cleanup& measured = report.measured;
+  if (measured.depth == fact::Depth::deep) beyond_reach_ = measured.after.retained.value_or(0);
   latest_ = report;
   ++generation_;
   running_ = 0;
@@ -97,32 +115,33 @@ CleanupReport Cleaner::clean(const CleanupRequest& request) {
 CleanupReport Cleaner::run(const CleanupRequest& request) {
   CleanupReport report;
   report.allocator = allocator_.kind();
+  fact::Cleanup& measured = report.measured;
   const std::int64_t start = clock_.now_ns();
-  report.before = moment();
+  measured.before = sample_of(allocator_, rss_);
   if (request.hooks) {
-    std::uint64_t rss = report.before.rss;
+    std::optional<std::uint64_t> rss = measured.before.rss;
     reclaimers_.run(
         request.cuda_empty_cache, [&](const base::ReclaimerRegistry::Entry& entry,
                                       const base::Reclaimed& reclaimed, double seconds) {
-          const std::uint64_t now = rss_();
+          const std::optional<std::uint64_t> now = rss_();
           report.steps.push_back(
               {entry.name, reclaimed.ok, difference(rss, now), seconds, reclaimed.detail});
           rss = now;
         });
   }
-  give_back(heap::Depth::light, report);
-  report.after = moment();
-  if (request.deep || deep_is_worth_it(report.after)) {
-    give_back(heap::Depth::deep, report);
-    report.after = moment();
+  give_back(fact::Depth::light, report);
+  measured.after = sample_of(allocator_, rss_);
+  if (request.deep || deep_is_worth_it(measured.after)) {
+    give_back(fact::Depth::deep, report);
+    measured.after = sample_of(allocator_, rss_);
   }
-  report.returned = report.before.rss - std::min(report.before.rss, report.after.rss);
-  report.seconds = base::seconds_between(start, clock_.now_ns());
+  measured.count_returned();
+  measured.seconds = base::seconds_between(start, clock_.now_ns());
   return report;
 }
 
-void Cleaner::give_back(heap::Depth depth, CleanupReport& report) {
-  const std::uint64_t before = rss_();
+void Cleaner::give_back(fact::Depth depth, CleanupReport& report) {
+  const std::optional<std::uint64_t> before = rss_();
   const std::int64_t start = clock_.now_ns();
   const heap::GiveBack done = allocator_.give_back(depth);
   const double seconds = base::seconds_between(start, clock_.now_ns());
@@ -132,26 +151,28 @@ void Cleaner::give_back(heap::Depth depth, CleanupReport& report) {
   std::string calls;
   for (const std::string& step : done.steps)
     calls += (calls.empty() ? "" : ", ") + step;
-  report.depth = depth;
+  report.measured.depth = depth;
   report.steps.push_back(
-      {std::string(heap::name_of(allocator_.kind())) + " " + heap::name_of(depth), true,
+      {std::string(heap::name_of(allocator_.kind())) + " " + fact::name_of(depth), true,
        difference(before, rss_()), seconds, calls});
 }
 
-bool Cleaner::deep_is_worth_it(const MemoryMoment& left) const {
+bool Cleaner::deep_is_worth_it(const fact::ProcessSample& left) const {
   if (!left.retained) return false;
   base::Lock lock(mutex_);
   const std::uint64_t reachable = *left.retained - std::min(*left.retained, beyond_reach_);
   return reachable > kWorthGoingDeepBytes &&
-         static_cast<double>(reachable) > kWorthGoingDeepShare * static_cast<double>(left.rss);
+         static_cast<double>(reachable) >
+             kWorthGoingDeepShare * static_cast<double>(left.rss.value_or(0));
 }
 
 std::optional<int> Cleaner::trim() {
-  const std::uint64_t before = rss_();
-  const heap::GiveBack done = allocator_.give_back(heap::Depth::light);
+  const std::optional<std::uint64_t> before = rss_();
+  const heap::GiveBack done = allocator_.give_back(fact::Depth::light);
   if (!done.attempted) return std::nullopt;
   if (done.native_result) return *done.native_result != 0 ? 1 : 0;
-  return rss_() < before ? 1 : 0;
+  const std::optional<std::uint64_t> after = rss_();
+  return before && after && *after < *before ? 1 : 0;
 }
 
 void Cleaner::after_fork_in_child(void* self) EBB_ANNOTATION(no_thread_safety_analysis) {
@@ -159,11 +180,6 @@ void Cleaner::after_fork_in_child(void* self) EBB_ANNOTATION(no_thread_safety_an
   cleaner->running_ = 0;
   cleaner->runner_ = {};
   cleaner->finished_.renew();
-}
-
-MemoryMoment Cleaner::moment() {
-  const heap::HeapReading reading = allocator_.read();
-  return {rss_(), reading.live, reading.retained};
 }
 
 }  // namespace ebb::keep

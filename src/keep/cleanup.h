@@ -11,6 +11,7 @@
 #include "base/fork.h"
 #include "base/json.h"
 #include "base/reclaimer.h"
+#include "fact/cleanup.h"
 #include "heap/host_allocator.h"
 
 // keep: what to do with memory and when. Cleanup, round schedules by role, thresholds, the
@@ -30,26 +31,15 @@ struct CleanupRequest {
 struct CleanupStep {
   std::string name;
   bool ok = true;
-  std::int64_t returned = 0;  ///< RSS before this step minus RSS after it
+  std::int64_t returned = 0;  ///< RSS before this step minus RSS after it; 0 where not known
   double seconds = 0;
   std::string detail;
 };
 
-/// RSS and what the allocator said, at one moment.
-struct MemoryMoment {
-  std::uint64_t rss = 0;
-  std::optional<std::uint64_t> live;
-  std::optional<std::uint64_t> retained;
-};
-
-/// The proof: what was there before, what is there after, what was done and what it cost.
+/// The proof: what was measured before and after, and what was done for it.
 struct CleanupReport {
   heap::AllocatorKind allocator = heap::AllocatorKind::unknown;
-  MemoryMoment before;
-  MemoryMoment after;
-  std::uint64_t returned = 0;  ///< RSS that went back to the system; 0 when it grew meanwhile
-  double seconds = 0;
-  heap::Depth depth = heap::Depth::light;
+  fact::Cleanup measured;
   std::vector<CleanupStep> steps;
   std::vector<std::string> notes;  ///< lasting side effects and limits, each once
   bool coalesced = false;          ///< another thread's cleanup was under way; this is its report
@@ -57,6 +47,12 @@ struct CleanupReport {
 
 /// The report as JSON; the keys are documented in docs/cleanup.md.
 base::Json to_json(const CleanupReport& report);
+
+/// Where rss of this process comes from; nothing where it cannot be read.
+using RssSource = std::function<std::optional<std::uint64_t>()>;
+
+/// What this process holds now: live and retained as its allocator says, and rss.
+fact::ProcessSample sample_of(heap::HostAllocator& allocator, const RssSource& rss);
 
 /// One line for a log: "returned 564.0 MiB in 27 ms: rss 570.1 MiB -> 6.1 MiB (glibc, light)".
 std::string summary_of(const CleanupReport& report);
@@ -70,8 +66,6 @@ inline constexpr double kWorthGoingDeepShare = 0.05;
 /// alone. The allocator, registry and clock outlive it.
 class Cleaner {
  public:
-  using RssSource = std::function<std::uint64_t()>;
-
   Cleaner(heap::HostAllocator& allocator, base::ReclaimerRegistry& reclaimers, RssSource rss,
           const base::Clock& clock = base::system_clock());
 
@@ -85,15 +79,14 @@ class Cleaner {
   std::optional<int> trim() EBB_EXCLUDES(mutex_);
 
   /// RSS right now, from the same source as the reports.
-  std::uint64_t rss() const { return rss_(); }
+  std::optional<std::uint64_t> rss() const { return rss_(); }
 
   heap::HostAllocator& allocator() { return allocator_; }
 
  private:
   CleanupReport run(const CleanupRequest& request);
-  void give_back(heap::Depth depth, CleanupReport& report);
-  bool deep_is_worth_it(const MemoryMoment& left) const EBB_EXCLUDES(mutex_);
-  MemoryMoment moment();
+  void give_back(fact::Depth depth, CleanupReport& report);
+  bool deep_is_worth_it(const fact::ProcessSample& left) const EBB_EXCLUDES(mutex_);
   static void after_fork_in_child(void* self);
 
   heap::HostAllocator& allocator_;

@@ -18,12 +18,21 @@ std::uint64_t above(std::uint64_t value, std::uint64_t floor) {
   return value - std::min(value, floor);
 }
 
+/// Whether what it left is all that the job still uses: garbage of its language was collected
+/// first. Between rounds nobody asks for that.
+bool collects(const fact::Cleanup& done) {
+  const bool is_asked = done.trigger == fact::Trigger::round ||
+                        done.trigger == fact::Trigger::critical ||
+                        done.trigger == fact::Trigger::job;
+  return is_asked && !done.missed_garbage;
+}
+
 }  // namespace
 
-std::optional<wire::Reason> CleanupPolicy::decide(wire::Reason reason) {
+std::optional<fact::Trigger> CleanupPolicy::decide(fact::Trigger trigger) {
   asked_ = true;
   large_since_.reset();
-  return reason;
+  return trigger;
 }
 
 bool CleanupPolicy::is_affordable(double seconds, std::uint64_t bytes) const {
@@ -53,8 +62,10 @@ void CleanupPolicy::count_what_was_taken_again(std::uint64_t rss) {
   taken_again_ = now;
 }
 
-std::optional<wire::Reason> CleanupPolicy::sampled(double seconds, std::uint64_t rss,
-                                                   std::optional<std::uint64_t> retained) {
+std::optional<fact::Trigger> CleanupPolicy::sampled(double seconds,
+                                                    const fact::ProcessSample& now) {
+  const std::uint64_t rss = now.rss.value_or(0);
+  const std::optional<std::uint64_t>& retained = now.retained;
   learn_whether_it_lasted(seconds, rss);
   count_what_was_taken_again(rss);
   if (is_told_) {
@@ -71,29 +82,29 @@ std::optional<wire::Reason> CleanupPolicy::sampled(double seconds, std::uint64_t
     }
     least_ = std::min(least_, *retained);
     if (asked_ || seconds - *large_since_ < wait_) return std::nullopt;
-    if (is_affordable(seconds, least_)) return decide(wire::Reason::retained);
+    if (is_affordable(seconds, least_)) return decide(fact::Trigger::retained);
     wait_ = std::clamp(wait_ * 2, kPatienceSeconds, kLongestStay);
     return std::nullopt;
   }
   if (asked_ || seconds - last_seconds_.value_or(0) < probe_) return std::nullopt;
   if (!is_worth(above(rss, floor_), floor_, kLargeBytes, kLargeShare)) return std::nullopt;
   if (!is_affordable(seconds, above(rss, floor_))) return std::nullopt;
-  return decide(wire::Reason::growth);
+  return decide(fact::Trigger::growth);
 }
 
-std::optional<wire::Reason> CleanupPolicy::round_done(double seconds, std::uint64_t rss) {
+std::optional<fact::Trigger> CleanupPolicy::round_done(double seconds, std::uint64_t rss) {
   count_what_was_taken_again(rss);
   if (asked_) return std::nullopt;
   // Before the first cleanup nothing tells the floor but one.
-  const std::uint64_t expected = std::max(above(rss, floor_), retained_.value_or(0));
+  const std::uint64_t expected = std::max(above(rss, round_floor_), retained_.value_or(0));
   if (!is_worth(expected, rss, CleanupBudget::kSmallestReturn, CleanupBudget::kSmallestShare))
     return std::nullopt;
   if (!is_affordable(seconds, expected)) return std::nullopt;
-  return decide(wire::Reason::round);
+  return decide(fact::Trigger::round);
 }
 
-std::optional<wire::Reason> CleanupPolicy::squeezed(double seconds, wire::Reason why) {
-  const bool is_critical = why == wire::Reason::critical;
+std::optional<fact::Trigger> CleanupPolicy::squeezed(double seconds, fact::Trigger why) {
+  const bool is_critical = why == fact::Trigger::critical;
   if (asked_) return std::nullopt;
   if (last_seconds_ && seconds - *last_seconds_ < (is_critical ? kCriticalPause : kPressurePause))
     return std::nullopt;
@@ -101,21 +112,22 @@ std::optional<wire::Reason> CleanupPolicy::squeezed(double seconds, wire::Reason
   return decide(why);
 }
 
-void CleanupPolicy::cleaned(double seconds, const wire::Cleaned& done) {
+void CleanupPolicy::cleaned(double seconds, const fact::Cleanup& done) {
   asked_ = false;
-  cost_.learn(done.returned, done.cost_seconds);
-  const bool in_vain = !is_worth(done.returned, done.rss_before, CleanupBudget::kSmallestReturn,
-                                 CleanupBudget::kSmallestShare);
+  cost_.learn(done.returned, done.seconds);
+  const bool in_vain = !is_worth(done.returned, done.before.rss.value_or(0),
+                                 CleanupBudget::kSmallestReturn, CleanupBudget::kSmallestShare);
   probe_ = in_vain ? std::min(kLongestProbe, probe_ * 2) : kProbeSeconds;
   // What could not be returned is no reason to try again soon.
-  if (in_vain && done.reason == wire::Reason::retained) stay_ = std::min(kLongestStay, stay_ * 2);
+  if (in_vain && done.trigger == fact::Trigger::retained) stay_ = std::min(kLongestStay, stay_ * 2);
   last_seconds_ = seconds;
-  floor_ = done.rss_after;
+  floor_ = done.after.rss.value_or(0);
+  // Garbage that was not collected is no floor: a later round may be rid of it.
+  round_floor_ = collects(done) ? floor_ : std::min(round_floor_, floor_);
   returned_ = done.returned;
   taken_again_ = 0;
-  is_watched_ = !in_vain && done.reason == wire::Reason::retained;
-  retained_.reset();
-  if ((done.known & wire::kKnowsRetained) != 0) retained_ = done.retained_after;
+  is_watched_ = !in_vain && done.trigger == fact::Trigger::retained;
+  retained_ = done.after.retained;
   large_since_.reset();
 }
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "fact/cleanup.h"
 #include "keep/budget.h"
 #include "keep/cleanup_cost.h"
-#include "wire/message.h"
 
 namespace ebb::keep {
 
@@ -39,28 +39,26 @@ class CleanupPolicy {
   static constexpr double kCriticalPause = 5;
   static constexpr double kPressurePause = 30;
 
-  /// A look at the process. `retained` is what its allocator said just now; nothing where it was
-  /// not asked this time.
-  std::optional<wire::Reason> sampled(double seconds, std::uint64_t rss,
-                                      std::optional<std::uint64_t> retained);
+  /// A look at the process: its rss, and what its allocator said just now, where it was asked.
+  std::optional<fact::Trigger> sampled(double seconds, const fact::ProcessSample& now);
 
   /// The allocator of this process cannot tell what it retains: rss alone decides.
   void tells_nothing() { is_told_ = false; }
 
   /// The job announced the end of a round.
-  std::optional<wire::Reason> round_done(double seconds, std::uint64_t rss);
+  std::optional<fact::Trigger> round_done(double seconds, std::uint64_t rss);
 
-  /// Memory is critical, or tasks stand still for want of it.
-  std::optional<wire::Reason> squeezed(double seconds, wire::Reason why);
+  /// Memory is critical, or tasks wait for it.
+  std::optional<fact::Trigger> squeezed(double seconds, fact::Trigger why);
 
   /// What a cleanup came to, one that was decided here or one of the job's own.
-  void cleaned(double seconds, const wire::Cleaned& done);
+  void cleaned(double seconds, const fact::Cleanup& done);
 
   /// The process does not answer any more: forget what was asked.
   void forget_question() { asked_ = false; }
 
  private:
-  std::optional<wire::Reason> decide(wire::Reason reason);
+  std::optional<fact::Trigger> decide(fact::Trigger trigger);
   bool is_affordable(double seconds, std::uint64_t bytes) const;
   void learn_whether_it_lasted(double seconds, std::uint64_t rss);
   void count_what_was_taken_again(std::uint64_t rss);
@@ -77,6 +75,7 @@ class CleanupPolicy {
 
   std::optional<double> last_seconds_;  // of the last cleanup
   std::uint64_t floor_ = 0;             // rss after it
+  std::uint64_t round_floor_ = 0;       // the same where garbage was collected first
   std::uint64_t returned_ = 0;
   std::uint64_t taken_again_ = 0;  // of it
   double refaults_ = 0;            // seconds, of all cleanups so far

@@ -12,6 +12,9 @@ namespace ebb::keep {
 namespace {
 
 using base::format_text;
+using fact::Confidence;
+using fact::FixKind;
+using fact::Verdict;
 using trend::Assessment;
 
 using base::kHour;
@@ -45,7 +48,7 @@ class Doctor {
  public:
   explicit Doctor(const MemorySeries& series) : series_(series), trends_(series) {}
 
-  Diagnosis diagnose() {
+  ProcessDiagnosis diagnose() {
     if (trends_.live.slope) {
       judge_with_live();
     } else if (trends_.floor.slope) {
@@ -68,7 +71,7 @@ class Doctor {
 
  private:
   /// The first verdict is the verdict, later ones stand beside it.
-  void decide(Verdict verdict, const Assessment* growth, std::string headline, const char* fix_kind,
+  void decide(Verdict verdict, const Assessment* growth, std::string headline, FixKind fix_kind,
               std::string fix) {
     if (decided_) {
       found_.also.push_back(verdict);
@@ -79,8 +82,8 @@ class Doctor {
     found_.verdict = verdict;
     found_.pace = growth != nullptr ? growth->slope->per_second : 0;
     found_.headline = std::move(headline);
-    found_.fix_kind = fix_kind;
-    found_.fix = std::move(fix);
+    found_.fix.kind = fix_kind;
+    found_.fix.text = std::move(fix);
   }
 
   std::string what_cleanups_did() const {
@@ -93,12 +96,12 @@ class Doctor {
   void judge_with_live() {
     if (grows(trends_.live)) {
       decide(Verdict::leak, &trends_.live, "live bytes grow by " + rate_text(*trends_.live.slope),
-             "code", "Free what every round allocates and nothing frees");
+             FixKind::code, "Free what every round allocates and nothing frees");
       if (grows(trends_.retained)) {
         decide(Verdict::retention, &trends_.retained,
-               "retained bytes grow by " + rate_text(*trends_.retained.slope), "", "");
+               "retained bytes grow by " + rate_text(*trends_.retained.slope), FixKind::none, "");
       } else if (trends_.cleanups_paid(series_)) {
-        decide(Verdict::retention, nullptr, what_cleanups_did(), "", "");
+        decide(Verdict::retention, nullptr, what_cleanups_did(), FixKind::none, "");
       }
       return;
     }
@@ -120,7 +123,7 @@ class Doctor {
         if (growing.growth() < kDwarfedShare * static_cast<double>(series_.cleanups.typical))
           judge_level_retention();
         decide(Verdict::foreign, &growing,
-               "memory outside the allocator grows by " + rate_text(*growing.slope), "code",
+               "memory outside the allocator grows by " + rate_text(*growing.slope), FixKind::code,
                "Look for memory that does not come from malloc: Python's small objects, pinned "
                "buffers, caches of a library");
       }
@@ -145,21 +148,21 @@ class Doctor {
     decide(
         Verdict::fragmentation, &trends_.floor,
         "live bytes are level, and what cleanups leave grows by " + rate_text(*trends_.floor.slope),
-        "settings", kOtherAllocator);
+        FixKind::settings, kOtherAllocator);
   }
 
   void decide_growing_retention(const Assessment& growing) {
     decide(
         Verdict::retention, &growing,
         "live bytes are level, and what the allocator keeps grows by " + rate_text(*growing.slope),
-        "cleanup", kCleanUp);
+        FixKind::cleanup, kCleanUp);
   }
 
   /// What does not grow may still be retained: all the time, or until a cleanup returns it.
   void judge_level_retention() {
     if (found_.verdict == Verdict::retention || found_.verdict == Verdict::fragmentation) return;
     if (trends_.cleanups_paid(series_)) {
-      decide(Verdict::retention, nullptr, what_cleanups_did(), "cleanup",
+      decide(Verdict::retention, nullptr, what_cleanups_did(), FixKind::cleanup,
              "Keep cleaning up, or start the job with settings that keep less: see ebb env");
       return;
     }
@@ -172,7 +175,7 @@ class Doctor {
                          "return it",
                          base::bytes_text(static_cast<std::uint64_t>(kept)).c_str(),
                          std::min(100 * kept / level, 100.0)),
-             "cleanup", kCleanUp);
+             FixKind::cleanup, kCleanUp);
     }
   }
 
@@ -181,7 +184,7 @@ class Doctor {
     found_.findings.emplace_back("live bytes are not known: judged by what cleanups leave behind");
     if (grows(trends_.floor)) {
       decide(Verdict::leak, &trends_.floor,
-             "what cleanups leave grows by " + rate_text(*trends_.floor.slope), "code",
+             "what cleanups leave grows by " + rate_text(*trends_.floor.slope), FixKind::code,
              "Free what every round allocates and nothing frees; an allocator that counts live "
              "bytes would settle the question (docs/allocators.md)");
     }
@@ -200,10 +203,10 @@ class Doctor {
       decide(Verdict::retention, &trends_.anon,
              "the floor between rounds grows by " + rate +
                  " while the peaks do not: the job uses again what the allocator keeps",
-             "cleanup", kCleanUp);
+             FixKind::cleanup, kCleanUp);
       return;
     }
-    decide(Verdict::leak, &trends_.anon, "anonymous memory grows by " + rate, "probe",
+    decide(Verdict::leak, &trends_.anon, "anonymous memory grows by " + rate, FixKind::probe,
            "Clean up once inside the process (ebb_cleanup, docs/cleanup.md): if rss falls back it "
            "was retention, if not it is a leak");
   }
@@ -211,13 +214,13 @@ class Doctor {
   void judge_files() {
     if (grows(trends_.shmem)) {
       decide(Verdict::file_cache, &trends_.shmem,
-             "shared memory grows by " + rate_text(*trends_.shmem.slope), "code",
+             "shared memory grows by " + rate_text(*trends_.shmem.slope), FixKind::code,
              "Remove segments that are no longer used: shared memory stays until it is removed "
              "(ls /dev/shm)");
     }
     if (grows(trends_.file)) {
       decide(Verdict::file_cache, &trends_.file,
-             "pages of mapped files grow by " + rate_text(*trends_.file.slope), "none",
+             "pages of mapped files grow by " + rate_text(*trends_.file.slope), FixKind::none,
              "Nothing to do: the kernel takes them back when it needs memory");
     }
   }
@@ -239,10 +242,10 @@ class Doctor {
              "memory does not grow; growth of less than " +
                  base::bytes_text(static_cast<std::uint64_t>(unseen * kHour)) +
                  "/h would not have shown in " + base::duration_text(floor.settled_seconds),
-             "none", "");
+             FixKind::none, "");
       return;
     }
-    decide(Verdict::not_enough_data, nullptr, why_undecided(), "time", "Watch it longer");
+    decide(Verdict::not_enough_data, nullptr, why_undecided(), FixKind::time, "Watch it longer");
   }
 
   std::string why_undecided() const {
@@ -279,9 +282,9 @@ class Doctor {
                                 " only: slower changes would not show");
     }
     if (live_known) {
-      found_.confidence = is_short ? "medium" : "high";
+      found_.confidence = is_short ? Confidence::medium : Confidence::high;
     } else if (from_kernel && !is_short) {
-      found_.confidence = "medium";
+      found_.confidence = Confidence::medium;
     }
   }
 
@@ -295,13 +298,13 @@ class Doctor {
 
   const MemorySeries& series_;
   const MemoryTrends trends_;
-  Diagnosis found_;
+  ProcessDiagnosis found_;
   bool decided_ = false;
 };
 
 }  // namespace
 
-Diagnosis diagnose(const MemorySeries& series) {
+ProcessDiagnosis diagnose(const MemorySeries& series) {
   return Doctor(series).diagnose();
 }
 

@@ -5,29 +5,11 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
-#include "base/json.h"
+#include "fact/diagnosis.h"
 #include "trend/series.h"
 
 namespace ebb::keep {
-
-/// What a process's memory does over time. In order of precedence.
-enum class Verdict : std::uint8_t {
-  leak,           ///< what is live grows
-  retention,      ///< the allocator keeps ever more that a cleanup could return
-  fragmentation,  ///< and cannot return it: survivors hold the pages
-  foreign,        ///< it grows, but not in the allocator: mappings of a library's own
-  file_cache,     ///< mapped files or shared memory grow
-  healthy,
-  not_enough_data,
-};
-inline constexpr std::size_t kVerdicts = 7;
-
-/// "leak", "retention", …
-const char* name_of(Verdict verdict);
-std::optional<Verdict> verdict_of(std::string_view name);
 
 /// What cleanups of one process came to.
 struct CleanupSum {
@@ -56,26 +38,16 @@ struct MemorySeries {
   CleanupSum cleanups{};
 };
 
-struct Diagnosis {
-  Verdict verdict = Verdict::not_enough_data;
-  std::vector<Verdict> also;
-  std::string confidence = "low";     ///< high, medium or low
-  std::string headline;               ///< one sentence
-  std::vector<std::string> findings;  ///< what it rests on and what is not known, a line each
-  base::Json evidence;                ///< the numbers; keys in docs/watch.md
+/// What a process's memory does over time: one of fact::kProcessVerdicts.
+struct ProcessDiagnosis : fact::Diagnosis {
   double pace = 0;                    ///< bytes per second by which it grows, as the verdict says
   std::string rss_slope = "unknown";  ///< "+1.5 MiB/h (95 %: +1.4 MiB to +1.6 MiB)"
-  std::string fix_kind = "none";      ///< none, probe, cleanup, settings, code or time
-  std::string fix;                    ///< one sentence; empty where nothing is to do
 };
 
 /// The verdict that the series allow, and no more. Where live bytes are known they tell a leak from
 /// what the allocator keeps, and retained bytes tell that from memory which is not the allocator's
 /// (Python's small objects). Where they are not, what cleanups leave behind tells a leak from
 /// retention, with low confidence; growth seen only from outside is called a leak, likewise.
-Diagnosis diagnose(const MemorySeries& series);
-
-/// In doctor's shape: verdict, also, confidence, headline, findings, evidence, fix.
-base::Json to_json(const Diagnosis& diagnosis);
+ProcessDiagnosis diagnose(const MemorySeries& series);
 
 }  // namespace ebb::keep

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -15,6 +14,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/signals_blocked.h"
 #include "base/text.h"
 
 namespace ebb::keep {
@@ -101,12 +101,8 @@ PressureWatch::PressureWatch(FileDescriptor source, FileDescriptor stop, short e
       stop_(std::move(stop)),
       events_(events),
       callback_(std::move(callback)) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const base::SignalsBlocked blocked;
   thread_ = std::thread([this] { loop(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 PressureWatch::~PressureWatch() {

@@ -133,7 +133,7 @@ base::Result<WatchSample> ProcessWatch::sample() {
   return sample;
 }
 
-Diagnosis ProcessWatch::diagnose() const {
+ProcessDiagnosis ProcessWatch::diagnose() const {
   MemorySeries series;
   series.rss = rss_.points();
   series.anon = anon_.points();

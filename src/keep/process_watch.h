@@ -45,7 +45,7 @@ class ProcessWatch {
   base::Result<WatchSample> sample();
 
   /// The verdict that the samples so far allow.
-  Diagnosis diagnose() const;
+  ProcessDiagnosis diagnose() const;
 
   pid_t pid() const { return pid_; }
   const heap::Detection& allocator() const { return allocator_; }

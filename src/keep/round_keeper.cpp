@@ -54,7 +54,8 @@ std::uint64_t RoundKeeper::rounds() const {
 
 bool RoundKeeper::is_due(std::uint64_t rounds) {
   if (!schedule_.automatic) return rounds % static_cast<std::uint64_t>(schedule_.every) == 0;
-  const std::uint64_t rss = cleaner_.rss();
+  // Nothing pays where nobody can tell.
+  const std::uint64_t rss = cleaner_.rss().value_or(0);
   base::Lock lock(mutex_);
   return budget_.allows(clock_.now_ns(), rss);
 }
@@ -66,7 +67,8 @@ CleanupReport RoundKeeper::clean(std::uint64_t round) {
   base::log(base::LogLevel::info, "%s memory cleanup at round %llu: %s", name_of(role_),
             static_cast<unsigned long long>(round), summary_of(report).c_str());
   base::Lock lock(mutex_);
-  budget_.spent(report.after.rss, report.returned, report.seconds);
+  const fact::Cleanup& measured = report.measured;
+  budget_.spent(measured.after.rss.value_or(0), measured.returned, measured.seconds);
   return report;
 }
 

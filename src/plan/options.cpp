@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "base/bytes.h"
 #include "base/file.h"
 #include "plan/presets.h"
 
@@ -27,15 +26,6 @@ base::Status read(const std::optional<std::string>& text,
 template <class Number>
 void set(const std::optional<Number>& from, Number& to) {
   if (from) to = *from;
-}
-
-base::Status read_bytes(const char* option, const std::optional<std::string>& text,
-                        std::uint64_t& to) {
-  if (!text) return {};
-  const auto bytes = base::parse_bytes(*text);
-  if (!bytes) return base::error(Code::bad_input, "%s: %s", option, bytes.error().message.c_str());
-  to = *bytes;
-  return {};
 }
 
 base::Result<TransformerModel> base_model(const TransformerOptions& options) {
@@ -101,13 +91,12 @@ base::Result<TransformerRequest> request_of(const TransformerOptions& options) {
   TransformerTraining& training = request.training;
   training.sequence =
       std::min<std::uint64_t>(1024, model->max_positions > 0 ? model->max_positions : 1024);
-  for (const base::Status& status :
-       {read(options.precision, precision_from, training.precision),
-        read(options.attention, attention_from, training.attention),
-        read(options.checkpoint, checkpoint_from, training.checkpoint),
-        read(options.optimizer, optimizer_from, request.optimizer),
-        read_bytes("--context", options.context, request.surroundings.context)})
+  for (const base::Status& status : {read(options.precision, precision_from, training.precision),
+                                     read(options.attention, attention_from, training.attention),
+                                     read(options.checkpoint, checkpoint_from, training.checkpoint),
+                                     read(options.optimizer, optimizer_from, request.optimizer)})
     if (!status) return status.error();
+  set(options.context, request.surroundings.context);
   set(options.sequence, training.sequence);
   set(options.batch, training.batch);
   set(options.dropout, training.dropout);
@@ -132,25 +121,19 @@ base::Result<NetworkRequest> request_of(const NetworkOptions& options) {
   if (!network) return network.error();
   NetworkRequest request;
   request.network = *network;
-  for (const base::Status& status :
-       {read(options.precision, precision_from, request.precision),
-        read(options.optimizer, optimizer_from, request.optimizer),
-        read_bytes("--context", options.context, request.surroundings.context)})
+  for (const base::Status& status : {read(options.precision, precision_from, request.precision),
+                                     read(options.optimizer, optimizer_from, request.optimizer)})
     if (!status) return status.error();
+  set(options.context, request.surroundings.context);
   set(options.batch, request.batch);
   return request;
 }
 
 base::Result<std::optional<std::uint64_t>> cap_of(const CommonOptions& options) {
-  std::optional<std::uint64_t> cap;
   if (options.fit && !options.cap)
     return base::error(Code::bad_input, "--fit: into what? expected --cap BYTES");
-  if (options.cap) {
-    cap = 0;
-    if (const auto status = read_bytes("--cap", options.cap, *cap); !status) return status.error();
-    if (*cap == 0) return base::error(Code::bad_input, "--cap 0: expected bytes");
-  }
-  return cap;
+  if (options.cap == 0) return base::error(Code::bad_input, "--cap 0: expected bytes");
+  return options.cap;
 }
 
 }  // namespace ebb::plan

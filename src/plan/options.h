@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "base/option.h"
 #include "base/result.h"
 #include "plan/plan.h"
 
@@ -13,8 +14,8 @@ namespace ebb::plan {
 
 struct CommonOptions {
   std::optional<std::string> precision, optimizer;
-  std::optional<std::string> cap, context;  ///< bytes, e.g. "24GiB"
-  std::optional<std::string> measured;      ///< the name of a snapshot
+  std::optional<std::uint64_t> cap, context;  ///< bytes
+  std::optional<std::string> measured;        ///< the name of a snapshot
   std::optional<std::uint64_t> batch;
   bool fit = false;
 };
@@ -35,6 +36,10 @@ struct NetworkOptions : CommonOptions {
   std::uint64_t size = 28;
   std::uint64_t classes = 10;
 };
+
+/// Every option, those of CommonOptions too, for the command line and the C interface.
+base::Options options_of(TransformerOptions& options);
+base::Options options_of(NetworkOptions& options);
 
 /// Without the correction of `measured`. Reads the file of `config`. Code::bad_input for what
 /// contradicts itself or is unknown.

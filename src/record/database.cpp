@@ -177,6 +177,20 @@ std::uint64_t Database::changed() const {
   return static_cast<std::uint64_t>(std::max(sqlite3_changes(connection_.get()), 0));
 }
 
+void Database::bind_next(sqlite3_stmt* statement, int& index, const std::vector<Cell>& cells) {
+  for (const Cell& cell : cells) {
+    ++index;
+    if (const auto* number = std::get_if<std::int64_t>(&cell)) {
+      bind(statement, index, *number);
+    } else if (const auto* count = std::get_if<std::uint64_t>(&cell)) {
+      bind(statement, index, *count);
+    } else if (const auto* text = std::get_if<std::string>(&cell)) {
+      bind(statement, index, std::string_view(*text));
+    } else {
+      bind(statement, index, std::nullopt);
+    }
+  }
+}
 void Database::bind(sqlite3_stmt* statement, int index, std::int64_t value) {
   sqlite3_bind_int64(statement, index, value);
 }

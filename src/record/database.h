@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 #include "base/result.h"
 
@@ -14,6 +16,9 @@ struct sqlite3;
 struct sqlite3_stmt;
 
 namespace ebb::record {
+
+/// What stands in one column of one row; nothing is NULL.
+using Cell = std::variant<std::monostate, std::int64_t, std::uint64_t, std::string>;
 
 /// One row of an answer. Nothing in a file is trusted: what is missing or of another type reads as
 /// zero or nothing. Valid until the callback that got it returns.
@@ -52,8 +57,8 @@ class Database {
   /// Statements that bring no row, separated by ';'.
   bool script(const char* sql);
 
-  /// One statement with its values in order of its '?'. `sql` must be a literal: it is prepared
-  /// once.
+  /// One statement with its values in order of its '?'; a vector of cells is several. `sql` is
+  /// prepared once and known by its address: it must stay where it is, as a literal does.
   template <class... Values>
   bool run(const char* sql, const Values&... values) {
     return each(
@@ -65,8 +70,8 @@ class Database {
   bool each(const char* sql, OnRow&& on_row, const Values&... values) {
     sqlite3_stmt* statement = prepared(sql);
     if (statement == nullptr) return false;
-    int index = 0;
-    (bind(statement, ++index, values), ...);
+    [[maybe_unused]] int index = 0;
+    (bind_next(statement, index, values), ...);
     while (step(statement))
       on_row(Row(statement));
     return finish(statement);
@@ -113,6 +118,11 @@ class Database {
   bool finish(sqlite3_stmt* statement);
   void fail(int code);
 
+  template <class Value>
+  static void bind_next(sqlite3_stmt* statement, int& index, const Value& value) {
+    bind(statement, ++index, value);
+  }
+  static void bind_next(sqlite3_stmt* statement, int& index, const std::vector<Cell>& cells);
   static void bind(sqlite3_stmt* statement, int index, std::int64_t value);
   static void bind(sqlite3_stmt* statement, int index, std::uint64_t value);
   static void bind(sqlite3_stmt* statement, int index, int value);

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
-#include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -35,13 +33,6 @@ inline std::int64_t process_of(const NumberedAction& row) {
 inline std::int64_t process_of(const PlaceReading&) {
   return 0;
 }
-inline std::string kind_of(const NumberedAction& row) {
-  return row.action.what;
-}
-template <class T>
-std::string kind_of(const T&) {
-  return {};
-}
 inline void merge_rows(NumberedReading& into, const NumberedReading& other) {
   merge(into.reading, other.reading);
 }
@@ -52,13 +43,12 @@ inline void merge_rows(PlaceReading& into, const PlaceReading& other) {
   merge(into, other);
 }
 
-/// Rows of one kind, one process and one stretch of `width` milliseconds become one.
+/// Rows of one process and one stretch of `width` milliseconds become one.
 template <class T>
 std::vector<T> folded(const std::vector<T>& rows, std::int64_t width) {
-  std::map<std::tuple<std::int64_t, std::int64_t, std::string>, T> cells;
+  std::map<std::pair<std::int64_t, std::int64_t>, T> cells;
   for (const T& row : rows) {
-    const auto [cell, is_new] =
-        cells.try_emplace({start_of(row) / width, process_of(row), kind_of(row)}, row);
+    const auto [cell, is_new] = cells.try_emplace({start_of(row) / width, process_of(row)}, row);
     if (!is_new) merge_rows(cell->second, row);
   }
   std::vector<T> result;

@@ -7,6 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "fact/cleanup.h"
+#include "fact/process_sample.h"
+#include "fact/run_end.h"
+
 // record: runs on disk. What a supervisor saw of a job, second by second, in one SQLite file for
 // many runs; bounded in size however long they last. docs/record.md has the schema.
 
@@ -26,9 +30,7 @@ struct Run {
   std::optional<double> ended;  ///< unix seconds; none: still running, or the supervisor was killed
   std::optional<int> exit_code;
   std::optional<int> signal;  ///< that killed the command
-  /// "exit", "signal", "out_of_memory" (the kernel killed it), "stopped" (by Ebb, when memory was
-  /// critical), "" unknown.
-  std::string ending;
+  fact::RunEnd ending = fact::RunEnd::unknown;
   double interval = 1;      ///< seconds between samples
   std::uint64_t limit = 0;  ///< bytes the job may use, at the start; 0 unknown
 };
@@ -54,18 +56,11 @@ struct Process {
   ProcessKey key() const { return {pid, start}; }
 };
 
-/// One process at one moment, in bytes. What was not read is nothing.
+/// One process at one moment.
 struct Sample {
   ProcessKey process;
   double seconds = 0;
-  std::uint64_t rss = 0;
-  std::optional<std::uint64_t> anon;
-  std::optional<std::uint64_t> file;
-  std::optional<std::uint64_t> shmem;
-  std::optional<std::uint64_t> swap;
-  std::optional<std::uint64_t> pss;
-  std::optional<std::uint64_t> live;
-  std::optional<std::uint64_t> retained;
+  fact::ProcessSample memory;
   std::uint64_t minor_faults = 0;  ///< since the process started
   double cpu_seconds = 0;          ///< since the process started
 };
@@ -89,26 +84,22 @@ struct Round {
   std::uint64_t number = 0;
 };
 
-/// Something that was done about memory, with what it brought and cost.
+/// Something that was done about memory: a cleanup.
 struct Action {
   ProcessKey process;
-  double seconds = 0;
-  std::string what;    ///< "cleanup"
-  std::string reason;  ///< "round", "retained", "growth", "critical", "pressure", "job"
-  std::uint64_t rss_before = 0;
-  std::uint64_t rss_after = 0;
-  std::uint64_t returned = 0;
-  std::optional<std::uint64_t> anon_after;
-  std::optional<std::uint64_t> live_after;
-  std::optional<std::uint64_t> retained_after;
-  double cost_seconds = 0;
-  bool deep = false;
-  std::uint64_t count = 1;  ///< more where old ones were merged: `returned` and cost are their sums
+  double seconds = 0;  ///< when; the cleanup's own are what it took
+  fact::Cleanup cleanup;
+  std::uint64_t count =
+      1;  ///< more where old ones were merged: what they returned and took is summed
 };
+
+/// The kind of an event: the agent of its process owes an answer.
+inline constexpr const char* kSilent = "silent";
 
 struct Event {
   double seconds = 0;
-  std::string kind;  ///< "warn", "critical", "normal", "stop", "oom_kill", "agent", "recording", …
+  /// "warn", "critical", "normal", "stop", "oom_kill", "agent", "silent", "recording", …
+  std::string kind;
   std::string text;
   std::optional<ProcessKey> process;
 };

@@ -50,29 +50,17 @@ T higher(T a, T b) {
 Reading reading_of(const Sample& sample) {
   Reading reading;
   reading.seconds = reading.until = sample.seconds;
-  reading.rss = {sample.rss, sample.rss, sample.rss};
-  reading.anon = extent_of(sample.anon);
-  reading.file = extent_of(sample.file);
-  reading.shmem = extent_of(sample.shmem);
-  reading.swap = extent_of(sample.swap);
-  reading.pss = extent_of(sample.pss);
-  reading.live = extent_of(sample.live);
-  reading.retained = extent_of(sample.retained);
-  if (sample.anon) reading.held_low = *sample.anon + sample.swap.value_or(0);
+  for (const Part& part : kParts)
+    reading.*part.merged = extent_of(sample.memory.*part.sampled);
+  reading.held_low = sample.memory.held();
   reading.minor_faults = sample.minor_faults;
   reading.cpu_seconds = sample.cpu_seconds;
   return reading;
 }
 
 void merge(Reading& into, const Reading& other) {
-  merge(into.rss, into.count, other.rss, other.count);
-  merge(into.anon, into.count, other.anon, other.count);
-  merge(into.file, into.count, other.file, other.count);
-  merge(into.shmem, into.count, other.shmem, other.count);
-  merge(into.swap, into.count, other.swap, other.count);
-  merge(into.pss, into.count, other.pss, other.count);
-  merge(into.live, into.count, other.live, other.count);
-  merge(into.retained, into.count, other.retained, other.count);
+  for (const Part& part : kParts)
+    merge(into.*part.merged, into.count, other.*part.merged, other.count);
   take(into.held_low, other.held_low, lower<std::uint64_t>);
   into.seconds = std::min(into.seconds, other.seconds);
   into.until = std::max(into.until, other.until);
@@ -98,15 +86,15 @@ void merge(PlaceReading& into, const PlaceReading& other) {
 
 void merge(Action& into, const Action& other) {
   into.seconds = std::min(into.seconds, other.seconds);
-  if (into.reason != other.reason) into.reason = "several";
-  into.rss_before = std::max(into.rss_before, other.rss_before);
-  into.rss_after = std::min(into.rss_after, other.rss_after);
-  into.returned += other.returned;
-  take(into.anon_after, other.anon_after, lower<std::uint64_t>);
-  take(into.live_after, other.live_after, lower<std::uint64_t>);
-  take(into.retained_after, other.retained_after, lower<std::uint64_t>);
-  into.cost_seconds += other.cost_seconds;
-  into.deep = into.deep || other.deep;
+  fact::Cleanup& sum = into.cleanup;
+  const fact::Cleanup& more = other.cleanup;
+  if (sum.trigger != more.trigger) sum.trigger = fact::Trigger::several;
+  take(sum.before.rss, more.before.rss, higher<std::uint64_t>);
+  for (const Part& part : kParts)
+    take(sum.after.*part.sampled, more.after.*part.sampled, lower<std::uint64_t>);
+  sum.returned += more.returned;
+  sum.seconds += more.seconds;
+  sum.depth = std::max(sum.depth, more.depth);
   into.count += other.count;
 }
 

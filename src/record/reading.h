@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -23,7 +24,7 @@ struct Reading {
   double seconds = 0;       ///< of the first sample
   double until = 0;         ///< of the last
   std::uint64_t count = 1;  ///< samples it stands for
-  Extent rss;
+  std::optional<Extent> rss;
   std::optional<Extent> anon;
   std::optional<Extent> file;
   std::optional<Extent> shmem;
@@ -37,6 +38,23 @@ struct Reading {
 
   double middle() const { return (seconds + until) / 2; }
 };
+
+/// One part of a process's memory, as it is called in the tables: in a sample and in a reading.
+struct Part {
+  const char* name;
+  std::optional<std::uint64_t> fact::ProcessSample::*sampled;
+  std::optional<Extent> Reading::*merged;
+};
+inline constexpr std::array<Part, 8> kParts{{
+    {"rss", &fact::ProcessSample::rss, &Reading::rss},
+    {"anon", &fact::ProcessSample::anon, &Reading::anon},
+    {"file", &fact::ProcessSample::file, &Reading::file},
+    {"shmem", &fact::ProcessSample::shmem, &Reading::shmem},
+    {"swap", &fact::ProcessSample::swap, &Reading::swap},
+    {"pss", &fact::ProcessSample::pss, &Reading::pss},
+    {"live", &fact::ProcessSample::live, &Reading::live},
+    {"retained", &fact::ProcessSample::retained, &Reading::retained},
+}};
 
 /// One sample as a reading.
 Reading reading_of(const Sample& sample);

@@ -2,221 +2,241 @@
 #include "record/rows.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "base/json.h"
+#include "record/columns.h"
 
 namespace ebb::record {
 namespace {
 
-constexpr double kLongest = 1e14;
-constexpr std::size_t kLongestCommand = 4096;
+using fact::Cleanup;
+using fact::ProcessSample;
 
-std::int64_t whole(double value) {
-  if (!std::isfinite(value)) return 0;
-  return std::llround(std::clamp(value, 0.0, kLongest));
+struct SampleRow {
+  std::int64_t process = 0;
+  Sample sample;
+};
+
+/// Its time apart: it may have to move by a millisecond.
+struct ActionRow {
+  std::int64_t ms = 0;
+  std::int64_t process = 0;
+  Action action;
+};
+
+/// The low, mean and high of one part of a reading.
+void add_extent(Table<NumberedReading>::Columns& columns, const Part& part) {
+  const auto merged = part.merged;
+  const auto add = [&](const char* suffix, std::uint64_t Extent::*bound) {
+    columns.push_back({std::string(part.name) + suffix,
+                       [merged, bound](const NumberedReading& row) -> Cell {
+                         const std::optional<Extent>& extent = row.reading.*merged;
+                         if (extent) return (*extent).*bound;
+                         // Which must not be NULL in the table.
+                         if (merged == &Reading::rss) return std::uint64_t{0};
+                         return {};
+                       },
+                       [merged, bound](NumberedReading& row, const Row& from, int place) {
+                         std::optional<Extent>& extent = row.reading.*merged;
+                         // The low stands first and decides whether it is known at all.
+                         if (bound == &Extent::low && !from.is_null(place)) extent.emplace();
+                         if (extent) (*extent).*bound = from.count(place);
+                       }});
+  };
+  add("_low", &Extent::low);
+  add("_mean", &Extent::mean);
+  add("_high", &Extent::high);
 }
 
-std::optional<std::int64_t> permyriad(const std::optional<double>& percent) {
-  if (!percent) return std::nullopt;
-  return whole(*percent * 100);
+Table<SampleRow>::Columns sample_columns() {
+  Table<SampleRow>::Columns columns{
+      time<SampleRow>("ms", at(&SampleRow::sample, &Sample::seconds)),
+      number<SampleRow>("process", at(&SampleRow::process)),
+  };
+  for (const Part& part : kParts) {
+    const auto of = at(&SampleRow::sample, &Sample::memory, part.sampled);
+    const bool is_rss = part.sampled == &ProcessSample::rss;
+    columns.push_back(is_rss ? bytes_or_zero<SampleRow>(part.name, of)
+                             : bytes<SampleRow>(part.name, of));
+  }
+  columns.push_back(
+      count<SampleRow>("minor_faults", at(&SampleRow::sample, &Sample::minor_faults)));
+  columns.push_back(time<SampleRow>("cpu_ms", at(&SampleRow::sample, &Sample::cpu_seconds)));
+  return columns;
 }
 
-template <std::uint64_t Extent::*Part>
-std::optional<std::uint64_t> part(const std::optional<Extent>& extent) {
-  if (!extent) return std::nullopt;
-  return (*extent).*Part;
+Table<NumberedReading>::Columns bucket_columns() {
+  using Bucket = NumberedReading;
+  const auto in = [](auto member) { return at(&Bucket::reading, member); };
+  Table<Bucket>::Columns columns{
+      number<Bucket>("process", at(&Bucket::process)),
+      time<Bucket>("ms", in(&Reading::seconds)),
+      time<Bucket>("until", in(&Reading::until)),
+      many<Bucket>("count", in(&Reading::count)),
+  };
+  for (const Part& part : kParts)
+    add_extent(columns, part);
+  columns.push_back(bytes<Bucket>("held_low", in(&Reading::held_low)));
+  columns.push_back(count<Bucket>("minor_faults", in(&Reading::minor_faults)));
+  columns.push_back(time<Bucket>("cpu_ms", in(&Reading::cpu_seconds)));
+  return columns;
 }
 
-constexpr auto kLow = part<&Extent::low>;
-constexpr auto kMean = part<&Extent::mean>;
-constexpr auto kHigh = part<&Extent::high>;
+Table<PlaceReading>::Columns place_columns() {
+  const auto now = [](auto member) { return at(&PlaceReading::now, member); };
+  return {
+      time<PlaceReading>("ms", now(&PlaceSample::seconds)),
+      time<PlaceReading>("until", at(&PlaceReading::until)),
+      many<PlaceReading>("count", at(&PlaceReading::count)),
+      count<PlaceReading>("used_low", at(&PlaceReading::used_low)),
+      count<PlaceReading>("used", now(&PlaceSample::used)),
+      count<PlaceReading>("limit_bytes", now(&PlaceSample::limit)),
+      share<PlaceReading>("permyriad", now(&PlaceSample::percent)),
+      share<PlaceReading>("pressure_permyriad", now(&PlaceSample::pressure_some)),
+      bytes<PlaceReading>("gpu_used", now(&PlaceSample::gpu_used)),
+      bytes<PlaceReading>("gpu_total", now(&PlaceSample::gpu_total)),
+      bytes<PlaceReading>("file_cache", now(&PlaceSample::file_cache)),
+  };
+}
 
-std::optional<Extent> extent_at(const Row& row, int column) {
-  if (row.is_null(column)) return std::nullopt;
-  return Extent{row.count(column), row.count(column + 1), row.count(column + 2)};
+/// Of what was done: there is one thing so far.
+Column<ActionRow> what_column() {
+  return {"what", [](const ActionRow&) -> Cell { return std::string("cleanup"); },
+          [](ActionRow&, const Row&, int) {}};
+}
+
+Column<ActionRow> reason_column() {
+  return {"reason",
+          [](const ActionRow& row) -> Cell {
+            return std::string(fact::name_of(row.action.cleanup.trigger));
+          },
+          [](ActionRow& row, const Row& from, int place) {
+            row.action.cleanup.trigger =
+                fact::trigger_from(from.text(place)).value_or(fact::Trigger::unknown);
+          }};
+}
+
+Column<ActionRow> deep_column() {
+  return {"deep",
+          [](const ActionRow& row) -> Cell {
+            return std::int64_t{row.action.cleanup.depth == fact::Depth::deep ? 1 : 0};
+          },
+          [](ActionRow& row, const Row& from, int place) {
+            const bool is_deep = from.integer(place) != 0;
+            row.action.cleanup.depth = is_deep ? fact::Depth::deep : fact::Depth::light;
+          }};
+}
+
+Table<ActionRow>::Columns action_columns() {
+  const auto in = [](auto... members) {
+    return at(&ActionRow::action, &Action::cleanup, members...);
+  };
+  return {
+      number<ActionRow>("ms", at(&ActionRow::ms)),
+      number<ActionRow>("process", at(&ActionRow::process)),
+      what_column(),
+      many<ActionRow>("count", at(&ActionRow::action, &Action::count)),
+      reason_column(),
+      bytes_or_zero<ActionRow>("rss_before", in(&Cleanup::before, &ProcessSample::rss)),
+      bytes_or_zero<ActionRow>("rss_after", in(&Cleanup::after, &ProcessSample::rss)),
+      count<ActionRow>("returned", in(&Cleanup::returned)),
+      bytes<ActionRow>("anon_after", in(&Cleanup::after, &ProcessSample::anon)),
+      bytes<ActionRow>("live_after", in(&Cleanup::after, &ProcessSample::live)),
+      bytes<ActionRow>("retained_after", in(&Cleanup::after, &ProcessSample::retained)),
+      cost<ActionRow>("cost_us", in(&Cleanup::seconds)),
+      deep_column(),
+  };
+}
+
+const Table<SampleRow>& sample_table() {
+  static const Table<SampleRow> table("samples", "INSERT OR REPLACE", "", sample_columns());
+  return table;
+}
+
+const Table<NumberedReading>& bucket_table() {
+  static const Table<NumberedReading> table("buckets", "INSERT OR REPLACE", "", bucket_columns());
+  return table;
+}
+
+const Table<PlaceReading>& place_table() {
+  static const Table<PlaceReading> table("place", "INSERT OR REPLACE", "", place_columns());
+  return table;
+}
+
+/// Several of one reason within a millisecond are one row that counts them.
+const Table<ActionRow>& action_table() {
+  static const Table<ActionRow> table(
+      "actions", "INSERT",
+      "ON CONFLICT DO UPDATE SET count = count + excluded.count, "
+      "rss_after = excluded.rss_after, returned = returned + excluded.returned, "
+      "anon_after = excluded.anon_after, live_after = excluded.live_after, "
+      "retained_after = excluded.retained_after, cost_us = cost_us + excluded.cost_us, "
+      "deep = max(deep, excluded.deep) WHERE reason = excluded.reason",
+      action_columns());
+  return table;
 }
 
 }  // namespace
 
-std::int64_t milliseconds(double seconds) {
-  return whole(seconds * 1000);
-}
-
-double seconds_of(std::int64_t milliseconds) {
-  return static_cast<double>(milliseconds) / 1000;
-}
-
-std::string shortened(const std::string& text, std::size_t bytes) {
-  if (text.size() <= bytes) return text;
-  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xc0) == 0x80)
-    --bytes;
-  return text.substr(0, bytes);
-}
-
-std::string command_text(const std::vector<std::string>& command) {
-  base::Json words = base::Json::array();
-  std::size_t left = kLongestCommand;
-  for (const std::string& word : command) {
-    if (left == 0) break;
-    words.push(shortened(word, left));
-    left -= std::min(left, word.size() + 1);
-  }
-  return words.text();
-}
-
-std::vector<std::string> command_of(const std::string& text) {
-  std::vector<std::string> words;
-  const auto json = base::parse_json(text);
-  if (!json || json->as_array() == nullptr) return words;
-  for (const base::Json& word : *json->as_array())
-    if (word.as_string() != nullptr) words.push_back(*word.as_string());
-  return words;
-}
-
 void insert(Database& database, std::int64_t run, std::int64_t process, const Sample& sample) {
-  database.run("INSERT OR REPLACE INTO samples VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)", run,
-               milliseconds(sample.seconds), process, sample.rss, sample.anon, sample.file,
-               sample.shmem, sample.swap, sample.pss, sample.live, sample.retained,
-               sample.minor_faults, milliseconds(sample.cpu_seconds));
+  sample_table().insert(database, run, {process, sample});
 }
 
 void insert(Database& database, std::int64_t run, const NumberedReading& bucket) {
-  const Reading& r = bucket.reading;
-  database.run(
-      "INSERT OR REPLACE INTO buckets VALUES"
-      "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-      run, bucket.process, milliseconds(r.seconds), milliseconds(r.until), r.count, r.rss.low,
-      r.rss.mean, r.rss.high, kLow(r.anon), kMean(r.anon), kHigh(r.anon), kLow(r.file),
-      kMean(r.file), kHigh(r.file), kLow(r.shmem), kMean(r.shmem), kHigh(r.shmem), kLow(r.swap),
-      kMean(r.swap), kHigh(r.swap), kLow(r.pss), kMean(r.pss), kHigh(r.pss), kLow(r.live),
-      kMean(r.live), kHigh(r.live), kLow(r.retained), kMean(r.retained), kHigh(r.retained),
-      r.held_low, r.minor_faults, milliseconds(r.cpu_seconds));
+  bucket_table().insert(database, run, bucket);
 }
 
-void insert(Database& database, std::int64_t run, const PlaceReading& place) {
-  const PlaceSample& now = place.now;
-  database.run("INSERT OR REPLACE INTO place VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", run,
-               milliseconds(now.seconds), milliseconds(place.until), place.count, place.used_low,
-               now.used, now.limit, whole(now.percent * 100), permyriad(now.pressure_some),
-               now.gpu_used, now.gpu_total, now.file_cache);
+void insert(Database& database, std::int64_t run, const PlaceReading& reading) {
+  place_table().insert(database, run, reading);
 }
 
-void insert(Database& database, std::int64_t run, const NumberedAction& numbered) {
-  const Action& action = numbered.action;
-  // Several of one reason within a millisecond are one row that counts them. Where another reason
-  // is there, the next millisecond is near enough: whose cleanup it was must stay true.
-  std::int64_t ms = milliseconds(action.seconds);
+void insert(Database& database, std::int64_t run, const NumberedAction& action) {
+  ActionRow row{milliseconds(action.action.seconds), action.process, action.action};
+  // Where another reason is there, the next millisecond is near enough: whose cleanup it was must
+  // stay true.
   do {
-    database.run(
-        "INSERT INTO actions VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
-        "ON CONFLICT DO UPDATE SET count = count + excluded.count, "
-        "rss_after = excluded.rss_after, returned = returned + excluded.returned, "
-        "anon_after = excluded.anon_after, live_after = excluded.live_after, "
-        "retained_after = excluded.retained_after, cost_us = cost_us + excluded.cost_us, "
-        "deep = max(deep, excluded.deep) WHERE reason = excluded.reason",
-        run, ms++, numbered.process, action.what, action.count, action.reason, action.rss_before,
-        action.rss_after, action.returned, action.anon_after, action.live_after,
-        action.retained_after, whole(action.cost_seconds * 1e6), action.deep);
+    action_table().insert(database, run, row);
+    ++row.ms;
   } while (!database.failed() && database.changed() == 0);
 }
 
 std::vector<NumberedReading> read_samples(Database& database, std::int64_t run, std::int64_t most) {
+  static const std::string query = sample_table().query("ORDER BY ms, process LIMIT ?");
   std::vector<NumberedReading> found;
-  database.each(
-      "SELECT process, ms, rss, anon, file, shmem, swap, pss, live, retained, minor_faults, cpu_ms "
-      "FROM samples WHERE run = ? ORDER BY ms, process LIMIT ?",
-      [&](const Row& row) {
-        Sample sample;
-        sample.seconds = seconds_of(row.integer(1));
-        sample.rss = row.count(2);
-        sample.anon = row.optional_count(3);
-        sample.file = row.optional_count(4);
-        sample.shmem = row.optional_count(5);
-        sample.swap = row.optional_count(6);
-        sample.pss = row.optional_count(7);
-        sample.live = row.optional_count(8);
-        sample.retained = row.optional_count(9);
-        sample.minor_faults = row.count(10);
-        sample.cpu_seconds = seconds_of(row.integer(11));
-        found.push_back({row.integer(0), reading_of(sample)});
-      },
-      run, most);
+  for (const SampleRow& row : sample_table().read(database, query, run, most))
+    found.push_back({row.process, reading_of(row.sample)});
   return found;
 }
 
 std::vector<NumberedReading> read_buckets(Database& database, std::int64_t run,
                                           std::int64_t process, std::int64_t from_ms,
                                           std::int64_t until_ms) {
-  std::vector<NumberedReading> found;
-  database.each(
-      "SELECT * FROM buckets WHERE run = ? AND process = ? AND ms >= ? AND ms < ? ORDER BY ms",
-      [&](const Row& row) {
-        Reading r;
-        r.seconds = seconds_of(row.integer(2));
-        r.until = std::max(seconds_of(row.integer(3)), r.seconds);
-        r.count = std::max<std::uint64_t>(row.count(4), 1);
-        r.rss = extent_at(row, 5).value_or(Extent{});
-        r.anon = extent_at(row, 8);
-        r.file = extent_at(row, 11);
-        r.shmem = extent_at(row, 14);
-        r.swap = extent_at(row, 17);
-        r.pss = extent_at(row, 20);
-        r.live = extent_at(row, 23);
-        r.retained = extent_at(row, 26);
-        r.held_low = row.optional_count(29);
-        r.minor_faults = row.count(30);
-        r.cpu_seconds = seconds_of(row.integer(31));
-        found.push_back({row.integer(1), r});
-      },
-      run, process, from_ms, until_ms);
+  static const std::string query =
+      bucket_table().query("AND process = ? AND ms >= ? AND ms < ? ORDER BY ms");
+  auto found = bucket_table().read(database, query, run, process, from_ms, until_ms);
+  for (NumberedReading& row : found) {
+    Reading& reading = row.reading;
+    reading.until = std::max(reading.until, reading.seconds);
+    if (reading.rss && reading.rss->high == 0) reading.rss.reset();
+  }
   return found;
 }
 
 std::vector<PlaceReading> read_place(Database& database, std::int64_t run, std::int64_t most) {
-  std::vector<PlaceReading> found;
-  database.each(
-      "SELECT * FROM place WHERE run = ? ORDER BY ms LIMIT ?",
-      [&](const Row& row) {
-        PlaceReading place;
-        place.now.seconds = seconds_of(row.integer(1));
-        place.until = std::max(seconds_of(row.integer(2)), place.now.seconds);
-        place.count = std::max<std::uint64_t>(row.count(3), 1);
-        place.used_low = row.count(4);
-        place.now.used = row.count(5);
-        place.now.limit = row.count(6);
-        place.now.percent = static_cast<double>(row.integer(7)) / 100;
-        if (!row.is_null(8)) place.now.pressure_some = static_cast<double>(row.integer(8)) / 100;
-        place.now.gpu_used = row.optional_count(9);
-        place.now.gpu_total = row.optional_count(10);
-        place.now.file_cache = row.optional_count(11);
-        found.push_back(place);
-      },
-      run, most);
+  static const std::string query = place_table().query("ORDER BY ms LIMIT ?");
+  auto found = place_table().read(database, query, run, most);
+  for (PlaceReading& row : found)
+    row.until = std::max(row.until, row.now.seconds);
   return found;
 }
 
 std::vector<NumberedAction> read_actions(Database& database, std::int64_t run, std::int64_t most) {
+  static const std::string query =
+      action_table().query("AND what = 'cleanup' ORDER BY ms, process LIMIT ?");
   std::vector<NumberedAction> found;
-  database.each(
-      "SELECT * FROM actions WHERE run = ? ORDER BY ms, process LIMIT ?",
-      [&](const Row& row) {
-        Action action;
-        action.seconds = seconds_of(row.integer(1));
-        action.what = row.text(3);
-        action.count = std::max<std::uint64_t>(row.count(4), 1);
-        action.reason = row.text(5);
-        action.rss_before = row.count(6);
-        action.rss_after = row.count(7);
-        action.returned = row.count(8);
-        action.anon_after = row.optional_count(9);
-        action.live_after = row.optional_count(10);
-        action.retained_after = row.optional_count(11);
-        action.cost_seconds = static_cast<double>(row.integer(12)) / 1e6;
-        action.deep = row.integer(13) != 0;
-        found.push_back({row.integer(2), std::move(action)});
-      },
-      run, most);
+  for (ActionRow& row : action_table().read(database, query, run, most)) {
+    row.action.seconds = seconds_of(row.ms);
+    found.push_back({row.process, row.action});
+  }
   return found;
 }
 

@@ -3,32 +3,20 @@
 
 #include <cstdint>
 #include <limits>
-#include <string>
 #include <vector>
 
 #include "record/database.h"
 #include "record/model.h"
 #include "record/reading.h"
+#include "record/values.h"
 
 namespace ebb::record {
 
 // How the structs of model.h stand in the tables: one function per table and direction. Failures
-// stick to the database. Times are stored in milliseconds, costs in microseconds, shares in
-// hundredths of a percent. Processes are numbered within their run, so that a sample names its
+// stick to the database. Processes are numbered within their run, so that a sample names its
 // process in a byte or two.
 
 inline constexpr std::int64_t kAllTime = std::numeric_limits<std::int64_t>::max();
-
-/// Seconds as stored: never negative, whatever is given.
-std::int64_t milliseconds(double seconds);
-double seconds_of(std::int64_t milliseconds);
-
-/// The beginning of `text`, at most `bytes` long, not cut within a character.
-std::string shortened(const std::string& text, std::size_t bytes);
-
-/// A command as a JSON array, cut after some thousand bytes, and back.
-std::string command_text(const std::vector<std::string>& command);
-std::vector<std::string> command_of(const std::string& text);
 
 /// A reading, an action with the number of its process, in one run.
 struct NumberedReading {

@@ -151,9 +151,10 @@ void RunFile::note_sample(const Sample& sample) {
     close_round_of_samples();
     sampled_.insert(sample.process);
   }
-  sum_rss_ = sum_rss_ - entry->rss + sample.rss;
-  entry->rss = sample.rss;
-  totals_.peak_process_rss = std::max(totals_.peak_process_rss, sample.rss);
+  const std::uint64_t rss = sample.memory.rss.value_or(0);
+  sum_rss_ = sum_rss_ - entry->rss + rss;
+  entry->rss = rss;
+  totals_.peak_process_rss = std::max(totals_.peak_process_rss, rss);
   ++totals_.samples;
 }
 
@@ -184,12 +185,13 @@ void RunFile::note(const Batch& batch) {
 
 bool RunFile::store_run() {
   const std::int64_t started = record::milliseconds(run_.started);
+  const std::string ending = fact::name_of(run_.ending);
   const std::uint64_t processes = static_cast<std::uint64_t>(next_number_ - 1) + totals_.refused;
   database_.run(
       "UPDATE runs SET ended = ?, exit_code = ?, signal = ?, ending = ?, seen = ?, last = ?, "
       "peak_rss = ?, peak_process_rss = ?, processes = ?, samples = ?, rounds = ?, lost = ? "
       "WHERE id = ? AND started = ? AND writer = ?",
-      milliseconds(run_.ended), run_.exit_code, run_.signal, run_.ending, now_ms(), totals_.last_ms,
+      milliseconds(run_.ended), run_.exit_code, run_.signal, ending, now_ms(), totals_.last_ms,
       totals_.peak_rss, totals_.peak_process_rss, processes, totals_.samples, totals_.rounds,
       totals_.lost, run_.id, started, writer_);
   if (database_.failed() || database_.changed() > 0) return !database_.failed();
@@ -204,7 +206,7 @@ bool RunFile::store_run() {
       id, shortened(run_.name, kLongestWord), command_text(run_.command),
       shortened(run_.role, kLongestWord), shortened(run_.allocator, kLongestWord),
       shortened(run_.host, kLongestWord), shortened(run_.version, kLongestWord), started,
-      milliseconds(run_.ended), run_.exit_code, run_.signal, run_.ending,
+      milliseconds(run_.ended), run_.exit_code, run_.signal, ending,
       record::milliseconds(run_.interval), run_.limit, writer_, now_ms(), totals_.last_ms,
       totals_.peak_rss, totals_.peak_process_rss, processes, totals_.samples, totals_.rounds,
       totals_.lost);
@@ -246,10 +248,7 @@ void RunFile::store(const Batch& batch) {
   }
   for (const Action& action : batch.actions) {
     if (const Entry* entry = entry_of(action.process, action.seconds)) {
-      Action kept = action;
-      kept.what = shortened(action.what, kLongestWord);
-      kept.reason = shortened(action.reason, kLongestWord);
-      insert(database_, run_.id, NumberedAction{entry->number, std::move(kept)});
+      insert(database_, run_.id, NumberedAction{entry->number, action});
     }
   }
   for (const Event& event : batch.events) {

@@ -56,7 +56,7 @@ RunSummary summary_of(const Row& row) {
   if (!row.is_null(8)) run.ended = seconds_of(row.integer(8));
   run.exit_code = optional_int(row, 9);
   run.signal = optional_int(row, 10);
-  run.ending = row.text(11);
+  run.ending = fact::run_end_from(row.text(11));
   run.interval = seconds_of(row.integer(12));
   run.limit = row.count(13);
   summary.state = state_of(run, row.text(14), seconds_of(row.integer(15)));

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/writer.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <atomic>
 #include <exception>
 #include <system_error>
@@ -12,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "base/signals_blocked.h"
 #include "base/text.h"
 #include "record/backlog.h"
 #include "record/run_file.h"
@@ -27,23 +25,6 @@ double now() {
   return base::seconds_between(0, base::system_clock().now_ns());
 }
 
-/// Keeps all signals away from a thread that is started meanwhile: they are for others, and a write
-/// past a limit on the size of files must be an error, not the end (SIGXFSZ).
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
-
 }  // namespace
 
 /// The thread with what it shares. All of SQLite happens on it.
@@ -54,7 +35,7 @@ class Writer::Thread : public std::enable_shared_from_this<Writer::Thread> {
 
   base::Status start() {
     try {
-      const SignalsBlocked blocked;
+      const base::SignalsBlocked blocked;
       std::thread([self = shared_from_this()] { self->work(); }).detach();
     } catch (const std::system_error& failure) {
       return base::error(base::Code::unavailable, "%s: no thread to write it: %s", path_.c_str(),
@@ -226,7 +207,7 @@ void Writer::add(Round round) {
   thread_->add([&](Backlog& backlog) { backlog.add(round); });
 }
 void Writer::add(Action action) {
-  thread_->add([&](Backlog& backlog) { backlog.add(std::move(action)); });
+  thread_->add([&](Backlog& backlog) { backlog.add(action); });
 }
 void Writer::add(Event event) {
   thread_->add([&](Backlog& backlog) { backlog.add(std::move(event)); });

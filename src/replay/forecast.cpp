@@ -18,9 +18,9 @@ bool depends_on_addresses(const Setup& setup) {
   return setup.profile.tie_break == cache::TieBreak::address && !setup.settings.expandable_segments;
 }
 
-std::string difference(const Workload& work, const Outcome& outcome) {
+/// How a replay of the recorded settings differs from the recording.
+std::string difference_of(const Workload& work, const Outcome& outcome) {
   const Recording& recording = work.recording;
-  if (outcome.events == recording.events) return "exact";
   const auto [ours, theirs] = std::mismatch(outcome.events.begin(), outcome.events.end(),
                                             recording.events.begin(), recording.events.end());
   const std::uint64_t where = theirs != recording.events.end() ? theirs->requests
@@ -54,6 +54,11 @@ std::uint64_t oom_position(const Outcome& outcome) {
 }
 
 }  // namespace
+
+std::string check_text(const Row& row) {
+  if (row.check == Check::exact) return "exact";
+  return row.check == Check::range ? "range" : row.difference;
+}
 
 cache::VersionProfile profile_for(const Workload& workload, const Circumstances& circumstances) {
   if (circumstances.profile) return *circumstances.profile;
@@ -93,8 +98,11 @@ base::Result<Row> forecast(const Workload& workload, const std::string& conf,
   row.outcome = replay(workload, setup);
   row.peak = {row.outcome.peak_reserved, row.outcome.peak_reserved};
   Range oom{oom_position(row.outcome), oom_position(row.outcome)};
-  row.check = row.is_recorded ? difference(workload, row.outcome) : "exact";
-  if (row.check == "exact" && !row.is_recorded && depends_on_addresses(setup)) {
+  if (row.is_recorded && row.outcome.events != workload.recording.events) {
+    row.check = Check::differs;
+    row.difference = difference_of(workload, row.outcome);
+  }
+  if (!row.is_recorded && depends_on_addresses(setup)) {
     setup.keep_events = setup.keep_curve = false;
     for (const Placement other : kTriedPlacements) {
       if (other == circumstances.placement) continue;
@@ -103,7 +111,7 @@ base::Result<Row> forecast(const Workload& workload, const std::string& conf,
       widen(row.peak, outcome.peak_reserved);
       widen(oom, oom_position(outcome));
     }
-    if (!row.peak.is_exact() || !oom.is_exact()) row.check = "range";
+    if (!row.peak.is_exact() || !oom.is_exact()) row.check = Check::range;
   }
   if (oom.low != cache::kUnlimited) row.oom_at = oom;
   if (!details) row.outcome.events.clear();

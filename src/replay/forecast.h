@@ -26,6 +26,14 @@ struct Range {
   bool is_exact() const { return low == high; }
 };
 
+/// What a row's numbers can be held against.
+enum class Check : std::uint8_t {
+  exact,    ///< as recorded; where nothing was, the same wherever the driver puts segments
+  range,    ///< differs from placement to placement
+  differs,  ///< the recorded settings came out otherwise than recorded
+  altered,  ///< of another job than the recorded one
+};
+
 /// One setting and what comes of it.
 struct Row {
   std::string conf;
@@ -38,9 +46,12 @@ struct Row {
   /// to the end.
   std::optional<Range> oom_at;
   bool is_recorded = false;  ///< the recorded settings: `check` compares with the recording
-  /// "exact", "range", or how the recorded settings came out otherwise than recorded.
-  std::string check;
+  Check check = Check::exact;
+  std::string difference;  ///< in words, where the check is `differs` or `altered`
 };
+
+/// "exact", "range", or the difference: what tables and JSON say.
+std::string check_text(const Row& row);
 
 /// What is taken from the recording where the circumstances leave it open.
 cache::VersionProfile profile_for(const Workload& workload, const Circumstances& circumstances);

@@ -85,14 +85,15 @@ base::Json replay_json(const std::vector<Job>& jobs, const std::vector<std::vect
 base::Json tune_json(const std::vector<Job>& jobs, const TuneResult& result) {
   base::Json all = base::Json::array();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    base::Json one = to_json(result, i);
+    base::Json one = to_json(result, result.jobs[i]);
     one.set("trace", trace_json(jobs[i]));
     all.push(std::move(one));
   }
   return first_of(std::move(all));
 }
 
-base::Json doctor_json(const std::vector<Job>& jobs, const std::vector<Diagnosis>& diagnoses) {
+base::Json doctor_json(const std::vector<Job>& jobs,
+                       const std::vector<SnapshotDiagnosis>& diagnoses) {
   base::Json all = base::Json::array();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     base::Json one = to_json(diagnoses[i]);

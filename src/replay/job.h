@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/option.h"
 #include "base/result.h"
-#include "replay/doctor.h"
+#include "replay/doctor/doctor.h"
 #include "replay/forecast.h"
-#include "replay/tuner.h"
+#include "replay/tune/tuner.h"
 #include "trace/snapshot_reader.h"
 
 namespace ebb::replay {
@@ -23,6 +24,17 @@ struct Job {
   int device = 0;
   Workload workload;
 };
+
+/// What `ebb replay`, `ebb tune` and `ebb doctor` and their calls are all asked with.
+struct JobOptions {
+  std::optional<std::uint64_t> cap;  ///< bytes that the process may take on the device
+  std::string torch_version;         ///< "": as recorded
+  std::string driver_model = "recorded";
+  std::optional<int> device;
+};
+base::Options options_of(JobOptions& options);
+/// Code::bad_input for a version or a model that there is not.
+base::Result<Circumstances> circumstances_of(const JobOptions& options);
 
 /// Reads a snapshot: all devices that have a history, or the one asked for. `limit` is the byte
 /// limit of the circumstances, where it is known.
@@ -39,6 +51,7 @@ base::Result<std::vector<Row>> forecast_all(const Job& job, const std::vector<st
 /// one item per job.
 base::Json replay_json(const std::vector<Job>& jobs, const std::vector<std::vector<Row>>& rows);
 base::Json tune_json(const std::vector<Job>& jobs, const TuneResult& result);
-base::Json doctor_json(const std::vector<Job>& jobs, const std::vector<Diagnosis>& diagnoses);
+base::Json doctor_json(const std::vector<Job>& jobs,
+                       const std::vector<SnapshotDiagnosis>& diagnoses);
 
 }  // namespace ebb::replay

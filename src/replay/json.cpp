@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.h"
 #include "cache/failure.h"
+#include "cache/stats_keys.h"
 #include "replay/forecast.h"
 
 namespace ebb::replay {
@@ -46,7 +47,7 @@ base::Json to_json(const Row& row) {
       {"retries", outcome.retries},
       {"driver_calls", outcome.calls.total()},
       {"driver_seconds", outcome.calls.seconds},
-      {"check", row.check},
+      {"check", check_text(row)},
       {"is_recorded", row.is_recorded},
       {"oom", oom_json(row)},
       {"rescued_requests", outcome.rescued},
@@ -57,7 +58,8 @@ base::Json to_json(const Row& row) {
   }
   json.set("segment_events", std::move(events));
   base::Json stats = base::Json::object();
-  for (const auto& [key, value] : outcome.stats) {
+  for (const auto& [key, value] :
+       cache::memory_stats(outcome.stats, outcome.private_reserved, row.profile)) {
     stats.set(key, value);
   }
   json.set("memory_stats", std::move(stats));

@@ -243,8 +243,8 @@ class Run final : public cache::CompletionSource {
     outcome_.retries = static_cast<std::uint64_t>(core_->stats().num_alloc_retries);
     outcome_.calls = driver_.calls();
     outcome_.requests = driver_.requests;
-    outcome_.stats =
-        cache::memory_stats(core_->stats(), core_->private_reserved(), core_->profile());
+    outcome_.stats = core_->stats();
+    outcome_.private_reserved = core_->private_reserved();
     outcome_.events = driver_.events();
     if (setup_.keep_curve) sample();
     if (setup_.keep_segments) {

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "cache/snapshot.h"
-#include "cache/stats_keys.h"
+#include "cache/stats.h"
 #include "replay/placement.h"
 #include "replay/replay_driver.h"
 #include "replay/workload.h"
@@ -61,7 +62,8 @@ struct Outcome {
   std::uint64_t rescued = 0;  ///< requests that failed in the recording and do not here
   bool abandoned = false;
   std::uint64_t requests = 0;  ///< replayed, to the end or to the first unrecorded failure
-  cache::StatsTable stats;
+  cache::Stats stats;          ///< at the end
+  std::map<cache::PoolId, cache::PooledCounter> private_reserved;  ///< likewise
   std::vector<SegmentEvent> events;
   std::vector<CurvePoint> curve;
   std::vector<cache::SnapshotSegment> segments;  ///< at the end

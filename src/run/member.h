@@ -4,8 +4,10 @@
 #include <optional>
 #include <string>
 
+#include "fact/process_sample.h"
 #include "keep/cleanup_policy.h"
 #include "record/model.h"
+#include "run/answer_watch.h"
 #include "sense/process.h"
 #include "wire/channel.h"
 
@@ -14,8 +16,10 @@ namespace ebb::run {
 /// One process of the job, as the supervisor knows it. Seconds are since the run began.
 struct Member {
   record::Process about;
-  sense::ProcessReading reading;     ///< the last one
-  std::optional<std::uint64_t> pss;  ///< measured since the last sample
+  sense::ProcessReading reading;  ///< the last one
+  /// pss, live and retained are read at times of their own: what came since the last sample goes
+  /// into the next.
+  fact::ProcessSample for_next_sample;
 
   // The agent in it, once it has said hello.
   std::optional<wire::Channel> channel;
@@ -23,9 +27,9 @@ struct Member {
   keep::CleanupPolicy policy;
   double agent_since = 0;
   double next_read = 0;
-  bool is_cleaning = false;              ///< a cleanup was asked for and has not been answered
-  bool is_read = false;                  ///< a reading was asked for and has not arrived yet
-  std::optional<wire::Reading> unsaved;  ///< arrived since the last sample, saved with the next
+  bool awaits_reading = false;  ///< one was asked for and has not arrived
+  bool awaits_cleanup = false;  ///< one was asked for and has not been reported
+  AnswerWatch answers;
 
   record::ProcessKey key() const { return about.key(); }
   /// Seconds on the policy's clock.

@@ -31,8 +31,8 @@ class Place {
   std::string text() const;
   std::uint64_t limit() const { return limit_; }
 
-  /// How often the kernel killed for want of memory since the first reading: in the job's group, or
-  /// where that is not told on the machine.
+  /// How often the kernel killed because memory ran out since the first reading: in the job's
+  /// group, or where that is not told on the machine.
   std::uint64_t kills();
 
   /// Wakes poll() with POLLPRI when tasks stand still; -1 where the kernel tells nothing.

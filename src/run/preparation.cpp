@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/preparation.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <climits>
 
+#include "base/program.h"
 #include "base/text.h"
 
 extern char** environ;
@@ -67,22 +65,9 @@ base::Result<std::vector<keep::EnvironmentVariable>> recommended(const Options& 
 }  // namespace
 
 base::Result<std::string> agent_folder() {
-  char self[PATH_MAX];
-  const ssize_t length = ::readlink("/proc/self/exe", self, sizeof self);
-  if (length <= 0) return base::system_error(errno, "cannot tell where this program lies");
-  const std::string path(self, static_cast<std::size_t>(length));
-  const std::string here = path.substr(0, path.rfind('/'));
-  // As built, as installed, and in a Python package.
-  for (const char* folder : {"/../lib/ebb", "/../" EBB_LIBRARY_FOLDER "/ebb", "/agent"}) {
-    char resolved[PATH_MAX];
-    const std::string candidate = here + folder;
-    if (::access((candidate + "/" + kAgentName).c_str(), R_OK) == 0 &&
-        ::realpath(candidate.c_str(), resolved) != nullptr) {
-      return std::string(resolved);
-    }
-  }
-  return base::error(base::Code::unavailable, "%s is not beside %s: expected it in ../lib/ebb",
-                     kAgentName, path.c_str());
+  const auto agent = base::file_of_program(kAgentName, {"agent"});  // there in a Python package
+  if (!agent) return agent.error();
+  return agent->substr(0, agent->rfind('/'));
 }
 
 base::Result<Preparation> prepare(const Options& options, const std::string& socket,

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "heap/host_allocator.h"
+#include "run/samples.h"
 #include "sense/process.h"
 
 namespace ebb::run {
@@ -31,19 +32,10 @@ double SelfRecord::now() const {
 void SelfRecord::sample(const Round* round) {
   const auto reading = sense::read_process();
   if (!reading) return;
-  record::Sample sample;
-  sample.process = process_;
-  sample.seconds = now();
-  sample.rss = reading->rss;
-  sample.anon = reading->anon;
-  sample.file = reading->file;
-  sample.shmem = reading->shmem;
-  sample.swap = reading->swap;
-  sample.minor_faults = reading->minor_faults;
-  sample.cpu_seconds = reading->cpu_seconds;
+  record::Sample sample = sample_of(*reading, process_, now());
   if (round != nullptr) {
-    sample.live = round->live;
-    sample.retained = round->retained;
+    sample.memory.live = round->memory.live;
+    sample.memory.retained = round->memory.retained;
   }
   journal_.add(sample);
 }
@@ -51,38 +43,21 @@ void SelfRecord::sample(const Round* round) {
 void SelfRecord::add(const Round& round) {
   if (journal_.run_id() == 0) return;
   if (round.returned > 0) {
-    record::Action action;
-    action.process = process_;
-    action.seconds = now();
-    action.what = "cleanup";
-    action.reason = "round";
-    action.returned = round.returned;
-    action.rss_before = round.rss + round.returned;
-    action.rss_after = round.rss;
-    action.live_after = round.live;
-    action.retained_after = round.retained;
-    journal_.add(action);
+    fact::Cleanup cleanup;
+    cleanup.trigger = fact::Trigger::round;
+    cleanup.returned = round.returned;
+    if (round.memory.rss) cleanup.before.rss = *round.memory.rss + round.returned;
+    cleanup.after = round.memory;
+    journal_.add(record::Action{process_, now(), cleanup});
   }
   sample(&round);
   journal_.add(record::Round{process_, now(), round.number});
   journal_.check();
 }
 
-void SelfRecord::add(const keep::CleanupReport& cleanup) {
+void SelfRecord::add(const fact::Cleanup& cleanup) {
   if (journal_.run_id() == 0) return;
-  record::Action action;
-  action.process = process_;
-  action.seconds = now();
-  action.what = "cleanup";
-  action.reason = "job";
-  action.rss_before = cleanup.before.rss;
-  action.rss_after = cleanup.after.rss;
-  action.returned = cleanup.returned;
-  action.live_after = cleanup.after.live;
-  action.retained_after = cleanup.after.retained;
-  action.cost_seconds = cleanup.seconds;
-  action.deep = cleanup.depth == heap::Depth::deep;
-  journal_.add(action);
+  journal_.add(record::Action{process_, now(), cleanup});
   sample(nullptr);
 }
 
@@ -90,11 +65,11 @@ void SelfRecord::warn(const std::string& line) {
   journal_.add(record::Event{now(), "warn", line, process_});
 }
 
-void SelfRecord::end(int exit_code, const std::string& ending) {
+void SelfRecord::end(int exit_code) {
   journal_.process_ended(process_, now());
   run_.ended = run_.started + now();
   run_.exit_code = exit_code;
-  run_.ending = ending;
+  run_.ending = fact::RunEnd::exit;
   journal_.end(run_);
 }
 

@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
-#include "keep/cleanup.h"
+#include "fact/cleanup.h"
 #include "run/journal.h"
 
 namespace ebb::run {
@@ -14,12 +13,10 @@ namespace ebb::run {
 /// round for each round, what cleanups returned, how it ended. Not thread-safe.
 class SelfRecord {
  public:
-  /// Memory at the end of a round, in bytes.
+  /// Memory at the end of a round.
   struct Round {
     std::uint64_t number = 0;
-    std::uint64_t rss = 0;
-    std::optional<std::uint64_t> live;
-    std::optional<std::uint64_t> retained;
+    fact::ProcessSample memory;
     std::uint64_t returned = 0;  ///< by cleanups after it
   };
 
@@ -28,10 +25,9 @@ class SelfRecord {
 
   void add(const Round& round);
   /// A cleanup after the last round.
-  void add(const keep::CleanupReport& cleanup);
+  void add(const fact::Cleanup& cleanup);
   void warn(const std::string& line);
-  /// `ending` as record::Run has it.
-  void end(int exit_code, const std::string& ending);
+  void end(int exit_code);
 
   /// 0 where nothing is recorded.
   std::int64_t run_id() const { return journal_.run_id(); }

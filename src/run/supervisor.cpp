@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/text.h"
@@ -85,10 +86,12 @@ Summary Supervisor::run() {
     if (point.seconds >= end / 2) second_half.push_back(point.value);
   if (!second_half.empty())
     summary_.steady_rss = static_cast<std::uint64_t>(trend::median(second_half));
-  summary_.how = ending_->signal ? "signal" : "exit";
+  summary_.how = ending_->signal ? fact::RunEnd::signal : fact::RunEnd::exit;
   watch_kills(end);
-  if (stopped_at_) summary_.how = "stopped";
-  if (ending_->signal == SIGKILL && kills_ > 0 && !killed_) summary_.how = "out_of_memory";
+  if (stopped_at_) summary_.how = fact::RunEnd::stopped;
+  if (ending_->signal == SIGKILL && kills_ > 0 && !killed_)
+    summary_.how = fact::RunEnd::out_of_memory;
+  accept_agents();  // what a child said last may still be unread
   scan(end);
   for (const auto& [pid, member] : members_) {
     if (sense::read_process(pid)) ++summary_.left_running;
@@ -122,7 +125,7 @@ void Supervisor::wait(double until) {
     place_.forget_pressure();
   } else if (sources[2].revents != 0) {
     next_tick_ = now();
-    if (level_ == sense::MemoryLevel::normal) squeeze(wire::Reason::pressure, now());
+    if (level_ == sense::MemoryLevel::normal) squeeze(fact::Trigger::pressure, now());
   }
   if (sources[0].revents != 0) take_signals();
 }
@@ -153,6 +156,8 @@ void Supervisor::tick() {
   const double seconds = now();
   if (seconds >= next_scan_) scan(seconds);
   if (seconds >= next_pss_) measure_pss(seconds);
+  // No more than it should have been: where the machine slept, nobody could answer.
+  const double elapsed = std::min(seconds - std::exchange(last_tick_, seconds), 2 * interval());
   std::uint64_t together = 0;
   std::vector<pid_t> gone;
   for (auto& [pid, member] : members_) {
@@ -162,6 +167,7 @@ void Supervisor::tick() {
     }
     together += member.reading.rss;
     ask_reading(member, seconds);
+    watch_silence(member, elapsed, seconds);
   }
   for (const pid_t pid : gone)
     forget(pid, seconds);
@@ -194,7 +200,7 @@ void Supervisor::watch_level(double seconds) {
       critical_since_ = seconds;
       squeezed_since_ = false;
     }
-    squeeze(wire::Reason::critical, seconds);
+    squeeze(fact::Trigger::critical, seconds);
     if (options_.on_critical == OnCritical::stop) stop_job(seconds);
   }
   if (stopped_at_ && !killed_ && seconds - *stopped_at_ >= options_.grace_seconds) {
@@ -209,10 +215,10 @@ void Supervisor::watch_kills(double seconds) {
   const std::uint64_t kills = place_.kills();
   if (kills <= kills_) return;
   kills_ = kills;
-  journal_.say({seconds, "oom_kill", "the kernel killed a process for want of memory", {}});
+  journal_.say({seconds, "oom_kill", "the kernel killed a process because memory ran out", {}});
 }
 
-void Supervisor::squeeze(wire::Reason why, double seconds) {
+void Supervisor::squeeze(fact::Trigger why, double seconds) {
   for (auto& [pid, member] : members_) {
     if (member.channel && member.is_controllable)
       ask_cleanup(member, member.policy.squeezed(member.age(seconds), why));
@@ -224,10 +230,11 @@ void Supervisor::stop_job(double seconds) {
   // Once everybody who can clean up has done so, and it did not help. An agent needs a moment to
   // connect, and one that does not answer is not waited for.
   const double waited = seconds - *critical_since_;
-  const bool is_cleaning = std::any_of(members_.begin(), members_.end(),
-                                       [](const auto& entry) { return entry.second.is_cleaning; });
+  const bool awaits_cleanup = std::any_of(members_.begin(), members_.end(), [](const auto& entry) {
+    return entry.second.awaits_cleanup;
+  });
   const bool is_done = squeezed_since_ || preparation_.agent.empty() || waited >= kAgentSeconds;
-  if ((is_cleaning || !is_done) && waited < kCleaningSeconds) return;
+  if ((awaits_cleanup || !is_done) && waited < kCleaningSeconds) return;
   stopped_at_ = seconds;
   journal_.say({seconds, "stop", "memory stays at " + place_.text() + ": stopping the job", {}});
   for (const auto& [pid, member] : members_)

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "fact/run_end.h"
 #include "run/journal.h"
 #include "run/launch.h"
 #include "run/member.h"
@@ -24,7 +25,7 @@ namespace ebb::run {
 /// What a run came to.
 struct Summary {
   Ending ending;
-  std::string how;  ///< "exit", "signal", "out_of_memory" or "stopped"
+  fact::RunEnd how = fact::RunEnd::unknown;
   double seconds = 0;
   std::uint64_t peak_rss = 0;    ///< of all processes together
   std::uint64_t steady_rss = 0;  ///< the same, the median of the second half
@@ -71,13 +72,18 @@ class Supervisor {
   void note_left(pid_t pid, double seconds);
   void hear(Member& member);
   void handle(Member& member, const wire::Message& message, double seconds);
+  void take(Member& member, const wire::Reading& reading, double seconds);
+  void take(Member& member, const wire::Round& round, double seconds);
+  void take(Member& member, fact::Cleanup cleanup, double seconds);
   void ask_reading(Member& member, double seconds);
-  void ask_cleanup(Member& member, std::optional<wire::Reason> reason);
+  void ask_cleanup(Member& member, std::optional<fact::Trigger> trigger);
+  void heard_from(Member& member, double seconds);
+  void watch_silence(Member& member, double elapsed, double seconds);
   void drop(Member& member);
 
   // Thresholds.
   void watch_level(double seconds);
-  void squeeze(wire::Reason why, double seconds);
+  void squeeze(fact::Trigger why, double seconds);
   void stop_job(double seconds);
   void watch_kills(double seconds);
 
@@ -96,6 +102,7 @@ class Supervisor {
   Place place_;
 
   double next_tick_ = 0;
+  double last_tick_ = 0;
   double next_scan_ = 0;
   double next_pss_ = 0;
   double tick_cost_ = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "run/samples.h"
 #include "run/supervisor.h"
 #include "sense/process_tree.h"
 
@@ -61,26 +62,16 @@ bool Supervisor::look_at(Member& member, double seconds) {
   // While a process ends, its memory goes first: that is no reading of its work.
   if (reading->virtual_size == 0) return true;
   member.reading = *std::move(reading);
-  record::Sample sample;
-  sample.process = member.key();
-  sample.seconds = seconds;
-  sample.rss = member.reading.rss;
-  sample.anon = member.reading.anon;
-  sample.file = member.reading.file;
-  sample.shmem = member.reading.shmem;
-  sample.swap = member.reading.swap;
-  sample.minor_faults = member.reading.minor_faults;
-  sample.cpu_seconds = member.reading.cpu_seconds;
-  sample.pss = std::exchange(member.pss, std::nullopt);
-  if (member.unsaved) {
-    if ((member.unsaved->known & wire::kKnowsLive) != 0) sample.live = member.unsaved->live;
-    if ((member.unsaved->known & wire::kKnowsRetained) != 0)
-      sample.retained = member.unsaved->retained;
-    member.unsaved.reset();
-  }
+  record::Sample sample = sample_of(member.reading, member.key(), seconds);
+  const fact::ProcessSample rest = std::exchange(member.for_next_sample, {});
+  sample.memory.pss = rest.pss;
+  sample.memory.live = rest.live;
+  sample.memory.retained = rest.retained;
   journal_.add(sample);
   if (member.channel && member.is_controllable) {
-    ask_cleanup(member, member.policy.sampled(member.age(seconds), member.reading.rss, {}));
+    fact::ProcessSample now;  // what the allocator said is known to the policy already
+    now.rss = sample.memory.rss;
+    ask_cleanup(member, member.policy.sampled(member.age(seconds), now));
   }
   return true;
 }
@@ -91,7 +82,7 @@ void Supervisor::measure_pss(double seconds) {
   for (auto& [pid, member] : members_) {
     const auto exact = sense::read_process_exact(pid);
     if (!exact || exact->start_ticks != member.about.start) continue;
-    member.pss = exact->pss;
+    member.for_next_sample.pss = exact->pss;
   }
   const double cost = base::seconds_between(start, base::thread_cpu_clock().now_ns());
   next_pss_ = seconds + std::max(kPssEverySeconds, pause_after(cost));
@@ -122,7 +113,9 @@ void Supervisor::accept_agents() {
     member->policy = {};
     member->agent_since = seconds;
     member->next_read = seconds;
-    member->is_read = false;
+    member->awaits_reading = false;
+    member->awaits_cleanup = false;
+    member->answers = {};
     member->channel.emplace(std::move(stranger));
     journal_.add(member->about);
   }
@@ -130,11 +123,12 @@ void Supervisor::accept_agents() {
 }
 
 void Supervisor::note_left(pid_t pid, double seconds) {
-  const Member* member = find_or_add(pid, seconds);
-  if (member == nullptr) return;
+  const Member* member = find_or_add(pid, seconds);  // none where it has ended meanwhile
   const std::string line = "process " + std::to_string(pid) +
                            " runs without Ebb: it was forked while a lock of Ebb's was held";
-  journal_.add(record::Event{seconds, "agent", line, member->key()});
+  std::optional<record::ProcessKey> process;
+  if (member != nullptr) process = member->key();
+  journal_.add(record::Event{seconds, "agent", line, process});
   // A pool may start many.
   if (!std::exchange(told_left_, true)) journal_.note(line);
 }
@@ -150,71 +144,100 @@ void Supervisor::hear(Member& member) {
 
 void Supervisor::handle(Member& member, const wire::Message& message, double seconds) {
   if (const auto* reading = std::get_if<wire::Reading>(&message)) {
-    member.is_read = false;
-    member.unsaved = *reading;
-    member.next_read = seconds + std::max(interval(), reading->cost_seconds / kShareForReading);
-    const bool told = (reading->known & wire::kKnowsRetained) != 0;
-    if (!told) member.policy.tells_nothing();
-    if (told && member.is_controllable) {
-      ask_cleanup(member,
-                  member.policy.sampled(member.age(seconds), reading->rss, reading->retained));
-    }
+    take(member, *reading, seconds);
   } else if (const auto* round = std::get_if<wire::Round>(&message)) {
-    journal_.add(record::Round{member.key(), seconds, round->number});
-    const auto rss = sense::read_rss_fast(member.about.pid);
-    if (rss && member.is_controllable)
-      ask_cleanup(member, member.policy.round_done(member.age(seconds), *rss));
-  } else if (const auto* done = std::get_if<wire::Cleaned>(&message)) {
-    member.policy.cleaned(member.age(seconds), *done);
-    member.is_cleaning = false;
-    if (done->reason == wire::Reason::critical) squeezed_since_ = true;
-    ++summary_.cleanups;
-    summary_.returned += done->returned;
-    summary_.cleanup_seconds += done->cost_seconds;
-    record::Action action;
-    action.process = member.key();
-    action.seconds = seconds;
-    action.what = "cleanup";
-    action.reason = wire::name_of(done->reason);
-    action.rss_before = done->rss_before;
-    action.rss_after = done->rss_after;
-    action.returned = done->returned;
-    if (const auto after = sense::read_process(member.about.pid)) action.anon_after = after->anon;
-    if ((done->known & wire::kKnowsLive) != 0) action.live_after = done->live_after;
-    if ((done->known & wire::kKnowsRetained) != 0) action.retained_after = done->retained_after;
-    action.cost_seconds = done->cost_seconds;
-    action.deep = done->deep != 0;
-    journal_.add(action);
+    take(member, *round, seconds);
+  } else if (const auto* cleanup = std::get_if<fact::Cleanup>(&message)) {
+    take(member, *cleanup, seconds);
   }
+}
+
+void Supervisor::take(Member& member, const wire::Reading& reading, double seconds) {
+  member.awaits_reading = false;
+  heard_from(member, seconds);
+  member.for_next_sample.live = reading.memory.live;
+  member.for_next_sample.retained = reading.memory.retained;
+  member.next_read = seconds + std::max(interval(), reading.cost_seconds / kShareForReading);
+  if (!reading.memory.retained) {
+    member.policy.tells_nothing();
+  } else if (member.is_controllable) {
+    ask_cleanup(member, member.policy.sampled(member.age(seconds), reading.memory));
+  }
+}
+
+void Supervisor::take(Member& member, const wire::Round& round, double seconds) {
+  journal_.add(record::Round{member.key(), seconds, round.number});
+  const auto rss = sense::read_rss_fast(member.about.pid);
+  if (rss && member.is_controllable)
+    ask_cleanup(member, member.policy.round_done(member.age(seconds), *rss));
+}
+
+void Supervisor::take(Member& member, fact::Cleanup cleanup, double seconds) {
+  member.policy.cleaned(member.age(seconds), cleanup);
+  member.awaits_cleanup = false;
+  heard_from(member, seconds);
+  if (cleanup.trigger == fact::Trigger::critical) squeezed_since_ = true;
+  ++summary_.cleanups;
+  summary_.returned += cleanup.returned;
+  summary_.cleanup_seconds += cleanup.seconds;
+  if (const auto now = sense::read_process(member.about.pid)) cleanup.after.anon = now->anon;
+  journal_.add(record::Action{member.key(), seconds, cleanup});
 }
 
 void Supervisor::ask_reading(Member& member, double seconds) {
   // Half an interval early rather than a whole one late.
-  if (!member.channel || member.is_read || seconds + interval() / 2 < member.next_read) return;
+  if (!member.channel || member.awaits_reading || seconds + interval() / 2 < member.next_read)
+    return;
   wire::Read ask;
   ask.pressure = level_ == sense::MemoryLevel::critical ? 1 : 0;
-  member.is_read = static_cast<bool>(member.channel->send(ask));
+  member.awaits_reading = static_cast<bool>(member.channel->send(ask));
+  if (member.awaits_reading) member.answers.asked();
 }
 
-void Supervisor::ask_cleanup(Member& member, std::optional<wire::Reason> reason) {
-  if (!reason) return;
-  const bool critical = *reason == wire::Reason::critical;
-  const bool at_round = *reason == wire::Reason::round;
+void Supervisor::ask_cleanup(Member& member, std::optional<fact::Trigger> trigger) {
+  if (!trigger) return;
+  const bool critical = *trigger == fact::Trigger::critical;
+  const bool at_round = *trigger == fact::Trigger::round;
   wire::Clean ask;
-  ask.reason = *reason;
+  ask.trigger = *trigger;
   ask.collect = critical || at_round ? 1 : 0;
   const bool device = options_.role && keep::defaults_of(*options_.role).cuda_empty_cache;
   ask.device_caches = critical || (at_round && device) ? 1 : 0;
   ask.pressure = level_ == sense::MemoryLevel::critical ? 1 : 0;
-  member.is_cleaning = static_cast<bool>(member.channel->send(ask));
-  if (!member.is_cleaning) member.policy.forget_question();
+  member.awaits_cleanup = static_cast<bool>(member.channel->send(ask));
+  if (!member.awaits_cleanup) return member.policy.forget_question();
+  member.answers.asked();
+}
+
+void Supervisor::heard_from(Member& member, double seconds) {
+  const bool owes = member.awaits_reading || member.awaits_cleanup;
+  if (member.answers.answered(owes) != AnswerWatch::Change::back) return;
+  journal_.say({seconds, "agent",
+                "the agent of process " + std::to_string(member.about.pid) + " answers again",
+                member.key()});
+}
+
+void Supervisor::watch_silence(Member& member, double elapsed, double seconds) {
+  if (!member.channel) return;
+  const AnswerWatch::Change change = member.answers.passed(elapsed, member.reading.can_run());
+  const std::string who = "the agent of process " + std::to_string(member.about.pid);
+  if (change == AnswerWatch::Change::silent) {
+    journal_.say({seconds, record::kSilent,
+                  who + " does not answer: what its heap holds is not known meanwhile",
+                  member.key()});
+  } else if (change == AnswerWatch::Change::lost) {
+    journal_.say({seconds, record::kSilent,
+                  who + " has not answered for a minute and is left alone", member.key()});
+    drop(member);
+  }
 }
 
 void Supervisor::drop(Member& member) {
   member.channel.reset();
   member.policy.forget_question();
-  member.is_read = false;
-  member.is_cleaning = false;
+  member.awaits_reading = false;
+  member.awaits_cleanup = false;
+  member.answers = {};
 }
 
 }  // namespace ebb::run

@@ -12,7 +12,7 @@
 
 namespace ebb::sense {
 
-/// How long tasks stood still for want of memory: percent of time over the last 10, 60 and 300
+/// How long tasks waited for memory: percent of time over the last 10, 60 and 300
 /// seconds, and microseconds in all.
 struct Stall {
   double avg10 = 0;

@@ -65,6 +65,7 @@ ProcessReading reading_of(const StatusText& status, const StatText& stat) {
   ProcessReading reading;
   reading.pid = status.pid;
   reading.parent = stat.parent;
+  reading.state = status.state;
   reading.start_ticks = stat.start_ticks;
   reading.cpu_seconds =
       static_cast<double>(stat.cpu_ticks) / static_cast<double>(::sysconf(_SC_CLK_TCK));
@@ -91,6 +92,12 @@ Result<std::uint64_t> read_rss_fast(pid_t pid, const Roots& roots) {
   const auto pages = parse_statm(*text, roots.process(pid) + "/statm");
   if (!pages) return pages.error();
   return *pages * page_size();
+}
+
+std::optional<std::uint64_t> rss_now() {
+  const auto rss = read_rss_fast();
+  if (!rss) return std::nullopt;
+  return *rss;
 }
 
 Result<ProcessReading> read_process(pid_t pid, const Roots& roots) {

@@ -19,6 +19,7 @@ namespace ebb::sense {
 struct ProcessReading {
   pid_t pid = 0;
   pid_t parent = 0;
+  char state = '?';                ///< the kernel's letter: R, S, D, T, t, Z, …
   std::uint64_t start_ticks = 0;   ///< since boot: with the pid it names one process for ever
   double cpu_seconds = 0;          ///< user and system
   std::uint64_t rss = 0;           ///< 0 for a kernel thread
@@ -37,6 +38,9 @@ struct ProcessReading {
   std::optional<std::uint64_t> pss;  ///< rss with shared pages divided by their sharers; exact only
   std::optional<std::uint64_t> uss;  ///< what would be free if it ended now; exact only
   std::optional<std::uint64_t> anon_huge;  ///< in huge pages; exact only
+
+  /// Whether it can run: neither stopped, by a signal or a debugger, nor dead.
+  bool can_run() const { return state != 'T' && state != 't' && state != 'Z' && state != 'X'; }
 };
 
 // Failures of all readings below, one line each: Code::not_found when there is no such process or
@@ -45,6 +49,9 @@ struct ProcessReading {
 
 /// rss alone, from statm; a few microseconds. For many readings keep an RssMeter.
 base::Result<std::uint64_t> read_rss_fast(pid_t pid = kSelf, const Roots& roots = {});
+
+/// rss of this process now; nothing where it cannot be read. Keeps no descriptor.
+std::optional<std::uint64_t> rss_now();
 
 /// Everything in status and stat; some ten microseconds at any size of the process.
 base::Result<ProcessReading> read_process(pid_t pid = kSelf, const Roots& roots = {});

@@ -16,7 +16,7 @@ constexpr std::size_t kSnapshotColumn = 12;
 
 }  // namespace
 
-std::string diagnosis_text(const replay::Job& job, const replay::Diagnosis& diagnosis,
+std::string diagnosis_text(const replay::Job& job, const replay::SnapshotDiagnosis& diagnosis,
                            const term::Style& style) {
   std::string text =
       job.name + "\n\n" + text_of(verdict_lines(card_of(diagnosis), kSnapshotColumn, style));
@@ -31,7 +31,7 @@ std::string comparison_text(const std::string& here, const std::string& there,
                             const replay::Comparison& comparison, const term::Style& style) {
   std::string text = here + " against " + there + "\n\n";
   text += "verdict     " +
-          style.paint(replay::name_of(comparison.verdict), colour_of(tone_of(comparison.verdict))) +
+          style.paint(fact::name_of(comparison.verdict), colour_of(tone_of(comparison.verdict))) +
           "\n            " + comparison.headline + "\n\n";
   term::Table table(
       {{"change"}, {"here"}, {"there"}, {"blocks"}, {"allocated at", term::Align::left}});

@@ -3,14 +3,14 @@
 
 #include <string>
 
-#include "replay/comparison.h"
+#include "replay/doctor/comparison.h"
 #include "replay/job.h"
 #include "term/style.h"
 
 namespace ebb::show {
 
 /// A recorded job's verdict, and who holds what was live then.
-std::string diagnosis_text(const replay::Job& job, const replay::Diagnosis& diagnosis,
+std::string diagnosis_text(const replay::Job& job, const replay::SnapshotDiagnosis& diagnosis,
                            const term::Style& style);
 
 /// What grew from the snapshot `there` to the snapshot `here`.

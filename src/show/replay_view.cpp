@@ -38,27 +38,25 @@ double percent_above(std::uint64_t value, std::uint64_t bound) {
   return bound == 0 ? 0 : 100 * (static_cast<double>(value) / static_cast<double>(bound) - 1);
 }
 
-std::string tuned_job_text(const replay::Job& job, const replay::TuneResult& result, std::size_t i,
+std::string tuned_job_text(const replay::Job& job, const replay::TunedJob& tuned,
                            const term::Style& style) {
-  const replay::Outcome& best = result.best[i].outcome;
-  std::string text =
-      "\n" + job.name + "\n\n" + rows_text(result.rows[i], result.recorded[i], style) + "\n";
+  std::string text = "\n" + job.name + "\n\n" + rows_text(tuned.rows, tuned.recorded, style) + "\n";
   text += format_text("lower bound      %s live at once: the best is %.1f %% above it\n",
-                      bytes_text(result.lower_bound[i]).c_str(),
-                      percent_above(best.peak_reserved, result.lower_bound[i]));
+                      bytes_text(tuned.lower_bound).c_str(),
+                      percent_above(tuned.best.outcome.peak_reserved, tuned.lower_bound));
   return text + format_text("offline packing  %s, with all requests known in advance\n",
-                            bytes_text(result.packing[i]).c_str());
+                            bytes_text(tuned.packing).c_str());
 }
 
 std::string gain_text(const replay::TuneResult& result) {
   std::int64_t saved = 0;
   bool fails = false;
   bool failed = false;
-  for (std::size_t i = 0; i < result.best.size(); ++i) {
-    fails |= result.best[i].outcome.oom.has_value();
-    failed |= result.recorded[i].outcome.oom.has_value();
-    saved += static_cast<std::int64_t>(result.recorded[i].outcome.peak_reserved) -
-             static_cast<std::int64_t>(result.best[i].outcome.peak_reserved);
+  for (const replay::TunedJob& job : result.jobs) {
+    fails |= job.best.outcome.oom.has_value();
+    failed |= job.recorded.outcome.oom.has_value();
+    saved += static_cast<std::int64_t>(job.recorded.outcome.peak_reserved) -
+             static_cast<std::int64_t>(job.best.outcome.peak_reserved);
   }
   if (fails) return "no settings serve every request under this limit; these hold least";
   if (failed) return "serves every request, where the recorded settings run out of memory";
@@ -93,7 +91,7 @@ std::string rows_text(const std::vector<replay::Row>& rows, const replay::Row& b
                    bytes_text(outcome.peak_allocated), format_text("%.2f", ratio),
                    saved == 0 ? "-" : base::signed_bytes_text(saved),
                    std::to_string(outcome.calls.total()), call_seconds_text(outcome.calls.seconds),
-                   std::to_string(outcome.retries), oom_text(row), row.check});
+                   std::to_string(outcome.retries), oom_text(row), check_text(row)});
   }
   return table.text(style);
 }
@@ -121,7 +119,7 @@ std::string tuning_text(const std::vector<replay::Job>& jobs, const replay::Tune
                       static_cast<unsigned long long>(result.tried),
                       result.proven ? ", nothing can hold less" : "");
   for (std::size_t i = 0; i < jobs.size(); ++i)
-    text += tuned_job_text(jobs[i], result, i, style);
+    text += tuned_job_text(jobs[i], result.jobs[i], style);
   return text;
 }
 

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/duration.h"
 #include "base/text.h"
+#include "fact/cleanup.h"
 #include "page/thin.h"
 #include "show/page_parts.h"
 #include "show/verdict.h"
@@ -52,15 +53,16 @@ std::vector<page::Mark> marks_of(const record::RecordedRun& run, const record::P
   std::vector<const record::Action*> cleanups;
   for (const record::Action& action : run.actions)
     if (action.process == key) cleanups.push_back(&action);
-  std::stable_sort(cleanups.begin(), cleanups.end(),
-                   [](const auto* a, const auto* b) { return a->returned > b->returned; });
+  std::stable_sort(cleanups.begin(), cleanups.end(), [](const auto* a, const auto* b) {
+    return a->cleanup.returned > b->cleanup.returned;
+  });
   if (cleanups.size() > kMostMarks) cleanups.resize(kMostMarks);
   std::vector<const record::Round*> rounds;
   for (const record::Round& round : run.rounds)
     if (round.process == key) rounds.push_back(&round);
   std::vector<page::Mark> marks;
   for (const record::Action* action : cleanups)
-    marks.push_back({action->seconds, action->what + " −" + bytes_text(action->returned)});
+    marks.push_back({action->seconds, "cleanup −" + bytes_text(action->cleanup.returned)});
   const std::size_t stride = (rounds.size() + kMostMarks - 1) / kMostMarks;
   for (std::size_t i = 0; i < rounds.size(); i += std::max<std::size_t>(stride, 1)) {
     const record::Round& round = *rounds[i];
@@ -171,7 +173,7 @@ page::Table process_table(const story::RunStory& story) {
     table.rows.push_back({Json(std::to_string(one.process.pid)), Json(one.process.command),
                           Json(one.peak_rss), Json(one.steady_rss), Json(one.live),
                           Json(one.retained), Json(one.cleanups.count), Json(one.cleanups.returned),
-                          Json(one.rounds), Json(keep::name_of(one.diagnosis.verdict))});
+                          Json(one.rounds), Json(fact::name_of(one.diagnosis.verdict))});
   }
   if (story.culprit && *story.culprit < kMostRows) table.highlight = *story.culprit;
   return table;
@@ -189,9 +191,11 @@ page::Table cleanup_table(const record::RecordedRun& run) {
   if (first > 0) table.note = format_text("the newest %zu", kMostRows);
   for (std::size_t i = first; i < run.actions.size(); ++i) {
     const record::Action& action = run.actions[i];
+    const fact::Cleanup& cleanup = action.cleanup;
     table.rows.push_back({Json(action.seconds), Json(std::to_string(action.process.pid)),
-                          Json(action.reason), Json(action.rss_before), Json(action.rss_after),
-                          Json(action.returned), Json(action.cost_seconds), Json(action.count)});
+                          Json(fact::name_of(cleanup.trigger)), Json(cleanup.before.rss),
+                          Json(cleanup.after.rss), Json(cleanup.returned), Json(cleanup.seconds),
+                          Json(action.count)});
   }
   return table;
 }

@@ -33,7 +33,7 @@ std::string sparkline_of(const record::ProcessHistory& history) {
     const double share = std::clamp((reading.middle() - from) / length, 0.0, 1.0);
     const auto at = static_cast<std::size_t>(share * (kCurveWidth - 1));
     double& value = values[at];
-    value = std::max(value, static_cast<double>(reading.rss.high));
+    if (reading.rss) value = std::max(value, static_cast<double>(reading.rss->high));
   }
   for (std::size_t i = 1; i < values.size(); ++i)
     if (values[i] == 0) values[i] = values[i - 1];
@@ -59,7 +59,7 @@ std::string process_text(const record::RecordedRun& run, const story::RunStory& 
                    bytes_text(one.peak_rss), bytes_text(one.steady_rss), or_dash(one.live),
                    or_dash(one.retained), std::to_string(one.cleanups.count),
                    bytes_text(one.cleanups.returned), std::to_string(one.rounds),
-                   keep::name_of(one.diagnosis.verdict),
+                   fact::name_of(one.diagnosis.verdict),
                    style.paint(sparkline_of(run.processes[one.index]), term::Colour::green)});
   }
   std::string text = table.text(style);
@@ -82,12 +82,12 @@ std::string place_text(const record::RecordedRun& run) {
     if (place.now.gpu_total) gpu_total = place.now.gpu_total;
   }
   if (run.place.empty()) return "";
-  std::string text = format_text("limit      %s, %.1f %% of it at the most",
+  std::string text = format_text("limit      %s, at most %.1f %% of it used",
                                  bytes_text(run.place.back().now.limit).c_str(), percent);
   if (pressure) text += format_text("; pressure up to %.1f %%", *pressure);
   text += "\n";
   if (gpu) {
-    text += "gpu        " + bytes_text(*gpu) + " at the most" +
+    text += "gpu        at most " + bytes_text(*gpu) +
             (gpu_total ? " of " + bytes_text(*gpu_total) : std::string()) + "\n";
   }
   return text;

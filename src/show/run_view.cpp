@@ -30,8 +30,9 @@ std::string summary_line(const run::Summary& summary, std::int64_t run_id) {
       run_id > 0 ? base::format_text("run %lld: ", static_cast<long long>(run_id)) : std::string();
   line += base::duration_text(summary.seconds) + ", peak " + base::bytes_text(summary.peak_rss) +
           ", " + cleanups_text(summary);
-  if (summary.how == "out_of_memory") line += "; the kernel killed it for want of memory";
-  if (summary.how == "stopped") line += "; stopped, since memory stayed critical";
+  if (summary.how == fact::RunEnd::out_of_memory)
+    line += "; the kernel killed it because memory ran out";
+  if (summary.how == fact::RunEnd::stopped) line += "; stopped, since memory stayed critical";
   if (summary.left_running > 0) {
     line += base::format_text("; %zu of its processes go%s on, no longer managed",
                               summary.left_running, summary.left_running == 1 ? "es" : "");

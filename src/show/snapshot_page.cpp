@@ -62,7 +62,7 @@ page::Table settings_table(const std::vector<replay::Row>& rows) {
                           Json(row.outcome.peak_allocated), Json(row.outcome.calls.total()),
                           Json(row.outcome.calls.seconds), Json(row.outcome.retries),
                           row.outcome.oom ? Json(row.outcome.oom->requests) : Json(),
-                          Json(row.check)});
+                          Json(check_text(row))});
   }
   return table;
 }
@@ -124,31 +124,32 @@ page::Document page_of_tuning(const replay::Job& job, const replay::TuneResult& 
                               std::size_t index, const replay::Outcome& recorded_at_peak,
                               const replay::Outcome& best_at_peak) {
   page::Document page = start_page(job, "Tuning");
-  const replay::Row& best = result.best[index];
-  const replay::Row& recorded = result.recorded[index];
-  page.facts.push_back({"lower bound", bytes_text(result.lower_bound[index])});
-  page.facts.push_back({"offline packing", bytes_text(result.packing[index])});
+  const replay::TunedJob& tuned = result.jobs[index];
+  const replay::Row& best = tuned.best;
+  const replay::Row& recorded = tuned.recorded;
+  page.facts.push_back({"lower bound", bytes_text(tuned.lower_bound)});
+  page.facts.push_back({"offline packing", bytes_text(tuned.packing)});
   page.facts.push_back({"settings replayed", std::to_string(result.tried)});
   page::Verdict verdict;
   verdict.name = "best setting";
   verdict.headline = bytes_text(best.outcome.peak_reserved) + " reserved instead of " +
                      bytes_text(recorded.outcome.peak_reserved);
   verdict.tone = page::Tone::good;
-  verdict.confidence = best.check;
+  verdict.confidence = check_text(best);
   if (!best.conf.empty()) {
     verdict.fix = page::Fix{"Put it into the job's environment",
                             "export " + result.variable + "=" + best.conf};
   }
   page.verdict = std::move(verdict);
-  page.plots.push_back(curves_of(result.rows[index]));
-  page.tables.push_back(settings_table(result.rows[index]));
+  page.plots.push_back(curves_of(tuned.rows));
+  page.tables.push_back(settings_table(tuned.rows));
   page.tables.back().highlight = 0;
   page.maps.push_back(map_of(job, recorded, recorded_at_peak, "As recorded, at its peak"));
   page.maps.push_back(map_of(job, best, best_at_peak, "With the best setting, at its peak"));
   return page;
 }
 
-page::Document page_of_diagnosis(const replay::Job& job, const replay::Diagnosis& diagnosis,
+page::Document page_of_diagnosis(const replay::Job& job, const replay::SnapshotDiagnosis& diagnosis,
                                  const std::vector<replay::Row>& rows,
                                  const replay::Outcome& moment) {
   page::Document page = start_page(job, "Diagnosis");

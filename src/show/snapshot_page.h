@@ -22,7 +22,7 @@ page::Document page_of_tuning(const replay::Job& job, const replay::TuneResult& 
 
 /// `rows`: the recorded settings and those of the fix, as far as they can be replayed; `moment`:
 /// the first of them at the operation that the diagnosis is about, unused where there is no row.
-page::Document page_of_diagnosis(const replay::Job& job, const replay::Diagnosis& diagnosis,
+page::Document page_of_diagnosis(const replay::Job& job, const replay::SnapshotDiagnosis& diagnosis,
                                  const std::vector<replay::Row>& rows,
                                  const replay::Outcome& moment);
 

@@ -6,42 +6,17 @@ namespace {
 
 constexpr std::size_t kValueColumn = 11;
 
-/// The two kinds of diagnosis share their shape, but for the fix.
-template <class Diagnosis>
-page::Verdict card_without_fix(const Diagnosis& diagnosis) {
-  page::Verdict card;
-  card.name = name_of(diagnosis.verdict);
-  card.headline = diagnosis.headline;
-  card.tone = tone_of(diagnosis.verdict);
-  card.confidence = diagnosis.confidence;
-  for (const auto also : diagnosis.also)
-    card.also.emplace_back(name_of(also));
-  card.evidence = diagnosis.findings;
-  return card;
-}
-
 }  // namespace
 
-page::Tone tone_of(keep::Verdict verdict) {
+page::Tone tone_of(fact::Verdict verdict) {
   switch (verdict) {
-    case keep::Verdict::healthy:
+    case fact::Verdict::healthy:
       return page::Tone::good;
-    case keep::Verdict::leak:
+    case fact::Verdict::capacity:
+    case fact::Verdict::leak:
       return page::Tone::bad;
-    case keep::Verdict::not_enough_data:
+    case fact::Verdict::not_enough_data:
       return page::Tone::neutral;
-    default:
-      return page::Tone::warning;
-  }
-}
-
-page::Tone tone_of(replay::Verdict verdict) {
-  switch (verdict) {
-    case replay::Verdict::healthy:
-      return page::Tone::good;
-    case replay::Verdict::capacity:
-    case replay::Verdict::leak:
-      return page::Tone::bad;
     default:
       return page::Tone::warning;
   }
@@ -68,15 +43,17 @@ term::Colour colour_of(const sense::MemoryInfo& memory) {
   return term::Colour::green;
 }
 
-page::Verdict card_of(const keep::Diagnosis& diagnosis) {
-  page::Verdict card = card_without_fix(diagnosis);
-  if (!diagnosis.fix.empty()) card.fix = page::Fix{diagnosis.fix, ""};
-  return card;
-}
-
-page::Verdict card_of(const replay::Diagnosis& diagnosis) {
-  page::Verdict card = card_without_fix(diagnosis);
-  if (!diagnosis.fix.text.empty()) card.fix = page::Fix{diagnosis.fix.text, diagnosis.fix.conf};
+page::Verdict card_of(const fact::Diagnosis& diagnosis) {
+  page::Verdict card;
+  card.name = fact::name_of(diagnosis.verdict);
+  card.headline = diagnosis.headline;
+  card.tone = tone_of(diagnosis.verdict);
+  card.confidence = fact::name_of(diagnosis.confidence);
+  for (const fact::Verdict also : diagnosis.also)
+    card.also.emplace_back(fact::name_of(also));
+  card.evidence = diagnosis.findings;
+  if (!diagnosis.fix.text.empty())
+    card.fix = page::Fix{diagnosis.fix.text, diagnosis.fix.conf.value_or("")};
   return card;
 }
 
@@ -99,7 +76,7 @@ std::vector<std::string> verdict_lines(const page::Verdict& verdict, std::size_t
   return lines;
 }
 
-std::vector<std::string> diagnosis_lines(const keep::Diagnosis& diagnosis,
+std::vector<std::string> diagnosis_lines(const keep::ProcessDiagnosis& diagnosis,
                                          const term::Style& style) {
   std::vector<std::string> lines = verdict_lines(card_of(diagnosis), kValueColumn, style);
   lines.insert(lines.begin(), "slope      " + diagnosis.rss_slope);

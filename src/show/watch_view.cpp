@@ -77,13 +77,13 @@ base::Json watched_json(const keep::ProcessWatch& watch, const char* ending) {
   base::Json json = base::Json::object({{"pid", std::int64_t{watch.pid()}},
                                         {"allocator", heap::name_of(watch.allocator().kind())},
                                         {"ending", ending}});
-  const base::Json verdict = keep::to_json(watch.diagnose());
+  const base::Json verdict = fact::to_json(watch.diagnose());
   for (const base::Json::Member& member : *verdict.as_object())
     json.set(member.first, member.second);
   return json;
 }
 
-std::string watch_line(const keep::WatchSample& sample, const keep::Diagnosis& diagnosis) {
+std::string watch_line(const keep::WatchSample& sample, const keep::ProcessDiagnosis& diagnosis) {
   const sense::ProcessReading& process = sample.memory.process;
   std::string line = format_text(
       "%8.2f s  rss %s  anon %s  file %s  swap %s  %.1f %% of %s  threads %llu", sample.seconds,
@@ -94,7 +94,7 @@ std::string watch_line(const keep::WatchSample& sample, const keep::Diagnosis& d
   if (sample.processes > 1) {
     line += format_text("  tree of %zu %s", sample.processes, bytes_text(sample.tree_rss).c_str());
   }
-  return line + "  slope " + diagnosis.rss_slope + "  " + keep::name_of(diagnosis.verdict);
+  return line + "  slope " + diagnosis.rss_slope + "  " + fact::name_of(diagnosis.verdict);
 }
 
 }  // namespace ebb::show

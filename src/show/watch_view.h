@@ -18,6 +18,6 @@ std::vector<std::string> watch_lines(const keep::ProcessWatch& watch,
 base::Json watched_json(const keep::ProcessWatch& watch, const char* ending);
 
 /// One sample as one line for a log.
-std::string watch_line(const keep::WatchSample& sample, const keep::Diagnosis& diagnosis);
+std::string watch_line(const keep::WatchSample& sample, const keep::ProcessDiagnosis& diagnosis);
 
 }  // namespace ebb::show

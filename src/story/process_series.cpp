@@ -6,6 +6,8 @@
 #include <functional>
 #include <map>
 
+#include "fact/cleanup.h"
+
 namespace ebb::story {
 namespace {
 
@@ -62,10 +64,6 @@ Value low(std::optional<Extent> Reading::*member) {
   };
 }
 
-bool is_cleanup(const record::Action& action) {
-  return action.what == "cleanup";
-}
-
 std::vector<double> rounds_of(const record::RecordedRun& run, const record::ProcessKey& process) {
   std::map<record::ProcessKey, std::vector<double>> ends;
   for (const record::Round& round : run.rounds)
@@ -104,6 +102,12 @@ class Cursor {
 
 }  // namespace
 
+void ProcessSeries::forget_heap() {
+  for (std::vector<Point>* points :
+       {&live, &retained, &after_cleanup, &live_after, &retained_after})
+    points->clear();
+}
+
 keep::MemorySeries ProcessSeries::view(std::optional<std::uint64_t> room) const {
   keep::MemorySeries series;
   series.rss = rss;
@@ -126,7 +130,7 @@ ProcessSeries series_of(const record::RecordedRun& run, const record::ProcessHis
   const std::vector<Reading>& readings = history.readings;
   const record::ProcessKey key = history.process.key();
   ProcessSeries series;
-  series.rss = even(readings, [](const Reading& r) { return r.rss.low; });
+  series.rss = even(readings, low(&Reading::rss));
   series.anon = even(readings, [](const Reading& r) { return r.held_low; });
   series.peaks = even(
       readings,
@@ -140,18 +144,32 @@ ProcessSeries series_of(const record::RecordedRun& run, const record::ProcessHis
   series.live = even(readings, low(&Reading::live));
   series.retained = even(readings, low(&Reading::retained));
   for (const record::Action& action : run.actions) {
-    if (action.process != key || !is_cleanup(action)) continue;
-    series.after_cleanup.push_back(
-        {action.seconds, static_cast<double>(action.anon_after.value_or(action.rss_after))});
-    if (action.live_after)
-      series.live_after.push_back({action.seconds, static_cast<double>(*action.live_after)});
-    if (action.retained_after)
-      series.retained_after.push_back(
-          {action.seconds, static_cast<double>(*action.retained_after)});
+    if (action.process != key) continue;
+    const fact::ProcessSample& after = action.cleanup.after;
+    const auto add = [&](std::vector<Point>& points, const std::optional<std::uint64_t>& bytes) {
+      if (bytes) points.push_back({action.seconds, static_cast<double>(*bytes)});
+    };
+    add(series.after_cleanup, after.anon ? after.anon : after.rss);
+    add(series.live_after, after.live);
+    add(series.retained_after, after.retained);
   }
   series.round_ends = rounds_of(run, key);
   series.cleanups = cleanups_of(run, key);
   return series;
+}
+
+std::optional<double> silent_since(const record::RecordedRun& run,
+                                   const record::ProcessHistory& history) {
+  double found = 0;
+  for (const record::Event& event : run.events)
+    if (event.kind == record::kSilent && event.process == history.process.key())
+      found = event.seconds;
+  if (found == 0) return std::nullopt;
+  double last_known = history.process.seconds;
+  for (const Reading& reading : history.readings)
+    if (reading.live) last_known = reading.until;
+  if (last_known > found) return std::nullopt;
+  return last_known;
 }
 
 keep::CleanupSum cleanups_of(const record::RecordedRun& run,
@@ -159,11 +177,12 @@ keep::CleanupSum cleanups_of(const record::RecordedRun& run,
   keep::CleanupSum sum;
   std::vector<double> each;
   for (const record::Action& action : run.actions) {
-    if ((process && action.process != *process) || !is_cleanup(action)) continue;
+    if (process && action.process != *process) continue;
+    const fact::Cleanup& cleanup = action.cleanup;
     sum.count += action.count;
-    sum.returned += action.returned;
-    sum.cost_seconds += action.cost_seconds;
-    each.push_back(static_cast<double>(action.returned) / static_cast<double>(action.count));
+    sum.returned += cleanup.returned;
+    sum.cost_seconds += cleanup.seconds;
+    each.push_back(static_cast<double>(cleanup.returned) / static_cast<double>(action.count));
   }
   if (!each.empty()) sum.typical = static_cast<std::uint64_t>(trend::median(std::move(each)));
   return sum;
@@ -189,8 +208,9 @@ TreeSeries tree_of(const record::RecordedRun& run) {
       const Reading* reading = cursor.at(now);
       if (reading == nullptr) continue;
       ++count;
-      rss += static_cast<double>(reading->rss.mean);
-      held += static_cast<double>(reading->held_low.value_or(reading->rss.low));
+      const Extent all = reading->rss.value_or(Extent{});
+      rss += static_cast<double>(all.mean);
+      held += static_cast<double>(reading->held_low.value_or(all.low));
       pss_known = pss_known && cursor.pss().has_value();
       pss += static_cast<double>(cursor.pss().value_or(0));
     }

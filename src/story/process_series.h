@@ -19,12 +19,20 @@ struct ProcessSeries {
   std::vector<double> round_ends;
   keep::CleanupSum cleanups;
 
+  /// Forgets what only the agent could know.
+  void forget_heap();
+
   /// Points into this object. `room` is what is left below the limit at the end.
   keep::MemorySeries view(std::optional<std::uint64_t> room) const;
 };
 
 /// Rounds are the process's own, else those of the process that announced most.
 ProcessSeries series_of(const record::RecordedRun& run, const record::ProcessHistory& history);
+
+/// Since when the agent in a process had nothing to say, where the supervisor found it silent and
+/// it did not answer again before the end.
+std::optional<double> silent_since(const record::RecordedRun& run,
+                                   const record::ProcessHistory& history);
 
 /// What cleanups came to: those of one process, or of all.
 keep::CleanupSum cleanups_of(const record::RecordedRun& run,

@@ -44,7 +44,7 @@ Json to_json(const record::RunSummary& summary) {
       .set("started", run.started)
       .set("ended", run.ended)
       .set("seconds", summary.seconds)
-      .set("ending", run.ending)
+      .set("ending", fact::name_of(run.ending))
       .set("exit_code", run.exit_code)
       .set("signal", run.signal)
       .set("outcome", ending_of(summary).text)
@@ -65,7 +65,7 @@ Json verdict_json(const record::RecordedRun& run, const RunStory& story) {
   json.set("run", to_json(run.summary));
   json.set("process",
            story.culprit ? process_json(story.processes[*story.culprit].process) : Json());
-  const Json verdict = keep::to_json(story.diagnosis);
+  const Json verdict = fact::to_json(story.diagnosis);
   for (const Json::Member& member : *verdict.as_object())
     json.set(member.first, member.second);
   return json;
@@ -83,7 +83,7 @@ Json report_json(const record::RecordedRun& run, const RunStory& story) {
         .set("retained_bytes", one.retained)
         .set("rounds", one.rounds)
         .set("cleanups", cleanups_json(one.cleanups));
-    const Json verdict = keep::to_json(one.diagnosis);
+    const Json verdict = fact::to_json(one.diagnosis);
     for (const Json::Member& member : *verdict.as_object())
       process.set(member.first, member.second);
     processes.push(std::move(process));

@@ -15,7 +15,9 @@ namespace {
 
 using base::bytes_text;
 using base::format_text;
-using keep::Verdict;
+using fact::Confidence;
+using fact::FixKind;
+using fact::Verdict;
 
 constexpr std::size_t kMostJudged = 32;
 // Growth of less than a tenth of the fastest is beside the point, whatever its verdict.
@@ -32,8 +34,8 @@ std::uint64_t steady_rss_of(const std::vector<record::Reading>& readings) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> values;
   std::uint64_t total = 0;
   for (const record::Reading& reading : readings) {
-    if (reading.middle() < half) continue;
-    values.emplace_back(reading.rss.mean, reading.count);
+    if (reading.middle() < half || !reading.rss) continue;
+    values.emplace_back(reading.rss->mean, reading.count);
     total += reading.count;
   }
   std::sort(values.begin(), values.end());
@@ -51,7 +53,7 @@ ProcessStory process_story(const record::RecordedRun& run, std::size_t index) {
   story.index = index;
   story.process = history.process;
   for (const record::Reading& reading : history.readings) {
-    story.peak_rss = std::max(story.peak_rss, reading.rss.high);
+    if (reading.rss) story.peak_rss = std::max(story.peak_rss, reading.rss->high);
     story.samples += reading.count;
     if (reading.live) story.live = reading.live->mean;
     if (reading.retained) story.retained = reading.retained->mean;
@@ -77,7 +79,7 @@ std::optional<std::size_t> find_culprit(const std::vector<ProcessStory>& process
     if (is_growth(one.diagnosis.verdict)) fastest = std::max(fastest, one.diagnosis.pace);
   std::optional<std::size_t> worst;
   for (std::size_t i = 0; i < processes.size(); ++i) {
-    const keep::Diagnosis& diagnosis = processes[i].diagnosis;
+    const keep::ProcessDiagnosis& diagnosis = processes[i].diagnosis;
     if (!is_growth(diagnosis.verdict)) continue;
     const bool grows_little = diagnosis.pace > 0 && diagnosis.pace < kLeastShareOfPace * fastest;
     if (grows_little) continue;
@@ -85,7 +87,7 @@ std::optional<std::size_t> find_culprit(const std::vector<ProcessStory>& process
       worst = i;
       continue;
     }
-    const keep::Diagnosis& other = processes[*worst].diagnosis;
+    const keep::ProcessDiagnosis& other = processes[*worst].diagnosis;
     if (diagnosis.verdict < other.verdict ||
         (diagnosis.verdict == other.verdict && diagnosis.pace > other.pace))
       worst = i;
@@ -133,9 +135,45 @@ class Teller {
         one.diagnosis.headline = "not judged: others are larger";
         continue;
       }
-      const ProcessSeries series = series_of(run_, run_.processes[one.index]);
+      const record::ProcessHistory& history = run_.processes[one.index];
+      ProcessSeries series = series_of(run_, history);
+      const std::optional<double> silent = silent_since(run_, history);
+      if (silent) series.forget_heap();
       one.diagnosis = keep::diagnose(series.view(room));
+      if (silent) {
+        const double end = history.process.ended.value_or(run_.summary.seconds);
+        tell_silence(one, std::max(end - *silent, 0.0));
+      }
     }
+  }
+
+  /// From outside growth looks like a leak, whatever it is: not where the agent should know better.
+  static void tell_silence(ProcessStory& one, double seconds) {
+    keep::ProcessDiagnosis& found = one.diagnosis;
+    const std::string silence =
+        "its agent did not answer for the last " + base::duration_text(seconds);
+    if (is_growth(found.verdict)) {
+      found.verdict = Verdict::not_enough_data;
+      found.confidence = Confidence::low;
+      found.headline = "it grows, and " + silence + ": what grows cannot be told";
+      found.fix = {FixKind::probe,
+                   format_text("While it runs, see where its thread ebb-agent waits: gdb -p %d "
+                               "-batch -ex 'thread apply all bt'",
+                               one.process.pid),
+                   std::nullopt, 0};
+    } else {
+      found.findings.push_back(silence);
+    }
+    if (one.live || one.retained) {
+      found.findings.push_back("last known before that: live " + known(one.live) + ", retained " +
+                               known(one.retained));
+    }
+    one.live.reset();
+    one.retained.reset();
+  }
+
+  static std::string known(const std::optional<std::uint64_t>& bytes) {
+    return bytes ? bytes_text(*bytes) : "unknown";
   }
 
   /// No process grows, but their number does: then what leaks is processes.
@@ -146,9 +184,9 @@ class Teller {
     // In processes: one more over the whole time is no trend.
     const trend::Effect two{0.02, 2};
     if (!grows(held) || !grows(count, two)) return;
-    keep::Diagnosis& found = story_.diagnosis;
+    keep::ProcessDiagnosis& found = story_.diagnosis;
     found.verdict = Verdict::leak;
-    found.confidence = "medium";
+    found.confidence = Confidence::medium;
     found.pace = held.slope->per_second;
     found.headline = format_text(
         "no process grows, but there are ever more of them: %.0f at the end, and their memory "
@@ -156,12 +194,11 @@ class Teller {
         "by %s/h",
         story_.tree.processes.back().value,
         base::signed_bytes_text(static_cast<std::int64_t>(held.slope->per_second * 3600)).c_str());
-    found.fix_kind = "code";
-    found.fix = "End processes that have done their work";
+    found.fix = {FixKind::code, "End processes that have done their work", std::nullopt, 0};
   }
 
   void tell_others() {
-    keep::Diagnosis& found = story_.diagnosis;
+    keep::ProcessDiagnosis& found = story_.diagnosis;
     if (story_.culprit) {
       const ProcessStory& culprit = story_.processes[*story_.culprit];
       if (story_.processes.size() > 1)
@@ -170,7 +207,7 @@ class Teller {
     }
     std::size_t same = 0;
     for (std::size_t i = 0; i < story_.processes.size(); ++i) {
-      const keep::Diagnosis& other = story_.processes[i].diagnosis;
+      const keep::ProcessDiagnosis& other = story_.processes[i].diagnosis;
       if (story_.culprit == i || !is_growth(other.verdict)) continue;
       if (other.verdict == found.verdict) {
         ++same;
@@ -179,7 +216,7 @@ class Teller {
       if (std::find(found.also.begin(), found.also.end(), other.verdict) == found.also.end())
         found.also.push_back(other.verdict);
       found.findings.push_back("process " + name_of(story_.processes[i].process) + ": " +
-                               keep::name_of(other.verdict) + ", " + other.headline);
+                               fact::name_of(other.verdict) + ", " + other.headline);
     }
     if (same > 0) {
       found.findings.push_back(format_text("the same holds for %zu more of the %zu processes", same,
@@ -232,18 +269,17 @@ class Teller {
 
   void tell_ending() {
     story_.ending = ending_of(run_.summary);
-    keep::Diagnosis& found = story_.diagnosis;
-    const std::string& how = run_.summary.run.ending;
-    const bool for_memory = how == "out_of_memory" || how == "stopped";
+    keep::ProcessDiagnosis& found = story_.diagnosis;
+    const fact::RunEnd how = run_.summary.run.ending;
+    const bool for_memory = how == fact::RunEnd::out_of_memory || how == fact::RunEnd::stopped;
     if (for_memory && !is_growth(found.verdict)) {
       found.verdict = Verdict::not_enough_data;
-      found.confidence = "low";
+      found.confidence = Confidence::low;
       found.headline = "it ran out of memory before a trend could be seen: peak rss " +
                        bytes_text(run_.summary.peak_rss) +
                        (run_.summary.run.limit > 0 ? ", limit " + bytes_text(run_.summary.run.limit)
                                                    : std::string());
-      found.fix_kind = "limit";
-      found.fix = "Give it more memory, or less to do at once";
+      found.fix = {FixKind::limit, "Give it more memory, or less to do at once", std::nullopt, 0};
     }
     if (story_.ending.bad) found.findings.insert(found.findings.begin(), story_.ending.text);
   }
@@ -274,10 +310,10 @@ EndingText ending_of(const record::RunSummary& summary) {
   if (summary.state == record::State::running) return {"running", "still running", false};
   if (summary.state == record::State::lost)
     return {"not known", "not known how: the recording was cut off" + after, true};
-  if (run.ending == "out_of_memory") {
+  if (run.ending == fact::RunEnd::out_of_memory) {
     return {"out of memory", "out of memory: the kernel killed it" + after + ", at " + level, true};
   }
-  if (run.ending == "stopped") {
+  if (run.ending == fact::RunEnd::stopped) {
     return {"stopped", "stopped by Ebb" + after + ": memory was critical, " + level, true};
   }
   if (run.signal) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "fact/diagnosis.h"
 #include "keep/diagnosis.h"
 #include "record/store.h"
 #include "story/process_series.h"
@@ -20,7 +21,7 @@ namespace ebb::story {
 struct ProcessStory {
   std::size_t index = 0;  ///< in RecordedRun::processes
   record::Process process;
-  keep::Diagnosis diagnosis;
+  keep::ProcessDiagnosis diagnosis;
   std::uint64_t peak_rss = 0;
   std::uint64_t steady_rss = 0;           ///< median of the second half of its life
   std::optional<std::uint64_t> live;      ///< the last that is known
@@ -38,7 +39,7 @@ struct EndingText {
 };
 
 struct RunStory {
-  keep::Diagnosis diagnosis;  ///< of the run: that of the process it is about, and more
+  keep::ProcessDiagnosis diagnosis;  ///< of the run: that of the process it is about, and more
   std::optional<std::size_t>
       culprit;  ///< in `processes`; nothing where it is about none in particular
   std::vector<ProcessStory> processes;  ///< the largest first

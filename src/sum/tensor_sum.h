@@ -34,8 +34,8 @@ class TensorSum {
   /// destroyed.
   base::Status add(ElementType type, const void* values, double weight) EBB_EXCLUDES(mutex_);
 
-  /// The mean, into as many elements of a floating-point type. `release` lets go of the sums while
-  /// it reads, so that memory for both is never needed at once; the sum is then empty, as new.
+  /// The mean, into as many elements of a floating-point type. `release` frees the sums while it
+  /// reads, so that memory for both is never needed at once; the sum is then empty, as new.
   /// Code::bad_input where the weights add up to 0.
   base::Status mean(ElementType type, void* values, bool release) EBB_EXCLUDES(mutex_);
 

@@ -125,74 +125,84 @@ std::optional<std::uint16_t> SnapshotRecords::pool_number(Index pair) {
   return static_cast<std::uint16_t>(pools_.size() - 1);
 }
 
-Value SnapshotRecords::make_event(const Value* items, std::size_t count) {
-  Event event;
-  std::uint64_t keys = 0;
-  const auto expected = [&](Word key, const char* what) {
-    return broken("'%s' of an event is not %s", spelling_of(static_cast<std::uint32_t>(key)), what);
+std::optional<Value> SnapshotRecords::take_field(EventFields& fields, Word word,
+                                                 const Value& value) {
+  Event& event = fields.event;
+  const auto expected = [&](const char* what) {
+    return broken("'%s' of an event is not %s", spelling_of(static_cast<std::uint32_t>(word)),
+                  what);
   };
-  bool known_action = true;
+  switch (word) {
+    case Word::action: {
+      constexpr auto kFirst = static_cast<std::uint64_t>(Word::first_action);
+      if (value.kind != ValueKind::text) return expected("a text");
+      fields.known_action = value.number >= kFirst && value.number < kWords;
+      if (fields.known_action) event.action = static_cast<Action>(value.number - kFirst);
+      break;
+    }
+    case Word::addr:
+    case Word::device_free:
+      if (value.kind != ValueKind::integer) return expected("an integer of 64 bits");
+      event.address = value.number;
+      break;
+    case Word::size:
+      if (!is_size(value)) return expected("a number of bytes");
+      event.size = value.number;
+      break;
+    case Word::stream: {
+      if (value.kind != ValueKind::integer) return expected("an integer of 64 bits");
+      const auto number = stream_number(value.number);
+      if (!number) return broken("more than 65536 streams");
+      event.stream = *number;
+      break;
+    }
+    case Word::time_us:
+      if (!is_signed(value)) return expected("a time in microseconds");
+      event.time_us = static_cast<std::int64_t>(value.number);
+      break;
+    case Word::user_metadata:
+      if (value.kind == ValueKind::text && !texts_[value.first()].empty()) {
+        event.text = value.first();
+      }
+      break;
+    case Word::pool_id: {
+      if (value.kind != ValueKind::pair) return expected("a pair of integers");
+      const auto number = pool_number(value.first());
+      if (!number) return broken("more than 4096 pools");
+      event.pool = *number;
+      break;
+    }
+    case Word::frames:
+      if (value.is_broken()) return value;
+      if (!is_stack(value)) return expected("a list of frames");
+      event.stack = stack_of(value);
+      break;
+    default:
+      drop(value);
+      break;
+  }
+  return std::nullopt;
+}
+
+Value SnapshotRecords::make_event(const Value* items, std::size_t count) {
+  EventFields fields;
   for (std::size_t i = 0; i < count; ++i) {
     const Value& key = items[2 * i];
-    const Value& value = items[2 * i + 1];
     const auto word = static_cast<Word>(key.kind == ValueKind::text ? key.number : kWords);
     if (word < Word::end) {
-      if ((keys & bit(word)) != 0) return twice("event", bit(word));
-      keys |= bit(word);
+      if ((fields.keys & bit(word)) != 0) return twice("event", bit(word));
+      fields.keys |= bit(word);
     }
-    switch (word) {
-      case Word::action: {
-        constexpr auto kFirst = static_cast<std::uint64_t>(Word::first_action);
-        if (value.kind != ValueKind::text) return expected(word, "a text");
-        known_action = value.number >= kFirst && value.number < kWords;
-        if (known_action) event.action = static_cast<Action>(value.number - kFirst);
-        break;
-      }
-      case Word::addr:
-      case Word::device_free:
-        if (value.kind != ValueKind::integer) return expected(word, "an integer of 64 bits");
-        event.address = value.number;
-        break;
-      case Word::size:
-        if (!is_size(value)) return expected(word, "a number of bytes");
-        event.size = value.number;
-        break;
-      case Word::stream: {
-        if (value.kind != ValueKind::integer) return expected(word, "an integer of 64 bits");
-        const auto number = stream_number(value.number);
-        if (!number) return broken("more than 65536 streams");
-        event.stream = *number;
-        break;
-      }
-      case Word::time_us:
-        if (!is_signed(value)) return expected(word, "a time in microseconds");
-        event.time_us = static_cast<std::int64_t>(value.number);
-        break;
-      case Word::user_metadata:
-        if (value.kind == ValueKind::text && !texts_[value.first()].empty()) {
-          event.text = value.first();
-        }
-        break;
-      case Word::pool_id: {
-        if (value.kind != ValueKind::pair) return expected(word, "a pair of integers");
-        const auto number = pool_number(value.first());
-        if (!number) return broken("more than 4096 pools");
-        event.pool = *number;
-        break;
-      }
-      case Word::frames:
-        if (value.is_broken()) return value;
-        if (!is_stack(value)) return expected(word, "a list of frames");
-        event.stack = stack_of(value);
-        break;
-      default:
-        drop(value);
-        break;
-    }
+    if (const auto fault = take_field(fields, word, items[2 * i + 1])) return *fault;
   }
-  if (!known_action) return Value::of(ValueKind::ignored);
+  if (!fields.known_action) return Value::of(ValueKind::ignored);
+  return add_event(fields);
+}
+
+Value SnapshotRecords::add_event(const EventFields& fields) {
+  const Event& event = fields.event;
   const Word place = event.action == Action::oom ? Word::device_free : Word::addr;
-  if (const std::uint64_t missing = (bit(place) | bit(Word::size)) & ~keys; missing != 0) {
+  if (const std::uint64_t missing = (bit(place) | bit(Word::size)) & ~fields.keys; missing != 0) {
     const auto key = static_cast<std::uint32_t>(std::countr_zero(missing));
     return broken("an event has no '%s'", spelling_of(key));
   }
@@ -201,7 +211,7 @@ Value SnapshotRecords::make_event(const Value* items, std::size_t count) {
     return broken("address and size of an event go beyond 64 bits");
   }
   if (events_.size() >= kNone) return broken("more than 4294967295 events");
-  event_keys_.add(keys);
+  event_keys_.add(fields.keys);
   maps_memory_ |= event.action == Action::segment_map || event.action == Action::segment_unmap;
   annotates_ |= event.action == Action::annotate;
   events_.push_back(event);

@@ -82,7 +82,17 @@ class SnapshotRecords {
     Value settings;
   };
 
+  /// An event as far as its fields were read.
+  struct EventFields {
+    Event event;
+    std::uint64_t keys = 0;  ///< a bit for each that was there
+    bool known_action = true;
+  };
+
   Value make_event(const Value* items, std::size_t count);
+  /// What is wrong with the field, if something is.
+  std::optional<Value> take_field(EventFields& fields, Word word, const Value& value);
+  Value add_event(const EventFields& fields);
   Value make_block(const Fields& fields);
   Value make_segment(const Fields& fields);
   Value make_annotation(const Fields& fields);

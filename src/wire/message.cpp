@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/message.h"
 
-#include <cmath>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -17,10 +16,20 @@ struct Header {
   std::uint16_t kind = 0;
 };
 
+/// What lies on the wire: the message itself, or the fixed record of a fact.
+template <class Said>
+auto fixed(const Said& said) {
+  if constexpr (requires { record_of(said); }) {
+    return record_of(said);
+  } else {
+    return said;
+  }
+}
+
 /// Kinds are the places of the variant.
 template <std::size_t Kind>
 base::Result<Message> decode_as(std::span<const std::byte> body) {
-  using Record = std::variant_alternative_t<Kind, Message>;
+  using Record = decltype(fixed(std::variant_alternative_t<Kind, Message>{}));
   static_assert(std::is_trivially_copyable_v<Record>);
   static_assert(sizeof(Header) + sizeof(Record) <= kLongestRecord);
   if (body.size() != sizeof(Record)) {
@@ -29,17 +38,16 @@ base::Result<Message> decode_as(std::span<const std::byte> body) {
   }
   Record record;
   std::memcpy(&record, body.data(), sizeof record);
-  if constexpr (requires { record.reason; }) {
-    std::uint32_t reason = 0;
-    std::memcpy(&reason, &record.reason, sizeof reason);
-    if (reason >= kReasons)
-      return base::error(base::Code::bad_input, "record with the unknown reason %u", reason);
+  if constexpr (requires { fact_of(record); }) {
+    const auto fact = fact_of(record);
+    if (!fact) return fact.error();
+    return Message(*fact);
+  } else {
+    if constexpr (requires { record.trigger; }) {
+      if (const auto fine = check(record.trigger); !fine) return fine.error();
+    }
+    return Message(record);
   }
-  if constexpr (requires { record.cost_seconds; }) {
-    if (!std::isfinite(record.cost_seconds) || record.cost_seconds < 0)
-      return base::error(base::Code::bad_input, "record with a cost that is no time");
-  }
-  return Message(record);
 }
 
 template <std::size_t... Kinds>
@@ -53,30 +61,13 @@ base::Result<Message> decode_kind(std::size_t kind, std::span<const std::byte> b
 
 }  // namespace
 
-const char* name_of(Reason reason) {
-  switch (reason) {
-    case Reason::round:
-      return "round";
-    case Reason::retained:
-      return "retained";
-    case Reason::growth:
-      return "growth";
-    case Reason::critical:
-      return "critical";
-    case Reason::pressure:
-      return "pressure";
-    case Reason::job:
-      return "job";
-  }
-  return "unknown";
-}
-
 std::span<const std::byte> encode(const Message& message, Buffer& buffer) {
   Header header;
   header.kind = static_cast<std::uint16_t>(message.index());
   std::memcpy(buffer.data(), &header, sizeof header);
   return std::visit(
-      [&](const auto& record) {
+      [&](const auto& said) {
+        const auto record = fixed(said);
         std::memcpy(buffer.data() + sizeof header, &record, sizeof record);
         return std::span<const std::byte>(buffer.data(), sizeof header + sizeof record);
       },

@@ -79,13 +79,13 @@ TEST_F(AgentTest, BeginsWithAHelloWhateverTheJobSays) {
 TEST_F(AgentTest, ReadsAndCleansWhenAsked) {
   next<wire::Hello>();
   ASSERT_TRUE(channel_->send(wire::Read{}));
-  EXPECT_GT(next<wire::Reading>().rss, 0U);
+  EXPECT_GT(next<wire::Reading>().memory.rss, 0U);
   wire::Clean ask;
-  ask.reason = wire::Reason::critical;
+  ask.trigger = fact::Trigger::critical;
   ASSERT_TRUE(channel_->send(ask));
-  const auto done = next<wire::Cleaned>();
-  EXPECT_EQ(done.reason, wire::Reason::critical);
-  EXPECT_GT(done.rss_before, 0U);
+  const auto done = next<fact::Cleanup>();
+  EXPECT_EQ(done.trigger, fact::Trigger::critical);
+  EXPECT_GT(done.before.rss, 0U);
 }
 
 TEST_F(AgentTest, PassesRoundsOn) {
@@ -97,13 +97,13 @@ TEST_F(AgentTest, PassesRoundsOn) {
 TEST_F(AgentTest, LetsAnotherCleanInItsPlace) {
   next<wire::Hello>();
   agent_->set_cleaner([](const void*, void* cleaned) {
-    wire::Cleaned done;
+    wire::CleanupRecord done;
     done.rss_before = ~std::uint64_t{0};
     done.rss_after = 5;
     std::memcpy(cleaned, &done, sizeof done);
   });
   ASSERT_TRUE(channel_->send(wire::Clean{}));
-  EXPECT_EQ(next<wire::Cleaned>().rss_after, 5U);
+  EXPECT_EQ(next<fact::Cleanup>().after.rss, 5U);
 }
 
 TEST_F(AgentTest, IsSilentWhenTheSupervisorGoesAway) {
@@ -119,14 +119,14 @@ TEST_F(AgentTest, AForkedChildHasAnAgentOfItsOwn) {
   next<wire::Hello>();
   ASSERT_TRUE(channel_->send(wire::Clean{}));  // perhaps in the middle of a cleanup
   support::WaitingChild child;
-  EXPECT_GT(next<wire::Cleaned>().rss_before, 0U);
+  EXPECT_GT(next<fact::Cleanup>().before.rss, 0U);
   wait_for(listener_->descriptor());
   channel_ = listener_->accept();
   ASSERT_TRUE(channel_);
   EXPECT_EQ(wire::peer_of(*channel_)->pid, child.pid());
   next<wire::Hello>();
   ASSERT_TRUE(channel_->send(wire::Clean{}));
-  EXPECT_GT(next<wire::Cleaned>().rss_before, 0U);
+  EXPECT_GT(next<fact::Cleanup>().before.rss, 0U);
 }
 
 TEST_F(AgentTest, AChildThatIsLostSaysSo) {

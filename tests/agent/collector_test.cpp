@@ -33,9 +33,11 @@ class Language {
   std::thread thread_;
 };
 
+using Answer = Collector::Answer;
+
 /// The thread is there once a request is answered.
 void wait_for(Collector& collector) {
-  while (!collector.collect(Collector::kGarbage, 1))
+  while (collector.collect(Collector::kGarbage, 1) != Answer::collected)
     std::this_thread::yield();
 }
 
@@ -44,7 +46,7 @@ TEST(Collector, AsksAndWaitsForTheAnswer) {
   Language language(collector);
   wait_for(collector);
   const int before = language.collections();
-  EXPECT_TRUE(collector.collect(Collector::kDeviceCaches, 10));
+  EXPECT_EQ(collector.collect(Collector::kDeviceCaches, 10), Answer::collected);
   EXPECT_EQ(language.collections(), before + 1);
   EXPECT_EQ(language.seen(), Collector::kGarbage | Collector::kDeviceCaches);
   collector.close();
@@ -52,7 +54,7 @@ TEST(Collector, AsksAndWaitsForTheAnswer) {
 
 TEST(Collector, DoesWithoutALanguage) {
   Collector collector;
-  EXPECT_FALSE(collector.collect(Collector::kGarbage, 10));
+  EXPECT_EQ(collector.collect(Collector::kGarbage, 10), Answer::nobody);
 }
 
 TEST(Collector, DoesNotWaitForEverForABusyInterpreter) {
@@ -67,7 +69,8 @@ TEST(Collector, DoesNotWaitForEverForABusyInterpreter) {
     collector.collected();
   });
   while (!is_asked)
-    EXPECT_FALSE(collector.collect(Collector::kGarbage, 0.01));
+    EXPECT_NE(collector.collect(Collector::kGarbage, 0.01), Answer::collected);
+  EXPECT_EQ(collector.collect(Collector::kGarbage, 0.01), Answer::late);
   may_end = true;
   busy.join();
 }
@@ -77,7 +80,7 @@ TEST(Collector, SendsHomeWhoWaitsWhenItCloses) {
   Language language(collector);
   wait_for(collector);
   collector.close();
-  EXPECT_FALSE(collector.collect(Collector::kGarbage, 10));
+  EXPECT_EQ(collector.collect(Collector::kGarbage, 10), Answer::nobody);
 }
 
 #if EBB_THREADS_IN_CHILDREN
@@ -86,7 +89,7 @@ TEST(Collector, CollectsInAForkedChildAndInItsChild) {
   Language language(collector);
   wait_for(collector);
   const auto collects = [&] {
-    if (collector.collect(Collector::kGarbage, 10)) return false;  // nobody is there yet
+    if (collector.collect(Collector::kGarbage, 10) != Answer::nobody) return false;
     std::atomic<int> collections{0};
     std::thread own([&] {
       while (collector.await() != 0) {
@@ -96,8 +99,8 @@ TEST(Collector, CollectsInAForkedChildAndInItsChild) {
     });
     for (int i = 0; i < 3; ++i)
       wait_for(collector);
-    const bool grandchild =
-        support::holds_in_child([&] { return !collector.collect(Collector::kGarbage, 10); });
+    const bool grandchild = support::holds_in_child(
+        [&] { return collector.collect(Collector::kGarbage, 10) == Answer::nobody; });
     wait_for(collector);
     collector.close();
     own.join();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cache/program.h"
+#include "support/effort.h"
 #include "support/process_state.h"
 
 namespace ebb::cache {
@@ -15,7 +16,9 @@ class RandomPrograms : public ::testing::TestWithParam<unsigned> {};
 
 TEST_P(RandomPrograms, ComeOutAsInTheModel) {
   const support::ScopedLog quiet(base::LogLevel::off);
-  for (unsigned seed = GetParam() * 10; seed < GetParam() * 10 + 10; ++seed) {
+  const unsigned first = GetParam() * 10;
+  const unsigned programs = static_cast<unsigned>(support::trials(4, 10));
+  for (unsigned seed = first; seed < first + programs; ++seed) {
     std::mt19937 random(seed);
     std::vector<std::uint8_t> bytes(200 + random() % 1500);
     for (std::uint8_t& byte : bytes) {

@@ -183,5 +183,10 @@ TEST(Settings, TheFirstVariableThatIsSetWinsAlone) {
   EXPECT_FALSE(settings_variable(*profile_of(9), new_only));
 }
 
+TEST(Settings, ThereIsOneVariableToPutThemIntoAndTheReleaseReadsIt) {
+  EXPECT_STREQ(variable_to_set(*profile_of(9)), "PYTORCH_CUDA_ALLOC_CONF");
+  EXPECT_STREQ(variable_to_set(*profile_of(10)), "PYTORCH_ALLOC_CONF");
+}
+
 }  // namespace
 }  // namespace ebb::cache

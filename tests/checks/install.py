@@ -85,7 +85,7 @@ def by_subdirectory(build: Build) -> str:
     folder = build.build / "consumer"
     build.configure(build.source / "tests/install/subdirectory", folder, f"-DEBB_SOURCE={build.source}",
                     "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0",
-                    "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=12")
+                    "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=40")
     run("cmake", "--build", folder, "--target", "consumer")
     return run(folder / "consumer")
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
-#include "cli/program.h"
+#include "cli/run_ebb.h"
 #include "support/subprocess.h"
 
 namespace ebb {

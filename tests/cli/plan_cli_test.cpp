@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "base/json.h"
-#include "cli/program.h"
+#include "cli/run_ebb.h"
 #include "support/subprocess.h"
 #include "support/temporary_directory.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "cli/program.h"
+#include "cli/run_ebb.h"
 #include "support/subprocess.h"
 #include "support/temporary_directory.h"
 

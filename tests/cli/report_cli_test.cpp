@@ -39,7 +39,7 @@ class EbbReport : public testing::Test {
     leaky.write(db_);
     Job killed(30);
     killed.run().name = "killed";
-    killed.run().ending = "out_of_memory";
+    killed.run().ending = fact::RunEnd::out_of_memory;
     killed.run().signal = 9;
     killed.add(44, "./killed", {level(50)});
     killed.write(db_);

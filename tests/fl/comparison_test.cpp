@@ -16,7 +16,7 @@ SimulationResult result_with(std::vector<double> accuracies) {
     round.scores = Scores{accuracies[i], 1 - accuracies[i], {}};
     round.took_part = {0, static_cast<std::uint32_t>(i % 4)};
     round.simulated_seconds = 10.0 * static_cast<double>(i + 1);
-    round.memory.rss = 100 + i;
+    round.memory.now.rss = 100 + i;
     result.rounds.push_back(round);
   }
   return result;

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "fl/cifar.h"
-#include "fl/idx.h"
+#include "fl/data/cifar.h"
+#include "fl/data/idx.h"
 
 using namespace ebb;
 

@@ -10,8 +10,8 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "cache/snapshot_pickle.h"
-#include "replay/comparison.h"
-#include "replay/doctor.h"
+#include "replay/doctor/comparison.h"
+#include "replay/doctor/doctor.h"
 #include "replay/lifetimes.h"
 #include "trace/snapshot_reader.h"
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -43,7 +44,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       read_as_elf(data + 1, size - 1);
       break;
     case 1:
-      if (const auto mappings = heap::parse_mappings(text)) heap::arena_ranges(*mappings);
+      if (const auto mappings = heap::parse_mappings(text)) {
+        // Every heap has the same header, out of the file's own bytes.
+        heap::arena_ranges(*mappings, [&](std::uint64_t, void* target, std::size_t bytes) {
+          if (text.size() < bytes) return false;
+          std::memcpy(target, text.data(), bytes);
+          return true;
+        });
+      }
       break;
     case 2:
       static_cast<void>(heap::parse_library_cache(text));

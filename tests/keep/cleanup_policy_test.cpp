@@ -9,25 +9,33 @@ namespace ebb::keep {
 namespace {
 
 using base::kMiB;
-using wire::Reason;
+using fact::Trigger;
 
-wire::Cleaned outcome(std::uint64_t before, std::uint64_t after, double cost,
-                      Reason reason = Reason::retained) {
-  wire::Cleaned done;
-  done.reason = reason;
-  done.rss_before = before;
-  done.rss_after = after;
+fact::Cleanup outcome(std::uint64_t before, std::uint64_t after, double cost,
+                      Trigger trigger = Trigger::retained) {
+  fact::Cleanup done;
+  done.trigger = trigger;
+  done.before.rss = before;
+  done.after.rss = after;
   done.returned = before - after;
-  done.cost_seconds = cost;
-  done.known = wire::kKnowsRetained;
+  done.seconds = cost;
+  done.after.retained = 0;
   return done;
+}
+
+/// What a look at the process finds.
+fact::ProcessSample seen(std::uint64_t rss, std::optional<std::uint64_t> retained) {
+  fact::ProcessSample sample;
+  sample.rss = rss;
+  sample.retained = retained;
+  return sample;
 }
 
 /// Samples every second from `from` on; the second at which it wanted a cleanup, or -1.
 int first_wish(CleanupPolicy& policy, int from, int until, std::uint64_t rss,
                std::optional<std::uint64_t> retained) {
   for (int second = from; second < until; ++second)
-    if (policy.sampled(second, rss, retained)) return second;
+    if (policy.sampled(second, seen(rss, retained))) return second;
   return -1;
 }
 
@@ -40,7 +48,7 @@ TEST(CleanupPolicy, LeavesMemoryThatIsUsedAgainInBetween) {
   CleanupPolicy policy;
   for (int second = 0; second < 60; ++second) {
     const std::uint64_t retained = second % 2 == 0 ? 10 * kMiB : 500 * kMiB;
-    EXPECT_FALSE(policy.sampled(second, 1000 * kMiB, retained)) << second;
+    EXPECT_FALSE(policy.sampled(second, seen(1000 * kMiB, retained))) << second;
   }
 }
 
@@ -54,7 +62,7 @@ TEST(CleanupPolicy, AsksOneThingAtATime) {
   CleanupPolicy policy;
   ASSERT_EQ(first_wish(policy, 0, 60, 1000 * kMiB, 500 * kMiB), 2);
   EXPECT_EQ(first_wish(policy, 4, 60, 1000 * kMiB, 500 * kMiB), -1);
-  EXPECT_FALSE(policy.squeezed(60, Reason::critical));
+  EXPECT_FALSE(policy.squeezed(60, Trigger::critical));
   policy.cleaned(61, outcome(1000 * kMiB, 500 * kMiB, 0.01));
   EXPECT_EQ(first_wish(policy, 70, 120, 1000 * kMiB, 500 * kMiB), 72);
 }
@@ -63,7 +71,7 @@ TEST(CleanupPolicy, TakesAtMostOnePercentOfTheTime) {
   CleanupPolicy policy;
   double spent = 0;
   for (int second = 0; second < 3600; ++second) {
-    if (policy.sampled(second, 4000 * kMiB, 3000 * kMiB)) {
+    if (policy.sampled(second, seen(4000 * kMiB, 3000 * kMiB))) {
       spent += 0.5;
       policy.cleaned(second, outcome(4000 * kMiB, 1000 * kMiB, 0.5));
     }
@@ -77,7 +85,7 @@ TEST(CleanupPolicy, WaitsLongerWhenTheMemoryIsNeededAgainAtOnce) {
   int wishes = 0;
   for (int second = 0; second < 1200; ++second) {
     // Retained all the time but for the second after each cleanup: it comes back at once.
-    if (policy.sampled(second, 1000 * kMiB, 500 * kMiB)) {
+    if (policy.sampled(second, seen(1000 * kMiB, 500 * kMiB))) {
       ++wishes;
       policy.cleaned(second, outcome(1000 * kMiB, 500 * kMiB, 0.001));
     }
@@ -96,7 +104,7 @@ struct Rebuilding {
       if (works) is_clean = false;
       const std::uint64_t rss = is_clean ? 50 * kMiB : 50 * kMiB + bytes;
       clean_seconds += is_clean ? 1 : 0;
-      if (!policy.sampled(second, rss, works || is_clean ? 0 : bytes)) continue;
+      if (!policy.sampled(second, seen(rss, works || is_clean ? 0 : bytes))) continue;
       ++cleanups;
       latest = std::max(latest, second % 20);
       is_clean = true;
@@ -133,17 +141,37 @@ TEST(CleanupPolicy, ComesBackToWhatItCouldNotPayFor) {
 TEST(CleanupPolicy, CleansAtRoundsThatLeaveGarbage) {
   CleanupPolicy policy;
   EXPECT_FALSE(policy.round_done(1, 20 * kMiB)) << "too small";
-  EXPECT_EQ(policy.round_done(2, 900 * kMiB), Reason::round);
-  policy.cleaned(2, outcome(900 * kMiB, 300 * kMiB, 0.02, Reason::round));
+  EXPECT_EQ(policy.round_done(2, 900 * kMiB), Trigger::round);
+  policy.cleaned(2, outcome(900 * kMiB, 300 * kMiB, 0.02, Trigger::round));
   EXPECT_FALSE(policy.round_done(12, 310 * kMiB)) << "nothing grew since";
-  EXPECT_EQ(policy.round_done(22, 800 * kMiB), Reason::round);
+  EXPECT_EQ(policy.round_done(22, 800 * kMiB), Trigger::round);
+}
+
+TEST(CleanupPolicy, TriesAgainAtTheNextRoundWhereGarbageWasNotCollected) {
+  CleanupPolicy policy;
+  ASSERT_EQ(policy.round_done(10, 900 * kMiB), Trigger::round);
+  fact::Cleanup missed = outcome(900 * kMiB, 850 * kMiB, 0.02, Trigger::round);
+  missed.missed_garbage = true;
+  policy.cleaned(20, missed);
+  ASSERT_EQ(policy.round_done(30, 850 * kMiB), Trigger::round) << "garbage is no floor";
+  policy.cleaned(31, outcome(850 * kMiB, 300 * kMiB, 0.02, Trigger::round));
+  EXPECT_FALSE(policy.round_done(40, 310 * kMiB)) << "what is left now is in use";
+  policy.cleaned(45, missed);
+  EXPECT_EQ(policy.round_done(50, 850 * kMiB), Trigger::round) << "the floor stays where it was";
+}
+
+TEST(CleanupPolicy, CleansAtRoundsWhateverWasReturnedBetweenThem) {
+  CleanupPolicy policy;
+  ASSERT_EQ(first_wish(policy, 0, 60, 1000 * kMiB, 200 * kMiB), 2);
+  policy.cleaned(3, outcome(1000 * kMiB, 800 * kMiB, 0.01));  // and collected nothing
+  EXPECT_EQ(policy.round_done(30, 800 * kMiB), Trigger::round);
 }
 
 TEST(CleanupPolicy, ProbesWhereTheAllocatorCannotTell) {
   CleanupPolicy policy;
   policy.tells_nothing();
   EXPECT_EQ(first_wish(policy, 0, 300, 500 * kMiB, std::nullopt), 60);
-  policy.cleaned(60, outcome(500 * kMiB, 490 * kMiB, 0.01, Reason::growth));
+  policy.cleaned(60, outcome(500 * kMiB, 490 * kMiB, 0.01, Trigger::growth));
   EXPECT_EQ(first_wish(policy, 61, 3600, 500 * kMiB, std::nullopt), -1) << "it did not grow";
   EXPECT_EQ(first_wish(policy, 3600, 4000, 700 * kMiB, std::nullopt), 3600);
 }
@@ -154,9 +182,9 @@ TEST(CleanupPolicy, ProbesLessAndLessWhileItReturnsNothing) {
   int wishes = 0;
   for (int second = 0; second < 36'000; ++second) {
     const auto rss = static_cast<std::uint64_t>(100 + second) * kMiB;  // all of it live
-    if (policy.sampled(second, rss, std::nullopt)) {
+    if (policy.sampled(second, seen(rss, std::nullopt))) {
       ++wishes;
-      policy.cleaned(second, outcome(rss, rss, 0.001, Reason::growth));
+      policy.cleaned(second, outcome(rss, rss, 0.001, Trigger::growth));
     }
   }
   EXPECT_LE(wishes, 17) << "1, 2, 4 ... 60 minutes";
@@ -165,18 +193,18 @@ TEST(CleanupPolicy, ProbesLessAndLessWhileItReturnsNothing) {
 
 TEST(CleanupPolicy, CleansWhateverItCostsWhenMemoryIsCritical) {
   CleanupPolicy policy;
-  ASSERT_EQ(policy.squeezed(1, Reason::critical), Reason::critical);
-  policy.cleaned(2, outcome(1000 * kMiB, 990 * kMiB, 10, Reason::critical));
-  EXPECT_FALSE(policy.squeezed(4, Reason::critical)) << "but not without a pause";
-  EXPECT_EQ(policy.squeezed(8, Reason::critical), Reason::critical);
+  ASSERT_EQ(policy.squeezed(1, Trigger::critical), Trigger::critical);
+  policy.cleaned(2, outcome(1000 * kMiB, 990 * kMiB, 10, Trigger::critical));
+  EXPECT_FALSE(policy.squeezed(4, Trigger::critical)) << "but not without a pause";
+  EXPECT_EQ(policy.squeezed(8, Trigger::critical), Trigger::critical);
 }
 
 TEST(CleanupPolicy, AsksUnderPressureOnlyWhoHasSomethingToGive) {
   CleanupPolicy policy;
-  policy.sampled(0, 1000 * kMiB, 10 * kMiB);
-  EXPECT_FALSE(policy.squeezed(1, Reason::pressure));
-  policy.sampled(2, 1000 * kMiB, 50 * kMiB);
-  EXPECT_EQ(policy.squeezed(3, Reason::pressure), Reason::pressure);
+  policy.sampled(0, seen(1000 * kMiB, 10 * kMiB));
+  EXPECT_FALSE(policy.squeezed(1, Trigger::pressure));
+  policy.sampled(2, seen(1000 * kMiB, 50 * kMiB));
+  EXPECT_EQ(policy.squeezed(3, Trigger::pressure), Trigger::pressure);
 }
 
 }  // namespace

@@ -38,14 +38,14 @@ TEST_F(CleanerTest, ReportsBytesBeforeAndAfterAndTheTimeTaken) {
   heap_.light_reaches = 500 * kMiB;
   heap_.seconds_per_give_back = 0.03;
   const CleanupReport report = cleaner_.clean({});
-  EXPECT_EQ(report.before.rss, 600 * kMiB);
-  EXPECT_EQ(report.after.rss, 100 * kMiB);
-  EXPECT_EQ(report.returned, 500 * kMiB);
-  EXPECT_EQ(report.before.retained, 500 * kMiB);
-  EXPECT_EQ(report.after.retained, 0U);
-  EXPECT_EQ(report.after.live, 100 * kMiB);
-  EXPECT_NEAR(report.seconds, 0.03, 1e-9);
-  EXPECT_EQ(report.depth, heap::Depth::light);
+  EXPECT_EQ(report.measured.before.rss, 600 * kMiB);
+  EXPECT_EQ(report.measured.after.rss, 100 * kMiB);
+  EXPECT_EQ(report.measured.returned, 500 * kMiB);
+  EXPECT_EQ(report.measured.before.retained, 500 * kMiB);
+  EXPECT_EQ(report.measured.after.retained, 0U);
+  EXPECT_EQ(report.measured.after.live, 100 * kMiB);
+  EXPECT_NEAR(report.measured.seconds, 0.03, 1e-9);
+  EXPECT_EQ(report.measured.depth, fact::Depth::light);
   EXPECT_EQ(heap_.light_calls, 1) << "the allocator's own call exactly once";
   EXPECT_EQ(summary_of(report),
             "returned 500.0 MiB in 30 ms: rss 600.0 MiB -> 100.0 MiB (glibc, light)");
@@ -55,8 +55,8 @@ TEST_F(CleanerTest, GoesDeepByItselfWhereLightLeftEnough) {
   heap_.light_reaches = 10 * kMiB;
   heap_.deep_reaches = 300 * kMiB;
   const CleanupReport report = cleaner_.clean({});
-  EXPECT_EQ(report.depth, heap::Depth::deep);
-  EXPECT_EQ(report.returned, 310 * kMiB);
+  EXPECT_EQ(report.measured.depth, fact::Depth::deep);
+  EXPECT_EQ(report.measured.returned, 310 * kMiB);
   ASSERT_EQ(report.steps.size(), 2U);
   EXPECT_EQ(report.steps[0].returned, static_cast<std::int64_t>(10 * kMiB));
   EXPECT_EQ(report.steps[1].returned, static_cast<std::int64_t>(300 * kMiB));
@@ -65,20 +65,20 @@ TEST_F(CleanerTest, GoesDeepByItselfWhereLightLeftEnough) {
 
 TEST_F(CleanerTest, StaysLightForSmallChange) {
   heap_.deep_reaches = 32 * kMiB;
-  EXPECT_EQ(cleaner_.clean({}).depth, heap::Depth::light) << "not more than 32 MiB";
+  EXPECT_EQ(cleaner_.clean({}).measured.depth, fact::Depth::light) << "not more than 32 MiB";
   heap_.live = 2000 * kMiB;
   heap_.deep_reaches = 90 * kMiB;
-  EXPECT_EQ(cleaner_.clean({}).depth, heap::Depth::light) << "less than 5 %";
-  EXPECT_EQ(cleaner_.clean({.deep = true}).depth, heap::Depth::deep) << "unless asked";
+  EXPECT_EQ(cleaner_.clean({}).measured.depth, fact::Depth::light) << "less than 5 %";
+  EXPECT_EQ(cleaner_.clean({.deep = true}).measured.depth, fact::Depth::deep) << "unless asked";
 }
 
 TEST_F(CleanerTest, DoesNotGoDeepAgainForWhatDeepCannotReach) {
   heap_.nobody_reaches = 200 * kMiB;
-  EXPECT_EQ(cleaner_.clean({}).depth, heap::Depth::deep);
-  EXPECT_EQ(cleaner_.clean({}).depth, heap::Depth::light);
+  EXPECT_EQ(cleaner_.clean({}).measured.depth, fact::Depth::deep);
+  EXPECT_EQ(cleaner_.clean({}).measured.depth, fact::Depth::light);
   EXPECT_EQ(heap_.deep_calls, 1);
   heap_.deep_reaches = 100 * kMiB;
-  EXPECT_EQ(cleaner_.clean({}).depth, heap::Depth::deep) << "something new to reach";
+  EXPECT_EQ(cleaner_.clean({}).measured.depth, fact::Depth::deep) << "something new to reach";
 }
 
 TEST_F(CleanerTest, RunsEachHookOncePerCallAndDeviceCachesOnlyWhenAsked) {
@@ -113,7 +113,7 @@ TEST_F(CleanerTest, AFailingHookIsReportedAndTheRestStillRuns) {
   const CleanupReport report = cleaner_.clean({});
   EXPECT_FALSE(report.steps[0].ok);
   EXPECT_EQ(report.steps[0].detail, "no cache here");
-  EXPECT_EQ(report.returned, 50 * kMiB);
+  EXPECT_EQ(report.measured.returned, 50 * kMiB);
 }
 
 TEST_F(CleanerTest, WorksOnAnAllocatorThatTellsAndDoesNothing) {
@@ -121,15 +121,15 @@ TEST_F(CleanerTest, WorksOnAnAllocatorThatTellsAndDoesNothing) {
   heap_.has_calls = false;
   heap_.says = heap::AllocatorKind::unknown;
   const CleanupReport report = cleaner_.clean({});
-  EXPECT_EQ(report.returned, 0U);
-  EXPECT_EQ(report.before.live, std::nullopt);
+  EXPECT_EQ(report.measured.returned, 0U);
+  EXPECT_EQ(report.measured.before.live, std::nullopt);
   EXPECT_TRUE(report.steps.empty());
   EXPECT_EQ(cleaner_.trim(), std::nullopt);
 }
 
 TEST_F(CleanerTest, GrowthDuringACleanupIsNotAReturn) {
   heap_.during_give_back = [&] { heap_.live += 10 * kMiB; };
-  EXPECT_EQ(cleaner_.clean({}).returned, 0U);
+  EXPECT_EQ(cleaner_.clean({}).measured.returned, 0U);
 }
 
 TEST_F(CleanerTest, TrimSpeaksNvflaresLanguage) {
@@ -178,9 +178,9 @@ TEST_F(CleanerTest, ConcurrentCallsShareOneCleanup) {
   other.join();
   latecomer.join();
   EXPECT_FALSE(first.coalesced);
-  EXPECT_EQ(first.returned, 77 * kMiB);
+  EXPECT_EQ(first.measured.returned, 77 * kMiB);
   if (second.coalesced) {
-    EXPECT_EQ(second.returned, first.returned);
+    EXPECT_EQ(second.measured.returned, first.measured.returned);
     EXPECT_EQ(heap_.light_calls, 1);
   } else {
     EXPECT_EQ(heap_.light_calls, 2) << "it came after the first had ended";
@@ -294,9 +294,12 @@ TEST_F(CleanerTest, ACleanupWhoseHookForksEndsInBothProcesses) {
 TEST(CleanupJson, CarriesEveryFigure) {
   CleanupReport report;
   report.allocator = heap::AllocatorKind::jemalloc;
-  report.before = {10, 5, std::nullopt};
-  report.after = {4, 4, 0};
-  report.returned = 6;
+  report.measured.before.rss = 10;
+  report.measured.before.live = 5;
+  report.measured.after.rss = 4;
+  report.measured.after.live = 4;
+  report.measured.after.retained = 0;
+  report.measured.returned = 6;
   report.steps.push_back({"gc", true, 1, 0.5, "x"});
   report.notes.emplace_back("n");
   EXPECT_EQ(to_json(report).text(),

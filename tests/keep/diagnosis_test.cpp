@@ -9,6 +9,7 @@
 namespace ebb::keep {
 namespace {
 
+using fact::Verdict;
 using Points = std::vector<trend::Point>;
 
 constexpr double kMiBytes = 1 << 20;
@@ -28,41 +29,33 @@ const Points kLevel = over_time([](double) { return 500.0; });
 const Points kGrowing = over_time([](double t) { return 500 + 0.5 * t; });
 constexpr double kGrowthPerHour = 0.5 * kMiBytes * 3600;
 
-double number(const Diagnosis& diagnosis, const char* key) {
+double number(const ProcessDiagnosis& diagnosis, const char* key) {
   const base::Json* found = diagnosis.evidence.find(key);
   return found == nullptr ? NAN : found->as_double().value_or(NAN);
 }
 
-TEST(Diagnosis, NamesAreReadAsTheyAreWritten) {
-  for (std::size_t i = 0; i < kVerdicts; ++i) {
-    const auto verdict = static_cast<Verdict>(i);
-    EXPECT_EQ(verdict_of(name_of(verdict)), verdict);
-  }
-  EXPECT_FALSE(verdict_of("leek"));
-}
-
 TEST(Diagnosis, OfNothingIsNotEnoughData) {
-  const Diagnosis found = diagnose({});
+  const ProcessDiagnosis found = diagnose({});
   EXPECT_EQ(found.verdict, Verdict::not_enough_data);
-  EXPECT_EQ(found.confidence, "low");
+  EXPECT_EQ(found.confidence, fact::Confidence::low);
   EXPECT_EQ(found.rss_slope, "unknown");
   EXPECT_TRUE(found.evidence.find("rss_slope_bytes_per_hour")->is_null());
 }
 
 TEST(Diagnosis, LevelMemoryIsHealthyAndSaysWhatCouldHaveBeenMissed) {
-  const Diagnosis found = diagnose({.rss = kLevel, .anon = kLevel});
+  const ProcessDiagnosis found = diagnose({.rss = kLevel, .anon = kLevel});
   EXPECT_EQ(found.verdict, Verdict::healthy);
-  EXPECT_EQ(found.confidence, "medium");
+  EXPECT_EQ(found.confidence, fact::Confidence::medium);
   EXPECT_NE(found.headline.find("/h would not have shown in 4 min"), std::string::npos)
       << found.headline;
-  EXPECT_EQ(found.fix_kind, "none");
+  EXPECT_EQ(found.fix.kind, fact::FixKind::none);
 }
 
 TEST(Diagnosis, GrowthSeenFromOutsideIsALeakWithLowConfidence) {
-  const Diagnosis found = diagnose({.rss = kGrowing, .anon = kGrowing, .room = 500 << 20});
+  const ProcessDiagnosis found = diagnose({.rss = kGrowing, .anon = kGrowing, .room = 500 << 20});
   EXPECT_EQ(found.verdict, Verdict::leak);
-  EXPECT_EQ(found.confidence, "low");
-  EXPECT_EQ(found.fix_kind, "probe");
+  EXPECT_EQ(found.confidence, fact::Confidence::low);
+  EXPECT_EQ(found.fix.kind, fact::FixKind::probe);
   EXPECT_NEAR(number(found, "rss_slope_bytes_per_hour"), kGrowthPerHour, 0.05 * kGrowthPerHour);
   const auto* interval = found.evidence.find("rss_slope_interval_bytes_per_hour")->as_array();
   ASSERT_NE(interval, nullptr);
@@ -74,40 +67,40 @@ TEST(Diagnosis, GrowthSeenFromOutsideIsALeakWithLowConfidence) {
 }
 
 TEST(Diagnosis, LiveBytesMakeItSure) {
-  const Diagnosis found =
+  const ProcessDiagnosis found =
       diagnose({.rss = kGrowing, .anon = kGrowing, .live = kGrowing, .retained = kLevel});
   EXPECT_EQ(found.verdict, Verdict::leak);
-  EXPECT_EQ(found.confidence, "high");
+  EXPECT_EQ(found.confidence, fact::Confidence::high);
   EXPECT_TRUE(found.also.empty());
   EXPECT_NEAR(number(found, "live_slope_bytes_per_hour"), kGrowthPerHour, 0.05 * kGrowthPerHour);
 }
 
 TEST(Diagnosis, AJobThatLeaksAndRetainsIsALeakWithRetentionBesideIt) {
   const Points both = over_time([](double t) { return 500 + t; });
-  const Diagnosis found =
+  const ProcessDiagnosis found =
       diagnose({.rss = both, .anon = both, .live = kGrowing, .retained = kGrowing});
   EXPECT_EQ(found.verdict, Verdict::leak);
   EXPECT_EQ(found.also, std::vector<Verdict>{Verdict::retention});
 }
 
 TEST(Diagnosis, RetainedThatGrowsOverLevelLiveBytesIsRetention) {
-  const Diagnosis found =
+  const ProcessDiagnosis found =
       diagnose({.rss = kGrowing, .anon = kGrowing, .live = kLevel, .retained = kGrowing});
   EXPECT_EQ(found.verdict, Verdict::retention);
-  EXPECT_EQ(found.fix_kind, "cleanup");
+  EXPECT_EQ(found.fix.kind, fact::FixKind::cleanup);
 }
 
 TEST(Diagnosis, WhatCleanupsCannotReturnIsFragmentation) {
-  const Diagnosis found = diagnose({.rss = kGrowing,
-                                    .anon = kGrowing,
-                                    .live = kLevel,
-                                    .retained = kGrowing,
-                                    .after_cleanup = kGrowing});
+  const ProcessDiagnosis found = diagnose({.rss = kGrowing,
+                                           .anon = kGrowing,
+                                           .live = kLevel,
+                                           .retained = kGrowing,
+                                           .after_cleanup = kGrowing});
   EXPECT_EQ(found.verdict, Verdict::fragmentation);
 }
 
 TEST(Diagnosis, GrowthInNeitherLiveNorRetainedIsForeign) {
-  const Diagnosis found =
+  const ProcessDiagnosis found =
       diagnose({.rss = kGrowing, .anon = kGrowing, .live = kLevel, .retained = kLevel});
   EXPECT_EQ(found.verdict, Verdict::foreign);
 }
@@ -133,29 +126,30 @@ CleanupSum cleanups_of(double mib, std::uint64_t count = 12) {
 TEST(Diagnosis, PythonsSmallObjectsAreForeignAndNotRetention) {
   // pymalloc maps its arenas by itself: malloc counts neither as live nor as retained.
   const Points floor = after_cleanups(12, [](int i) { return 500.0 + 10 * i; });
-  const Diagnosis found = diagnose({.rss = kGrowing,
-                                    .anon = kGrowing,
-                                    .live = over_time([](double) { return 80.0; }),
-                                    .retained = over_time([](double) { return 20.0; }),
-                                    .after_cleanup = floor,
-                                    .cleanups = cleanups_of(0.5)});
+  const ProcessDiagnosis found = diagnose({.rss = kGrowing,
+                                           .anon = kGrowing,
+                                           .live = over_time([](double) { return 80.0; }),
+                                           .retained = over_time([](double) { return 20.0; }),
+                                           .after_cleanup = floor,
+                                           .cleanups = cleanups_of(0.5)});
   EXPECT_EQ(found.verdict, Verdict::foreign) << found.headline;
   EXPECT_TRUE(found.also.empty());
-  EXPECT_EQ(found.confidence, "high");
+  EXPECT_EQ(found.confidence, fact::Confidence::high);
   EXPECT_NEAR(found.pace, 0.5 * kMiBytes, 0.05 * kMiBytes);
 }
 
 TEST(Diagnosis, WhatCleanupsReturnEveryRoundIsRetention) {
   const Points rounds = cleaned_rounds([](double) { return 200.0; });
   const Points low = over_time([](double) { return 150.0; });
-  const Diagnosis found = diagnose({.rss = rounds,
-                                    .anon = rounds,
-                                    .live = low,
-                                    .retained = cleaned_rounds([](double) { return 20.0; }),
-                                    .after_cleanup = after_cleanups(12, [](int) { return 200.0; }),
-                                    .cleanups = cleanups_of(380)});
+  const ProcessDiagnosis found =
+      diagnose({.rss = rounds,
+                .anon = rounds,
+                .live = low,
+                .retained = cleaned_rounds([](double) { return 20.0; }),
+                .after_cleanup = after_cleanups(12, [](int) { return 200.0; }),
+                .cleanups = cleanups_of(380)});
   EXPECT_EQ(found.verdict, Verdict::retention) << found.headline;
-  EXPECT_EQ(found.confidence, "high");
+  EXPECT_EQ(found.confidence, fact::Confidence::high);
   EXPECT_NE(found.headline.find("12 cleanups returned 4.5 GiB"), std::string::npos)
       << found.headline;
 }
@@ -170,7 +164,7 @@ TEST(Diagnosis, GrowthThatCleanupsReturnIsNotForeign) {
                       .after_cleanup = floor};
   EXPECT_EQ(diagnose(series).verdict, Verdict::foreign) << "as long as nothing is returned";
   series.cleanups = cleanups_of(100);
-  const Diagnosis found = diagnose(series);
+  const ProcessDiagnosis found = diagnose(series);
   EXPECT_EQ(found.verdict, Verdict::retention) << found.headline;
   EXPECT_TRUE(found.also.empty());
 }
@@ -179,26 +173,27 @@ TEST(Diagnosis, GrowthThatMayBeRetainedIsNotForeign) {
   // So restless that its own growth is not certain.
   const Points retained =
       over_time([](double t) { return 300 + 0.4 * t + 100 * std::sin(t * 0.1); });
-  const Diagnosis found =
+  const ProcessDiagnosis found =
       diagnose({.rss = kGrowing, .anon = kGrowing, .live = kLevel, .retained = retained});
   EXPECT_NE(found.verdict, Verdict::foreign) << found.headline;
   EXPECT_TRUE(found.also.empty());
 }
 
 TEST(Diagnosis, CleanupsThatReturnLittleAreNoRetention) {
-  const Diagnosis found = diagnose({.rss = kLevel,
-                                    .anon = kLevel,
-                                    .live = kLevel,
-                                    .retained = over_time([](double) { return 10.0; }),
-                                    .after_cleanup = after_cleanups(12, [](int) { return 495.0; }),
-                                    .cleanups = cleanups_of(8)});
+  const ProcessDiagnosis found =
+      diagnose({.rss = kLevel,
+                .anon = kLevel,
+                .live = kLevel,
+                .retained = over_time([](double) { return 10.0; }),
+                .after_cleanup = after_cleanups(12, [](int) { return 495.0; }),
+                .cleanups = cleanups_of(8)});
   EXPECT_EQ(found.verdict, Verdict::healthy) << found.headline;
 }
 
 TEST(Diagnosis, ALeakUnderCleanupsIsALeakWithTheRetentionBesideIt) {
   const Points rounds = cleaned_rounds([](double t) { return 200 + 0.5 * t; });
   const Points live = over_time([](double t) { return 150 + 0.5 * t; });
-  const Diagnosis found =
+  const ProcessDiagnosis found =
       diagnose({.rss = rounds,
                 .anon = rounds,
                 .live = live,
@@ -212,22 +207,22 @@ TEST(Diagnosis, ALeakUnderCleanupsIsALeakWithTheRetentionBesideIt) {
 
 TEST(Diagnosis, WithoutLiveBytesWhatCleanupsLeaveTellsALeakFromRetention) {
   const Points leaking = cleaned_rounds([](double t) { return 200 + 0.5 * t; });
-  const Diagnosis leak =
+  const ProcessDiagnosis leak =
       diagnose({.rss = leaking, .anon = leaking, .after_cleanup = after_cleanups(12, [](int i) {
                                                    return 210.0 + 10 * i;
                                                  })});
   EXPECT_EQ(leak.verdict, Verdict::leak) << leak.headline;
-  EXPECT_EQ(leak.confidence, "low");
+  EXPECT_EQ(leak.confidence, fact::Confidence::low);
   EXPECT_TRUE(leak.also.empty());
   const Points level = cleaned_rounds([](double) { return 200.0; });
-  const Diagnosis retention =
+  const ProcessDiagnosis retention =
       diagnose({.rss = level,
                 .anon = level,
                 .after_cleanup = after_cleanups(12, [](int) { return 200.0; }),
                 .cleanups = cleanups_of(380)});
   EXPECT_EQ(retention.verdict, Verdict::retention) << retention.headline;
-  EXPECT_EQ(retention.confidence, "low");
-  const Diagnosis healthy =
+  EXPECT_EQ(retention.confidence, fact::Confidence::low);
+  const ProcessDiagnosis healthy =
       diagnose({.rss = kLevel,
                 .anon = kLevel,
                 .after_cleanup = after_cleanups(12, [](int) { return 500.0; }),
@@ -251,13 +246,13 @@ TEST(Diagnosis, OneCleanupThatReturnsMostOfItIsSignEnough) {
 
 TEST(Diagnosis, LiveBytesReadOnlyByCleanupsAreEnough) {
   const Points rounds = cleaned_rounds([](double t) { return 200 + 0.5 * t; });
-  const Diagnosis found =
+  const ProcessDiagnosis found =
       diagnose({.rss = rounds,
                 .anon = rounds,
                 .after_cleanup = after_cleanups(12, [](int i) { return 210.0 + 10 * i; }),
                 .live_after = after_cleanups(12, [](int i) { return 160.0 + 10 * i; })});
   EXPECT_EQ(found.verdict, Verdict::leak);
-  EXPECT_EQ(found.confidence, "high");
+  EXPECT_EQ(found.confidence, fact::Confidence::high);
   EXPECT_NEAR(number(found, "live_slope_bytes_per_hour"), kGrowthPerHour, 0.05 * kGrowthPerHour);
 }
 
@@ -268,7 +263,7 @@ TEST(Diagnosis, WhatIsKeptAllTheTimeIsRetentionEvenWhereNothingGrows) {
                      .live = over_time([=](double) { return 490 - mib; }),
                      .retained = over_time([=](double) { return mib; })});
   };
-  const Diagnosis most = with_retained(400);
+  const ProcessDiagnosis most = with_retained(400);
   EXPECT_EQ(most.verdict, Verdict::retention);
   EXPECT_NE(most.headline.find("80 % of rss"), std::string::npos) << most.headline;
   EXPECT_EQ(with_retained(100).verdict, Verdict::healthy) << "some is in the nature of a heap";
@@ -276,10 +271,10 @@ TEST(Diagnosis, WhatIsKeptAllTheTimeIsRetentionEvenWhereNothingGrows) {
 
 TEST(Diagnosis, ARatchetThatHasComeToRestIsNoLeak) {
   const Points ratchet = over_time([](double t) { return 300 + std::min(t, 60.0); });
-  const Diagnosis found =
+  const ProcessDiagnosis found =
       diagnose({.rss = ratchet, .anon = ratchet, .live = over_time([](double) { return 250.0; })});
   EXPECT_EQ(found.verdict, Verdict::healthy) << found.headline;
-  const Diagnosis warm = diagnose({.rss = ratchet, .anon = ratchet, .live = ratchet});
+  const ProcessDiagnosis warm = diagnose({.rss = ratchet, .anon = ratchet, .live = ratchet});
   EXPECT_EQ(warm.verdict, Verdict::healthy) << warm.headline;
 }
 
@@ -293,9 +288,9 @@ TEST(Diagnosis, FloorsThatRiseUnderLevelPeaksAreRetention) {
     const bool works = static_cast<int>(t) % 8 >= 4;
     return works ? 800.0 : 500 + t;
   });
-  const Diagnosis found = diagnose({.rss = rounds, .anon = rounds});
+  const ProcessDiagnosis found = diagnose({.rss = rounds, .anon = rounds});
   EXPECT_EQ(found.verdict, Verdict::retention) << found.headline;
-  EXPECT_EQ(found.confidence, "low");
+  EXPECT_EQ(found.confidence, fact::Confidence::low);
 }
 
 TEST(Diagnosis, RoundsThatComeBackAreHealthy) {
@@ -304,26 +299,27 @@ TEST(Diagnosis, RoundsThatComeBackAreHealthy) {
 }
 
 TEST(Diagnosis, MappedFilesAndSharedMemoryAreTheirOwnVerdict) {
-  const Diagnosis files = diagnose({.rss = kGrowing, .anon = kLevel, .file = kGrowing});
+  const ProcessDiagnosis files = diagnose({.rss = kGrowing, .anon = kLevel, .file = kGrowing});
   EXPECT_EQ(files.verdict, Verdict::file_cache);
-  EXPECT_EQ(files.confidence, "medium");
-  EXPECT_EQ(files.fix_kind, "none");
-  const Diagnosis shared = diagnose({.rss = kGrowing, .anon = kLevel, .shmem = kGrowing});
+  EXPECT_EQ(files.confidence, fact::Confidence::medium);
+  EXPECT_EQ(files.fix.kind, fact::FixKind::none);
+  const ProcessDiagnosis shared = diagnose({.rss = kGrowing, .anon = kLevel, .shmem = kGrowing});
   EXPECT_EQ(shared.verdict, Verdict::file_cache);
-  EXPECT_EQ(shared.fix_kind, "code") << "shared memory does not go away by itself";
-  const Diagnosis both = diagnose({.rss = kGrowing, .anon = kGrowing, .file = kGrowing});
+  EXPECT_EQ(shared.fix.kind, fact::FixKind::code) << "shared memory does not go away by itself";
+  const ProcessDiagnosis both = diagnose({.rss = kGrowing, .anon = kGrowing, .file = kGrowing});
   EXPECT_EQ(both.verdict, Verdict::leak);
   EXPECT_EQ(both.also, std::vector<Verdict>{Verdict::file_cache});
 }
 
 TEST(Diagnosis, AShortObservationIsNeverSure) {
   const Points brief = over_time([](double) { return 500.0; }, 50);
-  EXPECT_EQ(diagnose({.rss = brief, .anon = brief}).confidence, "low");
-  EXPECT_EQ(diagnose({.rss = brief, .anon = brief, .live = brief}).confidence, "medium");
+  EXPECT_EQ(diagnose({.rss = brief, .anon = brief}).confidence, fact::Confidence::low);
+  EXPECT_EQ(diagnose({.rss = brief, .anon = brief, .live = brief}).confidence,
+            fact::Confidence::medium);
 }
 
 TEST(Diagnosis, ChildrenThatGrowAreAFinding) {
-  const Diagnosis found = diagnose({.rss = kLevel, .anon = kLevel, .children = kGrowing});
+  const ProcessDiagnosis found = diagnose({.rss = kLevel, .anon = kLevel, .children = kGrowing});
   EXPECT_EQ(found.verdict, Verdict::healthy) << "it speaks of the process itself";
   ASSERT_FALSE(found.findings.empty());
   EXPECT_NE(found.findings[0].find("processes it started"), std::string::npos);

@@ -44,7 +44,7 @@ TEST_F(GuardMemoryTest, CleansAtCriticalAndHoldsThePressureUntilAllIsWell) {
   const GuardCheck critical = check(91);
   EXPECT_EQ(critical.level, MemoryLevel::critical);
   ASSERT_TRUE(critical.cleanup);
-  EXPECT_EQ(critical.cleanup->returned, 40 * kMiB);
+  EXPECT_EQ(critical.cleanup->measured.returned, 40 * kMiB);
   EXPECT_EQ(critical.change, "pressure on");
   EXPECT_EQ(check(91).change, "") << "already on";
   EXPECT_EQ(check(87).change, "") << "between the thresholds nothing changes";

@@ -27,9 +27,9 @@ TEST(ProcessWatch, ReadsARealProcessOverAClocksTime) {
     clock.advance_seconds(1);
   }
   EXPECT_EQ(watch->samples(), 100U);
-  const Diagnosis found = watch->diagnose();
-  EXPECT_EQ(found.verdict, Verdict::healthy) << found.headline;
-  EXPECT_EQ(found.confidence, "medium");
+  const ProcessDiagnosis found = watch->diagnose();
+  EXPECT_EQ(found.verdict, fact::Verdict::healthy) << found.headline;
+  EXPECT_EQ(found.confidence, fact::Confidence::medium);
 }
 
 TEST(ProcessWatch, SumsWhatTheProcessStarted) {

@@ -127,7 +127,7 @@ TEST_F(RoundKeeperTest, LogsOneLineWhenItFiresAndNoneWhenItDoesNot) {
 TEST_F(RoundKeeperTest, CriticalCleansWhateverTheSchedule) {
   const auto off = keeper({.every = 0});
   heap_.light_reaches = 40 * kMiB;
-  EXPECT_EQ(off->critical().returned, 40 * kMiB);
+  EXPECT_EQ(off->critical().measured.returned, 40 * kMiB);
 }
 
 TEST_F(RoundKeeperTest, AutomaticSpendsAtMostOnePercentOfTheJobsTime) {
@@ -139,7 +139,7 @@ TEST_F(RoundKeeperTest, AutomaticSpendsAtMostOnePercentOfTheJobsTime) {
     clock_.advance_seconds(1);
     heap_.light_reaches += 60 * kMiB;
     if (const auto report = automatic->round_done()) {
-      spent += report->seconds;
+      spent += report->measured.seconds;
       ++fired;
     }
   }

@@ -63,6 +63,7 @@ TEST(RecordFaults, AKilledWriterLosesAboutASecondAndTheFileIsWhole) {
       mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);
   auto* shared = new (memory) Shared;
+  support::wait_until_alone();
   const pid_t child = fork();
   if (child == 0) {
     auto writer = Writer::begin(path, run_named("killed"));
@@ -105,6 +106,7 @@ TEST(RecordFaults, AKilledWriterLosesAboutASecondAndTheFileIsWhole) {
 /// Runs `test` in a child, so that limits and mounts end with it; what it returns must be "".
 template <class Test>
 void expect_fine_in_child(Test&& test) {
+  support::wait_until_alone();
   EXPECT_EQ(support::said_by_child([&] { return test(); }), "");
 }
 
@@ -142,6 +144,7 @@ TEST(RecordFaults, AFullDiskCostsSamplesOnly) {
   const support::TemporaryDirectory folder;
   const std::string disk = folder / "disk";
   std::filesystem::create_directory(disk);
+  support::wait_until_alone();
   const std::string said = support::said_by_child([&]() -> std::string {
     if (unshare(CLONE_NEWNS) != 0 ||
         mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
@@ -247,6 +250,7 @@ TEST(RecordFaults, ManyRunsAtOnceShareOneFile) {
   const support::TemporaryDirectory folder;
   const std::string path = folder / "runs.db";
   std::vector<pid_t> children;
+  support::wait_until_alone();
   for (int c = 0; c < kRuns; ++c) {
     children.push_back(fork());
     if (children.back() != 0) continue;

@@ -31,7 +31,7 @@ inline Run run_named(const std::string& name) {
 inline Run ended(Run run, int status = 0) {
   run.ended = run.started + 60;
   run.exit_code = status;
-  run.ending = "exit";
+  run.ending = fact::RunEnd::exit;
   return run;
 }
 
@@ -53,9 +53,9 @@ inline Sample sample_of(const ProcessKey& key, double seconds, std::uint64_t rss
   Sample sample;
   sample.process = key;
   sample.seconds = seconds;
-  sample.rss = rss;
-  sample.anon = rss - rss / 8;
-  sample.live = rss / 2;
+  sample.memory.rss = rss;
+  sample.memory.anon = rss - rss / 8;
+  sample.memory.live = rss / 2;
   return sample;
 }
 

@@ -74,6 +74,7 @@ TEST(Store, ReadsARecordThatLiesWhereNobodyCanWrite) {
   const support::TemporaryDirectory folder;
   std::filesystem::create_directory(folder / "disk");
   const std::string path = folder / "disk/a%20b?.db";
+  support::wait_until_alone();
   const std::string said = support::said_by_child([&]() -> std::string {
     if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
       return "not permitted";

@@ -49,7 +49,7 @@ TEST(Thinning, MergedSamplesKeepTheirLowestMeanAndHighest) {
   Reading all = reading_of(sample_of(kMain, 1, 10));
   for (const std::uint64_t rss : {40U, 30U, 20U}) {
     Sample sample = sample_of(kMain, static_cast<double>(rss), rss);
-    sample.live.reset();
+    sample.memory.live.reset();
     merge(all, reading_of(sample));
   }
   EXPECT_EQ(all.rss, (Extent{10, 25, 40}));
@@ -61,11 +61,11 @@ TEST(Thinning, MergedSamplesKeepTheirLowestMeanAndHighest) {
 
 TEST(Thinning, WhatIsHeldIsTheLowestSumAndNotTheSumOfTheLowest) {
   Sample in_memory = sample_of(kMain, 1, 100);
-  in_memory.anon = 100;
-  in_memory.swap = 0;
+  in_memory.memory.anon = 100;
+  in_memory.memory.swap = 0;
   Sample swapped_out = sample_of(kMain, 2, 20);
-  swapped_out.anon = 20;
-  swapped_out.swap = 90;
+  swapped_out.memory.anon = 20;
+  swapped_out.memory.swap = 90;
   Reading both = reading_of(in_memory);
   merge(both, reading_of(swapped_out));
   EXPECT_EQ(both.held_low, 100U);
@@ -114,14 +114,14 @@ TEST(Thinning, ALongRunKeepsItsFloorsInFewRows) {
       std::uint64_t low = UINT64_MAX, high = 0, count = 0;
       double sum = 0;
       for (; next < samples.size() && samples[next].seconds <= reading.until; ++next, ++count) {
-        low = std::min(low, samples[next].rss);
-        high = std::max(high, samples[next].rss);
-        sum += static_cast<double>(samples[next].rss);
+        low = std::min(low, *samples[next].memory.rss);
+        high = std::max(high, *samples[next].memory.rss);
+        sum += static_cast<double>(*samples[next].memory.rss);
       }
       ASSERT_EQ(reading.count, count) << "every sample is in one bucket";
-      ASSERT_EQ(reading.rss.low, low);
-      ASSERT_EQ(reading.rss.high, high);
-      ASSERT_NEAR(static_cast<double>(reading.rss.mean), sum / static_cast<double>(count), 64);
+      ASSERT_EQ(reading.rss->low, low);
+      ASSERT_EQ(reading.rss->high, high);
+      ASSERT_NEAR(static_cast<double>(reading.rss->mean), sum / static_cast<double>(count), 64);
     }
     EXPECT_EQ(next, samples.size());
     EXPECT_EQ(readings.back().count, 1U) << "the newest are as they were";
@@ -138,6 +138,35 @@ TEST(Thinning, ALongRunKeepsItsFloorsInFewRows) {
   EXPECT_GT(most_used, 480 * kMiB);
 }
 
+TEST(Thinning, WhatIsNotKnownStaysSo) {
+  const support::TemporaryDirectory folder;
+  auto database = open_for_writing(folder / "runs.db", 1000);
+  ASSERT_TRUE(database) << database.error().message;
+  Sample unknown;
+  unknown.seconds = 1;
+  insert(*database, 1, 2, unknown);
+  insert(*database, 1, NumberedReading{2, reading_of(unknown)});
+  insert(*database, 1, NumberedAction{2, Action{}});
+  ASSERT_FALSE(database->failed()) << database->take_failure().message;
+  for (const auto& found : {read_samples(*database, 1), read_buckets(*database, 1, 2)}) {
+    ASSERT_EQ(found.size(), 1U);
+    for (const Part& part : kParts)
+      EXPECT_FALSE(found[0].reading.*part.merged) << part.name;
+  }
+  const auto actions = read_actions(*database, 1);
+  ASSERT_EQ(actions.size(), 1U);
+  EXPECT_EQ(actions[0].action.cleanup, fact::Cleanup{});
+}
+
+TEST(Thinning, AReasonThatThisEbbDoesNotKnowIsSaidToBeUnknown) {
+  const support::TemporaryDirectory folder;
+  auto database = open_for_writing(folder / "runs.db", 1000);
+  ASSERT_TRUE(database) << database.error().message;
+  insert(*database, 1, NumberedAction{2, Action{}});
+  ASSERT_TRUE(database->script("UPDATE actions SET reason = 'moonlight'"));
+  EXPECT_EQ(read_actions(*database, 1).at(0).action.cleanup.trigger, fact::Trigger::unknown);
+}
+
 TEST(Thinning, RoundsActionsAndEventsAreBoundedAndAddUp) {
   const support::TemporaryDirectory folder;
   const std::string path = folder / "runs.db";
@@ -152,11 +181,10 @@ TEST(Thinning, RoundsActionsAndEventsAreBoundedAndAddUp) {
       Action action;
       action.process = kMain;
       action.seconds = seconds;
-      action.what = "cleanup";
-      action.reason = "round";
-      action.returned = 10;
-      action.cost_seconds = 0.001;
-      action.anon_after = 1000 + i;
+      action.cleanup.trigger = fact::Trigger::round;
+      action.cleanup.returned = 10;
+      action.cleanup.seconds = 0.001;
+      action.cleanup.after.anon = 1000 + i;
       batch.actions.push_back(action);
       batch.events.push_back({seconds, "warn", std::to_string(i), std::nullopt});
     }
@@ -173,14 +201,14 @@ TEST(Thinning, RoundsActionsAndEventsAreBoundedAndAddUp) {
   std::uint64_t returned = 0, count = 0;
   double cost = 0;
   for (const Action& action : found.actions) {
-    returned += action.returned;
+    returned += action.cleanup.returned;
     count += action.count;
-    cost += action.cost_seconds;
+    cost += action.cleanup.seconds;
   }
   EXPECT_EQ(count, kRounds);
   EXPECT_EQ(returned, 10 * kRounds);
   EXPECT_NEAR(cost, 0.001 * kRounds, 1e-6);
-  EXPECT_EQ(found.actions.front().anon_after, 1001U) << "the lowest of what was merged";
+  EXPECT_EQ(found.actions.front().cleanup.after.anon, 1001U) << "the lowest of what was merged";
   EXPECT_LE(found.events.size(), static_cast<std::size_t>(kRunning.events) + 1000);
   EXPECT_EQ(found.events.front().text, "1");
   EXPECT_EQ(found.events.back().text, std::to_string(kRounds));
@@ -267,13 +295,13 @@ TEST(Thinning, AHundredMillionSecondsOfRunsDoNotFillADisk) {
     }
     std::uint64_t low = UINT64_MAX, count = 0;
     for (const Reading& reading : whole->processes.at(0).readings) {
-      low = std::min(low, reading.rss.low);
+      low = std::min(low, reading.rss->low);
       count += reading.count;
       std::uint64_t lowest = UINT64_MAX;
       for (int s = static_cast<int>(reading.seconds); s <= static_cast<int>(reading.until);
            s += kStep)
         lowest = std::min(lowest, value_at(1, s));
-      ASSERT_EQ(reading.rss.low, lowest) << "the floor of every bucket is exact";
+      ASSERT_EQ(reading.rss->low, lowest) << "the floor of every bucket is exact";
     }
     EXPECT_EQ(count, static_cast<std::uint64_t>(kSeconds / kStep));
   }

@@ -27,18 +27,18 @@ TEST(Writer, WhatIsWrittenIsReadBack) {
   worker.seconds = 2;
   writer->add(worker);
   Sample sample = sample_of(kMain, 1.25, 700 * kMiB);
-  sample.file = 3 * kMiB;
-  sample.shmem = 2 * kMiB;
-  sample.swap = 1 * kMiB;
-  sample.pss = 600 * kMiB;
-  sample.retained = 50 * kMiB;
+  sample.memory.file = 3 * kMiB;
+  sample.memory.shmem = 2 * kMiB;
+  sample.memory.swap = 1 * kMiB;
+  sample.memory.pss = 600 * kMiB;
+  sample.memory.retained = 50 * kMiB;
   sample.minor_faults = 1234;
   sample.cpu_seconds = 0.75;
   writer->add(sample);
   Sample bare;
   bare.process = kWorker;
   bare.seconds = 2.5;
-  bare.rss = 5;
+  bare.memory.rss = 5;
   writer->add(bare);
   PlaceSample place;
   place.seconds = 1.25;
@@ -53,14 +53,13 @@ TEST(Writer, WhatIsWrittenIsReadBack) {
   Action action;
   action.process = kMain;
   action.seconds = 3.001;
-  action.what = "cleanup";
-  action.reason = "round";
-  action.rss_before = 700 * kMiB;
-  action.rss_after = 300 * kMiB;
-  action.returned = 400 * kMiB;
-  action.anon_after = 290 * kMiB;
-  action.cost_seconds = 0.0285;
-  action.deep = true;
+  action.cleanup.trigger = fact::Trigger::round;
+  action.cleanup.before.rss = 700 * kMiB;
+  action.cleanup.after.rss = 300 * kMiB;
+  action.cleanup.returned = 400 * kMiB;
+  action.cleanup.after.anon = 290 * kMiB;
+  action.cleanup.seconds = 0.0285;
+  action.cleanup.depth = fact::Depth::deep;
   writer->add(action);
   writer->add(Event{4, "warn", "85 % of the limit", kWorker});
   writer->add(Event{4, "normal", "", std::nullopt});
@@ -78,7 +77,7 @@ TEST(Writer, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(found.summary.run.ended, run.started + 60);
   EXPECT_EQ(found.summary.run.exit_code, 3);
   EXPECT_FALSE(found.summary.run.signal);
-  EXPECT_EQ(found.summary.run.ending, "exit");
+  EXPECT_EQ(found.summary.run.ending, fact::RunEnd::exit);
   EXPECT_EQ(found.summary.run.limit, run.limit);
   EXPECT_EQ(found.summary.state, State::ended);
   EXPECT_EQ(found.summary.seconds, 5);
@@ -94,10 +93,10 @@ TEST(Writer, WhatIsWrittenIsReadBack) {
   ASSERT_EQ(found.processes[0].readings.size(), 1U);
   const Reading& reading = found.processes[0].readings[0];
   EXPECT_EQ(reading.seconds, 1.25);
-  EXPECT_EQ(reading.rss.mean, 700 * kMiB);
-  EXPECT_EQ(reading.anon->low, *sample.anon);
+  EXPECT_EQ(reading.rss->mean, 700 * kMiB);
+  EXPECT_EQ(reading.anon->low, *sample.memory.anon);
   EXPECT_EQ(reading.swap->high, 1 * kMiB);
-  EXPECT_EQ(reading.held_low, *sample.anon + 1 * kMiB);
+  EXPECT_EQ(reading.held_low, *sample.memory.anon + 1 * kMiB);
   EXPECT_EQ(reading.pss->mean, 600 * kMiB);
   EXPECT_EQ(reading.live->mean, 350 * kMiB);
   EXPECT_EQ(reading.retained->mean, 50 * kMiB);
@@ -113,10 +112,7 @@ TEST(Writer, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(found.rounds[0].number, 7U);
   EXPECT_EQ(found.rounds[0].process, kMain);
   ASSERT_EQ(found.actions.size(), 1U);
-  EXPECT_EQ(found.actions[0].returned, 400 * kMiB);
-  EXPECT_EQ(found.actions[0].anon_after, 290 * kMiB);
-  EXPECT_DOUBLE_EQ(found.actions[0].cost_seconds, 0.0285);
-  EXPECT_TRUE(found.actions[0].deep);
+  EXPECT_EQ(found.actions[0].cleanup, action.cleanup);
   ASSERT_EQ(found.events.size(), 2U);
   EXPECT_EQ(found.events[0].process, kWorker);
   EXPECT_FALSE(found.events[1].process);
@@ -141,25 +137,26 @@ TEST(Writer, CleanupsOfOneMomentKeepTheirReasons) {
   const std::string path = folder / "runs.db";
   const auto writer = begin(path, run_named("busy"));
   ASSERT_NE(writer, nullptr);
-  for (const char* reason : {"critical", "job", "job", "round", "job", "critical"}) {
+  using fact::Trigger;
+  for (const Trigger trigger : {Trigger::critical, Trigger::job, Trigger::job, Trigger::round,
+                                Trigger::job, Trigger::critical}) {
     Action action;
     action.process = kMain;
     action.seconds = 3.001;
-    action.what = "cleanup";
-    action.reason = reason;
-    action.returned = kMiB;
+    action.cleanup.trigger = trigger;
+    action.cleanup.returned = kMiB;
     writer->add(action);
   }
   writer->end(ended(run_named("busy")));
-  std::map<std::string, std::uint64_t> counts;
+  std::map<Trigger, std::uint64_t> counts;
   std::uint64_t returned = 0;
   for (const Action& action : read(path).actions) {
-    counts[action.reason] += action.count;
-    returned += action.returned;
+    counts[action.cleanup.trigger] += action.count;
+    returned += action.cleanup.returned;
     EXPECT_NEAR(action.seconds, 3.001, 0.003);
   }
-  EXPECT_EQ(counts,
-            (std::map<std::string, std::uint64_t>{{"critical", 2}, {"job", 3}, {"round", 1}}));
+  EXPECT_EQ(counts, (std::map<Trigger, std::uint64_t>{
+                        {Trigger::critical, 2}, {Trigger::job, 3}, {Trigger::round, 1}}));
   EXPECT_EQ(returned, 6 * kMiB);
 }
 

@@ -8,8 +8,9 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "cache/stats_keys.h"
 #include "replay/recorded_run.h"
-#include "replay/tuner.h"
+#include "replay/tune/tuner.h"
 #include "term/table.h"
 
 namespace ebb::replay {
@@ -49,10 +50,12 @@ TEST(RecordedRuns, AreReplayedExactlyUnderTheirOwnSettings) {
     const auto row = forecast(job.workload, run.conf, circumstances_of(run), true);
     ASSERT_TRUE(row) << row.error().message;
     EXPECT_TRUE(row->is_recorded);
-    EXPECT_EQ(row->check, "exact");
+    EXPECT_EQ(row->check, Check::exact);
     EXPECT_EQ(row->outcome.events, run.events);
-    EXPECT_EQ(row->outcome.stats.size(), run.stats.size());
-    for (const auto& [key, value] : row->outcome.stats) {
+    const cache::StatsTable stats =
+        cache::memory_stats(row->outcome.stats, row->outcome.private_reserved, row->profile);
+    EXPECT_EQ(stats.size(), run.stats.size());
+    for (const auto& [key, value] : stats) {
       const auto recorded = run.stats.find(key);
       ASSERT_NE(recorded, run.stats.end()) << key;
       EXPECT_EQ(value, recorded->second) << key;
@@ -120,19 +123,19 @@ TEST(DefaultRuns, PredictEveryOtherSettingOfTheSameJob) {
       EXPECT_LE(row->oom_at->low, first_oom(run));
       EXPECT_GE(row->oom_at->high, first_oom(run));
       predictions.push_back({run.name(), "first out of memory", std::to_string(first_oom(run)),
-                             std::to_string(row->outcome.oom->requests), row->check, 0});
+                             std::to_string(row->outcome.oom->requests), check_text(*row), 0});
     } else if (run.requests == from->requests) {
       const auto real = static_cast<double>(run.peak_reserved());
       const double error = 100 * (static_cast<double>(row->outcome.peak_reserved) - real) / real;
       errors.push_back(std::abs(error));
-      if (row->check == "exact") {
+      if (row->check == Check::exact) {
         EXPECT_EQ(row->outcome.peak_reserved, run.peak_reserved());
       } else {
         EXPECT_LE(row->peak.low, run.peak_reserved());
         EXPECT_GE(row->peak.high, run.peak_reserved());
       }
       predictions.push_back({run.name(), "peak reserved", std::to_string(run.peak_reserved()),
-                             std::to_string(row->outcome.peak_reserved), row->check, error});
+                             std::to_string(row->outcome.peak_reserved), check_text(*row), error});
     }
   }
   print(predictions);
@@ -152,18 +155,18 @@ TEST(Tuning, FindsNothingWorseThanTheBestRecordedSetting) {
     const Job job = job_of(from);
     const auto result = tune({&job.workload}, {});
     ASSERT_TRUE(result);
-    const Row& best = result->best.front();
+    const Row& best = result->jobs.front().best;
     for (const RecordedRun& run : runs()) {
       if (run.workload != from.workload || run.ran_out || run.cap) continue;
       EXPECT_LE(best.outcome.peak_reserved, run.peak_reserved()) << run.name();
       ++compared;
     }
-    EXPECT_GE(best.outcome.peak_reserved, result->lower_bound.front());
-    EXPECT_GE(result->packing.front(), result->lower_bound.front());
+    EXPECT_GE(best.outcome.peak_reserved, result->jobs.front().lower_bound);
+    EXPECT_GE(result->jobs.front().packing, result->jobs.front().lower_bound);
     std::printf("%-22s %10s, %.3f of the bound: %s\n", from.workload.c_str(),
                 base::bytes_text(best.outcome.peak_reserved).c_str(),
                 static_cast<double>(best.outcome.peak_reserved) /
-                    static_cast<double>(result->lower_bound.front()),
+                    static_cast<double>(result->jobs.front().lower_bound),
                 best.conf.c_str());
   }
   EXPECT_GT(compared, 0);

@@ -71,7 +71,7 @@ TEST_F(EbbRunInAGroup, AJobThatWouldBeKilledSurvivesWhenItsMemoryWasRetention) {
   EXPECT_TRUE(has_event(recorded, "warn"));
   std::uint64_t returned = 0;
   for (const record::Action& action : recorded.actions)
-    returned += action.returned;
+    returned += action.cleanup.returned;
   EXPECT_GT(returned, 200ULL << 20);
 }
 
@@ -80,9 +80,9 @@ TEST_F(EbbRunInAGroup, SaysThatItWasTheKernelWhoKilledTheJob) {
   const Finished done = support::run(
       group_.inside(command({"--observe", "--interval", "100ms"}, {EBB_JOB, "0", "squeeze"})));
   EXPECT_EQ(done.status, -SIGKILL);
-  EXPECT_NE(done.error.find("the kernel killed it for want of memory"), std::string::npos)
+  EXPECT_NE(done.error.find("the kernel killed it because memory ran out"), std::string::npos)
       << done.error;
-  EXPECT_EQ(last().summary.run.ending, "out_of_memory");
+  EXPECT_EQ(last().summary.run.ending, fact::RunEnd::out_of_memory);
   EXPECT_TRUE(has_event(last(), "oom_kill"));
 }
 
@@ -95,7 +95,7 @@ TEST_F(EbbRunInAGroup, StopsAJobBeforeTheKernelKillsIt) {
        "import time\nkept = [bytearray(300 << 20)]\nwhile True:\n"
        "  kept.append(bytearray(1 << 20)); time.sleep(0.1)\n"})));
   EXPECT_EQ(done.status, -SIGTERM) << done.error;
-  EXPECT_EQ(last().summary.run.ending, "stopped");
+  EXPECT_EQ(last().summary.run.ending, fact::RunEnd::stopped);
   EXPECT_FALSE(has_event(last(), "oom_kill"));
 }
 

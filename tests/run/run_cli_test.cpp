@@ -23,7 +23,7 @@ TEST_F(EbbRun, PassesInputOutputAndStatusThrough) {
   EXPECT_EQ(child.read_rest_of_error(), "no\n");
   EXPECT_EQ(child.wait(), 4);
   EXPECT_EQ(last().summary.run.exit_code, 4);
-  EXPECT_EQ(last().summary.run.ending, "exit");
+  EXPECT_EQ(last().summary.run.ending, fact::RunEnd::exit);
 }
 
 TEST_F(EbbRun, SaysInOneLineWhatItCameTo) {
@@ -65,7 +65,7 @@ TEST_F(EbbRun, ReadsTheHeapFromInside) {
 std::uint64_t returned_in(const record::RecordedRun& run) {
   std::uint64_t returned = 0;
   for (const record::Action& action : run.actions)
-    returned += action.returned;
+    returned += action.cleanup.returned;
   return returned;
 }
 
@@ -77,8 +77,7 @@ TEST_F(EbbRun, ReturnsWhatTheAllocatorKeeps) {
   const record::RecordedRun recorded = last();
   ASSERT_FALSE(recorded.actions.empty()) << done.error;
   for (const record::Action& action : recorded.actions) {
-    EXPECT_EQ(action.what, "cleanup");
-    EXPECT_EQ(action.reason, "retained");
+    EXPECT_EQ(action.cleanup.trigger, fact::Trigger::retained);
   }
   EXPECT_GT(returned_in(recorded), 50 * kMiB);
 }
@@ -93,7 +92,7 @@ TEST_F(EbbRun, CleansUpAtTheRoundsAJobAnnounces) {
   const record::RecordedRun recorded = last();
   EXPECT_GE(recorded.rounds.size(), 3U);
   ASSERT_FALSE(recorded.actions.empty());
-  EXPECT_EQ(recorded.actions.front().reason, "round");
+  EXPECT_EQ(recorded.actions.front().cleanup.trigger, fact::Trigger::round);
 }
 
 bool has_pss(const record::ProcessHistory& process) {
@@ -139,11 +138,11 @@ TEST_F(EbbRun, WarnsAndCleansAndStopsAJobThatStaysCritical) {
   EXPECT_NE(done.error.find("critical, cleaning up"), std::string::npos) << done.error;
   EXPECT_NE(done.error.find("stopping the job"), std::string::npos) << done.error;
   const record::RecordedRun recorded = last();
-  EXPECT_EQ(recorded.summary.run.ending, "stopped");
+  EXPECT_EQ(recorded.summary.run.ending, fact::RunEnd::stopped);
   EXPECT_TRUE(has_event(recorded, "critical"));
   EXPECT_TRUE(has_event(recorded, "stop"));
   ASSERT_FALSE(recorded.actions.empty());
-  EXPECT_EQ(recorded.actions.front().reason, "critical");
+  EXPECT_EQ(recorded.actions.front().cleanup.trigger, fact::Trigger::critical);
 }
 
 TEST_F(EbbRun, KillsAJobThatDoesNotStop) {
@@ -151,7 +150,7 @@ TEST_F(EbbRun, KillsAJobThatDoesNotStop) {
                              "--on-critical", "stop", "--grace", "200ms"},
                             {"sh", "-c", "trap '' TERM; while true; do sleep 0.1; done"});
   EXPECT_EQ(done.status, -SIGKILL) << done.error;
-  EXPECT_EQ(last().summary.run.ending, "stopped");
+  EXPECT_EQ(last().summary.run.ending, fact::RunEnd::stopped);
 }
 
 TEST_F(EbbRun, SaysWithoutRunningWhatItWouldDo) {
@@ -212,7 +211,7 @@ TEST_F(EbbRun, WorksWithAJobThatUsesTheLibraryItself) {
   EXPECT_EQ(rounds, (std::vector<std::uint64_t>{0, 1, 2, 3}));
   std::uint64_t by_job = 0;
   for (const record::Action& action : recorded.actions)
-    if (action.reason == "job") by_job += action.count;
+    if (action.cleanup.trigger == fact::Trigger::job) by_job += action.count;
   EXPECT_EQ(done.output, "1 1 " + std::to_string(by_job) + "\n")
       << "supervised; the supervisor's cleanup called its hook; all of its own are on record";
   EXPECT_GE(by_job, 2U) << "at most one of three met the supervisor's";
@@ -261,7 +260,7 @@ TEST_F(EbbRun, LetsPythonsGarbageTakePart) {
   EXPECT_EQ(done.output, "True 0\n") << "the cleanup had collected everything";
   const record::RecordedRun recorded = last();
   ASSERT_FALSE(recorded.actions.empty());
-  EXPECT_GT(recorded.actions.front().returned, 60 * kMiB);
+  EXPECT_GT(recorded.actions.front().cleanup.returned, 60 * kMiB);
 }
 
 TEST_F(EbbRun, LeavesASitecustomizeOfTheJobsOwnWorking) {

@@ -33,7 +33,7 @@ TEST_F(EbbRun, TheCommandsSignalIsItsOwn) {
   EXPECT_EQ(run({}, {"sh", "-c", "kill -SEGV $$"}).status, -SIGSEGV);
   EXPECT_EQ(last().summary.run.signal, SIGSEGV);
   EXPECT_EQ(run({}, {"sh", "-c", "kill -KILL $$"}).status, -SIGKILL);
-  EXPECT_EQ(last().summary.run.ending, "signal") << "and nobody says it was the kernel";
+  EXPECT_EQ(last().summary.run.ending, fact::RunEnd::signal) << "and nobody says it was the kernel";
 }
 
 TEST_F(EbbRun, SignalsArePassedOn) {

@@ -68,7 +68,7 @@ TEST_F(EbbRun, KeepsALongJobLevelAtNextToNoCost) {
   for (const record::ProcessHistory& process : recorded.processes) {
     std::vector<trend::Point> rss;
     for (const record::Reading& reading : process.readings)
-      rss.push_back({reading.middle(), static_cast<double>(reading.rss.low)});
+      rss.push_back({reading.middle(), static_cast<double>(reading.rss->low)});
     EXPECT_FALSE(trend::grows(trend::assess(rss))) << process.process.command;
   }
 }

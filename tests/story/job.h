@@ -49,13 +49,14 @@ class Job {
       sample.seconds = t;
       // A little unrest, the same every time.
       const double unrest = std::sin(t * 12.9898 + pid) * 0.3;
-      sample.anon = static_cast<std::uint64_t>((memory.anon(t) + unrest) * 1048576);
-      sample.file = bytes(memory.file, t);
-      sample.shmem = bytes(memory.shmem, t);
-      sample.live = bytes(memory.live, t);
-      sample.retained = bytes(memory.retained, t);
-      if (static_cast<int>(t) % 5 == 0) sample.pss = bytes(memory.pss, t);
-      sample.rss = *sample.anon + sample.file.value_or(0) + sample.shmem.value_or(0);
+      sample.memory.anon = static_cast<std::uint64_t>((memory.anon(t) + unrest) * 1048576);
+      sample.memory.file = bytes(memory.file, t);
+      sample.memory.shmem = bytes(memory.shmem, t);
+      sample.memory.live = bytes(memory.live, t);
+      sample.memory.retained = bytes(memory.retained, t);
+      if (static_cast<int>(t) % 5 == 0) sample.memory.pss = bytes(memory.pss, t);
+      sample.memory.rss =
+          *sample.memory.anon + sample.memory.file.value_or(0) + sample.memory.shmem.value_or(0);
       batch_.samples.push_back(sample);
     }
     if (until > 0) batch_.ended.emplace_back(key, until);
@@ -69,13 +70,12 @@ class Job {
       record::Action action;
       action.process = key;
       action.seconds = t;
-      action.what = "cleanup";
-      action.reason = "round";
-      action.anon_after = static_cast<std::uint64_t>(after(t) * 1048576);
-      action.rss_after = *action.anon_after;
-      action.returned = static_cast<std::uint64_t>(returned(t) * 1048576);
-      action.rss_before = action.rss_after + action.returned;
-      action.cost_seconds = 0.02;
+      action.cleanup.trigger = fact::Trigger::round;
+      action.cleanup.after.anon = static_cast<std::uint64_t>(after(t) * 1048576);
+      action.cleanup.after.rss = *action.cleanup.after.anon;
+      action.cleanup.returned = static_cast<std::uint64_t>(returned(t) * 1048576);
+      action.cleanup.before.rss = *action.cleanup.after.rss + action.cleanup.returned;
+      action.cleanup.seconds = 0.02;
       batch_.actions.push_back(action);
     }
   }
@@ -112,9 +112,9 @@ class Job {
     ASSERT_TRUE(written) << written.error().message;
     record::Run end = run_;
     end.ended = run_.started + seconds_;
-    if (end.ending.empty()) {
+    if (end.ending == fact::RunEnd::unknown) {
       end.exit_code = 0;
-      end.ending = "exit";
+      end.ending = fact::RunEnd::exit;
     }
     ASSERT_TRUE(file->finish(end));
   }

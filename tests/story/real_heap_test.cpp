@@ -10,7 +10,7 @@
 namespace ebb::story {
 namespace {
 
-using keep::Verdict;
+using fact::Verdict;
 
 struct Preload {
   const char* name;
@@ -31,10 +31,11 @@ class OnARealHeap : public testing::TestWithParam<Preload> {
   RunStory expect(const std::string& kind, Verdict verdict,
                   const std::vector<Verdict>& also = {}) const {
     RunStory story = story_of_job(kind);
-    const base::Json told = keep::to_json(story.diagnosis);
+    const base::Json told = fact::to_json(story.diagnosis);
     EXPECT_EQ(story.diagnosis.verdict, verdict) << told.text();
     EXPECT_EQ(story.diagnosis.also, also) << told.text();
-    EXPECT_EQ(story.diagnosis.confidence == "high", GetParam().tells_live) << told.text();
+    EXPECT_EQ(story.diagnosis.confidence == fact::Confidence::high, GetParam().tells_live)
+        << told.text();
     return story;
   }
 };
@@ -57,9 +58,9 @@ TEST_P(OnARealHeap, WhatCleanupsReturnInEveryRoundIsRetention) {
     expect("retention", Verdict::retention);
   } else {
     // mimalloc 2.0 returns nothing when asked: what it keeps cannot be seen, and is no leak.
-    const keep::Diagnosis found = story_of_job("retention").diagnosis;
+    const keep::ProcessDiagnosis found = story_of_job("retention").diagnosis;
     EXPECT_TRUE(found.verdict == Verdict::healthy || found.verdict == Verdict::not_enough_data)
-        << keep::to_json(found).text();
+        << fact::to_json(found).text();
   }
 }
 

@@ -9,7 +9,7 @@
 namespace ebb::story {
 namespace {
 
-using keep::Verdict;
+using fact::Verdict;
 
 double number(const RunStory& story, const char* key) {
   const base::Json* found = story.diagnosis.evidence.find(key);
@@ -27,7 +27,7 @@ struct Case {
   std::function<void(Job&)> fill;
   Verdict verdict;
   std::vector<Verdict> also{};
-  const char* confidence = "high";
+  fact::Confidence confidence = fact::Confidence::high;
 };
 
 // The memory of jobs as an agent reports it, with the cleanups that a supervisor makes.
@@ -125,7 +125,7 @@ const Case kCases[] = {
      },
      Verdict::leak,
      {Verdict::retention},
-     "low"},
+     fact::Confidence::low},
     {"retention, live unknown",
      [](Job& job) {
        const auto key = job.add(7, "a", {rounds(200, 400, 20)});
@@ -133,7 +133,7 @@ const Case kCases[] = {
      },
      Verdict::retention,
      {},
-     "low"},
+     fact::Confidence::low},
     {"neither, live unknown",
      [](Job& job) {
        const auto key = job.add(7, "a", {level(300)});
@@ -141,7 +141,7 @@ const Case kCases[] = {
      },
      Verdict::healthy,
      {},
-     "medium"},
+     fact::Confidence::medium},
 };
 
 TEST(RunStory, IsRightOnEveryKindOfJob) {
@@ -151,9 +151,9 @@ TEST(RunStory, IsRightOnEveryKindOfJob) {
     const RunStory story = story_of(job.recorded());
     std::string also;
     for (const Verdict verdict : story.diagnosis.also)
-      also += std::string(" ") + keep::name_of(verdict);
+      also += std::string(" ") + fact::name_of(verdict);
     EXPECT_EQ(story.diagnosis.verdict, one.verdict)
-        << one.name << ": " << keep::name_of(story.diagnosis.verdict) << ": "
+        << one.name << ": " << fact::name_of(story.diagnosis.verdict) << ": "
         << story.diagnosis.headline;
     EXPECT_EQ(story.diagnosis.also, one.also) << one.name << ":" << also;
     EXPECT_EQ(story.diagnosis.confidence, one.confidence) << one.name;
@@ -257,13 +257,55 @@ TEST(RunStory, ShortRunsAreNotEnoughData) {
   job.add(7, "a", {growing(100, 10), growing(100, 10), level(1)});
   const RunStory story = story_of(job.recorded());
   EXPECT_EQ(story.diagnosis.verdict, Verdict::not_enough_data);
-  EXPECT_EQ(story.diagnosis.confidence, "low");
+  EXPECT_EQ(story.diagnosis.confidence, fact::Confidence::low);
   EXPECT_EQ(story_of(Job(5).recorded()).diagnosis.verdict, Verdict::not_enough_data);
+}
+
+/// Its agent says nothing from 200 s on; the supervisor notices.
+Job with_silent_agent(const Job::Curve& anon) {
+  Job job;
+  const record::ProcessKey key = job.add(7, "a", {anon, level(80), level(5)});
+  for (record::Sample& sample : job.batch().samples) {
+    if (sample.seconds < 200) continue;
+    sample.memory.live.reset();
+    sample.memory.retained.reset();
+  }
+  job.batch().events.push_back({215, record::kSilent, "does not answer", key});
+  return job;
+}
+
+TEST(RunStory, ASilentAgentIsNoLeak) {
+  const RunStory story = story_of(with_silent_agent(growing(100, 1)).recorded());
+  EXPECT_EQ(story.diagnosis.verdict, Verdict::not_enough_data);
+  EXPECT_EQ(story.diagnosis.confidence, fact::Confidence::low);
+  EXPECT_NE(story.diagnosis.headline.find("its agent did not answer for the last"),
+            std::string::npos)
+      << story.diagnosis.headline;
+  EXPECT_EQ(story.diagnosis.fix.kind, fact::FixKind::probe);
+  EXPECT_NE(story.diagnosis.fix.text.find("gdb -p 7"), std::string::npos);
+  EXPECT_FALSE(story.processes.front().live) << "an old value is not shown as today's";
+  EXPECT_FALSE(story.processes.front().retained);
+}
+
+TEST(RunStory, ASilentAgentInAProcessThatDoesNotGrowIsMentioned) {
+  const RunStory story = story_of(with_silent_agent(level(100)).recorded());
+  EXPECT_EQ(story.diagnosis.verdict, Verdict::healthy);
+  const auto& findings = story.diagnosis.findings;
+  EXPECT_TRUE(std::any_of(findings.begin(), findings.end(), [](const std::string& line) {
+    return line.starts_with("its agent did not answer for the last");
+  }));
+}
+
+TEST(RunStory, AnAgentThatAnswersAgainIsBelieved) {
+  Job job;
+  const record::ProcessKey key = job.add(7, "a", {growing(100, 1), growing(80, 1), level(5)});
+  job.batch().events.push_back({215, record::kSilent, "does not answer", key});
+  EXPECT_EQ(story_of(job.recorded()).diagnosis.verdict, Verdict::leak);
 }
 
 TEST(RunStory, TellsFirstThatItRanOutOfMemory) {
   Job killed;
-  killed.run().ending = "out_of_memory";
+  killed.run().ending = fact::RunEnd::out_of_memory;
   killed.run().signal = 9;
   killed.add(7, "a", {growing(100, 1), growing(80, 1), level(5)});
   const RunStory leak = story_of(killed.recorded());
@@ -271,13 +313,13 @@ TEST(RunStory, TellsFirstThatItRanOutOfMemory) {
   EXPECT_TRUE(leak.diagnosis.findings.front().starts_with("out of memory: the kernel killed it"))
       << leak.diagnosis.findings.front();
   Job stopped(9);
-  stopped.run().ending = "stopped";
+  stopped.run().ending = fact::RunEnd::stopped;
   stopped.add(7, "a", {level(100)});
   const RunStory brief = story_of(stopped.recorded());
   EXPECT_TRUE(brief.diagnosis.findings.front().starts_with("stopped by Ebb after 8.0 s"));
   EXPECT_NE(brief.diagnosis.headline.find("before a trend could be seen"), std::string::npos);
   Job level_one;
-  level_one.run().ending = "out_of_memory";
+  level_one.run().ending = fact::RunEnd::out_of_memory;
   level_one.add(7, "a", {level(100), level(90), level(1)});
   EXPECT_EQ(story_of(level_one.recorded()).diagnosis.verdict, Verdict::not_enough_data)
       << "a job that ran out of memory is not healthy";

@@ -8,6 +8,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <iterator>
 #include <string>
 
 /// Whether children of a process with threads may start some themselves: the thread sanitizer ends
@@ -81,6 +83,17 @@ inline void wait_until_asleep(pid_t thread) {
     if (read == 1 && state == 'S') return;
     sched_yield();
   }
+}
+
+/// Returns once every thread but the caller has ended: what one of them holds when the
+/// process forks, a lock of SQLite for instance, is held in the child for ever.
+inline void wait_until_alone() {
+  const auto threads = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+  };
+  // The thread sanitizer has one of its own.
+  while (threads() > (EBB_THREADS_IN_CHILDREN ? 1 : 2))
+    sched_yield();
 }
 
 /// Runs `say` in a forked child and returns the text that it returned there; of a child that did

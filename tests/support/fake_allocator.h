@@ -47,7 +47,7 @@ class FakeAllocator final : public heap::HostAllocator {
     return on ? "pressure on" : "pressure off";
   }
 
-  heap::GiveBack give_back(heap::Depth depth) override {
+  heap::GiveBack give_back(fact::Depth depth) override {
     heap::GiveBack done;
     done.depth = depth;
     if (!has_calls) return done;
@@ -56,7 +56,7 @@ class FakeAllocator final : public heap::HostAllocator {
     if (during_give_back) during_give_back();
     const bool released = light_reaches > 0;
     light_reaches = 0;
-    if (depth == heap::Depth::deep) {
+    if (depth == fact::Depth::deep) {
       ++deep_calls;
       deep_reaches = 0;
       done.notes.emplace_back("deep has a side effect");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "support/effort.h"
 #include "trace/builder.h"
 #include "trace/initial_state.h"
 #include "trace/snapshot_reader.h"
@@ -37,8 +38,9 @@ TEST(Hostile, FilesCutAtAnyByteAreRefused) {
 TEST(Hostile, RecordingsWithOneByteChangedAreReadOrRefused) {
   const auto whole = base::read_file(EBB_TEST_DATA "/torch-2.11/vectors/ctx.pickle");
   ASSERT_TRUE(whole);
+  const std::size_t stride = support::is_thorough() ? 13 : 61;
   std::size_t refused = 0;
-  for (std::size_t at = 0; at < whole->size(); at += 13) {
+  for (std::size_t at = 0; at < whole->size(); at += stride) {
     for (const int change : {0x01, 0x80, 0xFF}) {
       std::string content = *whole;
       content[at] = static_cast<char>(content[at] ^ change);
@@ -52,7 +54,7 @@ TEST(Hostile, RecordingsWithOneByteChangedAreReadOrRefused) {
       }
     }
   }
-  EXPECT_GT(refused, whole->size() / 13);
+  EXPECT_GT(refused, whole->size() / stride);
 }
 
 TEST(Hostile, DeepNestingIsRefused) {

@@ -17,24 +17,31 @@ std::vector<std::byte> bytes_of(const Message& message) {
 }
 
 TEST(Message, SurvivesItsWayOverTheWire) {
-  Cleaned cleaned;
-  cleaned.reason = Reason::critical;
-  cleaned.known = kKnowsLive;
-  cleaned.rss_before = 1ULL << 40;
-  cleaned.returned = 123;
-  cleaned.cost_seconds = 0.25;
-  const auto back = decode(bytes_of(cleaned));
+  fact::Cleanup cleanup;
+  cleanup.trigger = fact::Trigger::critical;
+  cleanup.depth = fact::Depth::deep;
+  cleanup.before.rss = 1ULL << 40;
+  cleanup.after.rss = 7;
+  cleanup.after.live = 0;
+  cleanup.returned = 123;
+  cleanup.seconds = 0.25;
+  cleanup.missed_garbage = true;
+  const auto back = decode(bytes_of(cleanup));
   ASSERT_TRUE(back) << back.error().message;
-  const auto& same = std::get<Cleaned>(*back);
-  EXPECT_EQ(same.reason, Reason::critical);
-  EXPECT_EQ(same.known, kKnowsLive);
-  EXPECT_EQ(same.rss_before, 1ULL << 40);
-  EXPECT_EQ(same.returned, 123U);
-  EXPECT_EQ(same.cost_seconds, 0.25);
+  EXPECT_EQ(std::get<fact::Cleanup>(*back), cleanup) << "also that retained is not known";
+}
+
+TEST(Message, TellsNothingFromZero) {
+  Reading reading;
+  reading.memory.live = 0;
+  reading.memory.rss = 5;
+  const auto back = decode(bytes_of(reading));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(std::get<Reading>(*back).memory, reading.memory);
 }
 
 TEST(Message, KeepsItsKind) {
-  const std::vector<Message> all = {Hello{}, Reading{}, Round{}, Cleaned{},
+  const std::vector<Message> all = {Hello{}, Reading{}, Round{}, fact::Cleanup{},
                                     Read{},  Clean{},   Left{}};
   for (const Message& message : all) {
     const auto back = decode(bytes_of(message));
@@ -78,13 +85,22 @@ TEST(Message, RefusesValuesThatCannotBe) {
     EXPECT_FALSE(decode(bytes_of(reading))) << cost;
   }
   Clean clean;
-  clean.reason = static_cast<Reason>(kReasons);
+  clean.trigger = static_cast<fact::Trigger>(kTriggers);
   EXPECT_FALSE(decode(bytes_of(clean)));
 }
 
-TEST(Reason, HasANameEach) {
-  for (std::uint32_t i = 0; i < kReasons; ++i)
-    EXPECT_STRNE(name_of(static_cast<Reason>(i)), "unknown");
+TEST(Message, RefusesFiguresThatAreNotKnown) {
+  for (const std::size_t at : {8U, 12U, 24U, 32U}) {  // known, unused, live, retained
+    std::vector<std::byte> bytes = bytes_of(Reading{});
+    ASSERT_TRUE(decode(bytes));
+    bytes[at] = std::byte{4};
+    EXPECT_FALSE(decode(bytes)) << at;
+  }
+}
+
+TEST(Trigger, HasANameEachThatTheWireCarries) {
+  for (std::uint32_t i = 0; i < kTriggers; ++i)
+    EXPECT_STRNE(fact::name_of(static_cast<fact::Trigger>(i)), "unknown");
 }
 
 }  // namespace

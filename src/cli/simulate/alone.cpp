@@ -13,7 +13,7 @@ base::Result<std::string> record_path(const std::string& db) {
 }
 
 std::unique_ptr<SimulateRecord> record_simulation(const std::string&, const std::string&,
-                                                  const std::vector<std::string>&, std::uint64_t) {
+                                                  std::uint64_t) {
   return std::make_unique<SimulateRecord>();
 }
 

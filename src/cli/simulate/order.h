@@ -3,13 +3,28 @@
 
 #include <string>
 
+#include "base/option.h"
 #include "base/result.h"
-#include "cli/simulate/options.h"
-#include "fl/sweep.h"
+#include "fl/sweep_words.h"
 
 namespace ebb::cli {
 
-/// What `ebb simulate` and `ebb compare` were told, understood: every method with every seed.
+/// What `ebb simulate` and `ebb compare` were told, as it was written.
+struct SimulateWords : fl::SweepWords {
+  fl::Execution execution;
+  std::string folder;
+  bool no_folder = false;
+  std::string html;
+  std::string db;
+  bool no_record = false;
+  bool json = false;
+  bool list = false;
+  bool dry_run = false;
+  bool quiet = false;
+};
+base::Options options_of(SimulateWords& words);
+
+/// The same, understood: every method with every seed.
 struct SimulateOrder : fl::Sweep {
   bool compare = false;
   fl::Execution execution;  ///< its folder is not chosen yet

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/simulate/record.h"
 
+#include "base/program.h"
 #include "cli/run_store.h"
 #include "run/self_record.h"
 
 namespace ebb::cli {
 namespace {
 
-record::Run simulator_run(const std::string& name, const std::vector<std::string>& words,
-                          std::uint64_t limit) {
+record::Run simulator_run(const std::string& name, std::uint64_t limit) {
+  std::vector<std::string> words = base::command_line();
+  if (!words.empty()) words.front() = "ebb";
   record::Run run = beginning_run(name, words);
   run.role = "simulator";
   run.limit = limit;
@@ -22,11 +24,11 @@ class StoredSimulation final : public SimulateRecord {
 
   void add(const fl::RoundReport& round) override {
     const fl::RoundMemory& memory = round.memory;
-    record_.add({round.round, memory.rss, memory.live, memory.retained, memory.returned});
+    record_.add({round.round, memory.now, memory.returned});
   }
-  void add(const keep::CleanupReport& cleanup) override { record_.add(cleanup); }
+  void add(const fact::Cleanup& cleanup) override { record_.add(cleanup); }
   void warn(const std::string& line) override { record_.warn(line); }
-  void end(int exit_code, const std::string& ending) override { record_.end(exit_code, ending); }
+  void end(int exit_code) override { record_.end(exit_code); }
   std::int64_t run_id() const override { return record_.run_id(); }
 
  private:
@@ -36,10 +38,9 @@ class StoredSimulation final : public SimulateRecord {
 }  // namespace
 
 std::unique_ptr<SimulateRecord> record_simulation(const std::string& path, const std::string& name,
-                                                  const std::vector<std::string>& words,
                                                   std::uint64_t limit) {
   if (path.empty()) return std::make_unique<SimulateRecord>();
-  return std::make_unique<StoredSimulation>(path, simulator_run(name, words, limit));
+  return std::make_unique<StoredSimulation>(path, simulator_run(name, limit));
 }
 
 }  // namespace ebb::cli

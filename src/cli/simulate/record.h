@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "fact/cleanup.h"
 #include "fl/simulation.h"
-#include "keep/cleanup.h"
 
 namespace ebb::cli {
 
@@ -20,19 +20,16 @@ class SimulateRecord {
 
   virtual void add(const fl::RoundReport&) {}
   /// A cleanup after the last round.
-  virtual void add(const keep::CleanupReport&) {}
+  virtual void add(const fact::Cleanup&) {}
   virtual void warn(const std::string&) {}
-  /// `ending` as record::Run has it.
-  virtual void end(int /*exit_code*/, const std::string& /*ending*/) {}
+  virtual void end(int /*exit_code*/) {}
 
   /// 0 where nothing is recorded.
   virtual std::int64_t run_id() const { return 0; }
 };
 
-/// Begins a run in the record at `path`; one that records nothing where that is empty. `words` is
-/// the command line.
+/// Begins a run in the record at `path`; one that records nothing where that is empty.
 std::unique_ptr<SimulateRecord> record_simulation(const std::string& path, const std::string& name,
-                                                  const std::vector<std::string>& words,
                                                   std::uint64_t limit);
 
 }  // namespace ebb::cli

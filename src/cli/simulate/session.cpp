@@ -18,20 +18,14 @@
 namespace ebb::cli {
 namespace {
 
-std::uint64_t rss_now() {
-  return sense::read_rss_fast().value_or(0);
-}
-
 /// Every method with every seed, one after the other in one process.
 class Session {
  public:
-  Session(const SimulateOrder& order, std::unique_ptr<fl::Ranks> ranks,
-          const std::vector<std::string>& words)
+  Session(const SimulateOrder& order, std::unique_ptr<fl::Ranks> ranks)
       : order_(order),
-        words_(words),
         ranks_(std::move(ranks)),
         is_first_(ranks_->is_first()),
-        cleaner_(heap::host_allocator(), reclaimers_, rss_now) {
+        cleaner_(heap::host_allocator(), reclaimers_, sense::rss_now) {
     outcome_.compare = order_.compare;
     outcome_.config = order_.config;
     outcome_.seeds = order_.seeds;
@@ -48,22 +42,21 @@ class Session {
   int dry_run();
 
   SimulateOrder order_;
-  const std::vector<std::string>& words_;
   const std::unique_ptr<fl::Ranks> ranks_;
   const bool is_first_;
   base::ReclaimerRegistry reclaimers_;
   keep::Cleaner cleaner_;
-  std::optional<fl::Workshop> workshop_;
+  std::optional<fl::SimulationResources> resources_;
   fl::SweepFolder folder_;
   show::SimulateOutcome outcome_;
 };
 
 base::Status Session::open(const fl::Config& config) {
-  workshop_.reset();
-  // A workshop that does not open must not take MPI down with it, before the reason is told.
-  auto opened = fl::open_workshop(config, order_.execution, cleaner_, fl::lent(*ranks_));
+  resources_.reset();
+  // Resources that cannot be loaded must not take MPI down, before the reason is told.
+  auto opened = fl::load_resources(config, order_.execution, cleaner_, fl::lent(*ranks_));
   if (!opened) return opened.error();
-  workshop_.emplace(*std::move(opened));
+  resources_.emplace(*std::move(opened));
   return {};
 }
 
@@ -80,18 +73,17 @@ base::Status Session::simulate_one(std::size_t method, std::size_t seed) {
     about.name += base::format_text(", seed %llu", static_cast<unsigned long long>(config.seed));
   about.rounds = config.rounds;
   about.record_path = order_.record_path;
-  about.words = &words_;
   const auto memory = sense::memory_info();
   about.limit = execution.memory.value_or(memory ? memory->limit : 0);
   about.prints_plan = !order_.json && !order_.quiet && method == 0 && seed == 0;
   about.quiet = order_.quiet;
 
   SimulateWatcher watcher(std::move(about));
-  auto result = fl::simulate(config, execution, *workshop_, watcher);
+  auto result = fl::simulate(config, execution, *resources_, watcher);
   watcher.end_progress();
   SimulateRecord* record = watcher.record();
   if (!result) {
-    if (record != nullptr) record->end(status_of(result.error().code), "exit");
+    if (record != nullptr) record->end(status_of(result.error().code));
     return result.error();
   }
   const bool stopped = result->stopped;
@@ -105,20 +97,19 @@ base::Status Session::simulate_one(std::size_t method, std::size_t seed) {
   clean_up(config, record);
   if (record != nullptr) {
     if (record->run_id() != 0) outcome_.runs.push_back(record->run_id());
-    record->end(stopped ? kFailed : kDone, stopped ? "stopped" : "exit");
+    record->end(stopped ? kFailed : kDone);
   }
   return {};
 }
 
 void Session::clean_up(const fl::Config& config, SimulateRecord* record) {
-  workshop_->trainer->release(0);
+  resources_->trainer->release(0);
   keep::CleanupRequest request;
   request.cuda_empty_cache = true;
   request.deep = true;
-  const keep::CleanupReport report = cleaner_.clean(request);
-  if (record != nullptr) record->add(report);
-  outcome_.cleanups.push_back({config.method, config.seed, report.before.rss, report.after.rss,
-                               report.returned, report.seconds});
+  const fact::Cleanup cleanup = cleaner_.clean(request).measured;
+  if (record != nullptr) record->add(cleanup);
+  outcome_.cleanups.push_back({config.method, config.seed, cleanup});
 }
 
 base::Status Session::simulate_every() {
@@ -162,7 +153,7 @@ int Session::dry_run() {
   fl::Execution execution = order_.execution;
   // What a checkpoint takes is part of the plan.
   if (order_.writes_folder) execution.folder = order_.folder.empty() ? "." : order_.folder;
-  const auto plan = fl::plan_memory(order_.config, execution, *workshop_);
+  const auto plan = fl::plan_memory(order_.config, execution, *resources_);
   if (!plan) return complain(plan.error());
   ranks_->complete();
   if (!is_first_) return kDone;
@@ -182,8 +173,8 @@ int Session::run() {
   if (const auto opened = open(order_.config); !opened) return complain(opened.error());
   if (order_.dry_run) return dry_run();
   // Chosen once: every method, every seed and whatever is resumed computes with the same one.
-  order_.config.backend = workshop_->trainer->backend();
-  outcome_.start_rss = rss_now();
+  order_.config.backend = resources_->trainer->backend();
+  outcome_.start_rss = sense::rss_now();
   if (order_.writes_folder) {
     auto folder = fl::SweepFolder::open(
         order_, order_.folder, order_.compare ? "compare" : order_.methods.front(), *ranks_);
@@ -206,9 +197,8 @@ int Session::run() {
 
 }  // namespace
 
-int simulate_all(const SimulateOrder& order, std::unique_ptr<fl::Ranks> ranks,
-                 const std::vector<std::string>& words) {
-  return Session(order, std::move(ranks), words).run();
+int simulate_all(const SimulateOrder& order, std::unique_ptr<fl::Ranks> ranks) {
+  return Session(order, std::move(ranks)).run();
 }
 
 }  // namespace ebb::cli

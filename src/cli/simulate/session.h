@@ -2,8 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "base/result.h"
 #include "cli/simulate/order.h"
@@ -17,17 +15,9 @@ namespace ebb::cli {
 int list_simulations(bool json);
 
 /// Simulates every method with every seed, tells what came of it, and gives the exit status.
-/// `words` is the command line for the record.
-int simulate_all(const SimulateOrder& order, std::unique_ptr<fl::Ranks> ranks,
-                 const std::vector<std::string>& words);
+int simulate_all(const SimulateOrder& order, std::unique_ptr<fl::Ranks> ranks);
 
-/// Whether this is the process of several that speaks; true before MPI is joined as well.
-bool is_first_rank();
-
-/// The ranks that mpirun started, or this process alone.
+/// As fl::join_ranks; complain() knows from then on that there are several processes.
 base::Result<std::unique_ptr<fl::Ranks>> join_ranks();
-
-/// The command line as it was given, for the record.
-const std::vector<std::string>& command_line();
 
 }  // namespace ebb::cli

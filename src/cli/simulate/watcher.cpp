@@ -49,17 +49,16 @@ void SimulateWatcher::warned(const std::string& line) {
 }
 
 bool SimulateWatcher::should_stop() {
-  if (!record_) begin();
   return stop_was_asked != 0;
 }
 
-void SimulateWatcher::begin() {
+void SimulateWatcher::begins() {
   if (!plan_text_.empty()) {
     std::printf("%s\n", plan_text_.c_str());
     std::fflush(stdout);
   }
   progress_ = std::make_unique<show::SimulateProgress>(about_.name, about_.rounds, about_.quiet);
-  record_ = record_simulation(about_.record_path, about_.name, *about_.words, about_.limit);
+  record_ = record_simulation(about_.record_path, about_.name, about_.limit);
 }
 
 }  // namespace ebb::cli

@@ -24,7 +24,6 @@ class SimulateWatcher : public fl::Observer {
     std::string name;
     std::uint32_t rounds = 0;
     std::string record_path;
-    const std::vector<std::string>* words = nullptr;  ///< the command line; outlives it
     std::uint64_t limit = 0;
     bool prints_plan = false;
     bool quiet = false;
@@ -33,6 +32,7 @@ class SimulateWatcher : public fl::Observer {
   explicit SimulateWatcher(About about) : about_(std::move(about)) {}
 
   void planned(const fl::MemoryPlan& plan) override;
+  void begins() override;
   void round_done(const fl::RoundReport& round) override;
   void warned(const std::string& line) override;
   bool should_stop() override;
@@ -42,8 +42,6 @@ class SimulateWatcher : public fl::Observer {
   SimulateRecord* record() { return record_.get(); }
 
  private:
-  void begin();
-
   const About about_;
   std::string plan_text_;
   std::unique_ptr<show::SimulateProgress> progress_;

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "fl/data_set.h"
+#include "fl/data/data_set.h"
 #include "fl/random.h"
 
 namespace ebb::fl {

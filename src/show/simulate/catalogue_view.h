@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "fl/data_set.h"
+#include "fl/data/data_set.h"
 #include "fl/select/selector.h"
 #include "term/style.h"
 

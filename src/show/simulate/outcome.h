@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "fact/cleanup.h"
 #include "fl/comparison.h"
 
 // The simulator's results. What is here and in the files beside it, but for the page, needs no more
@@ -16,10 +18,7 @@ namespace ebb::show {
 struct CleanupBetween {
   std::string after;  ///< whose simulation it followed
   std::uint64_t seed = 0;
-  std::uint64_t rss_before = 0;
-  std::uint64_t rss_after = 0;
-  std::uint64_t returned = 0;
-  double seconds = 0;
+  fact::Cleanup cleanup;
 };
 
 /// What was simulated, and everything that it came to.
@@ -29,10 +28,10 @@ struct SimulateOutcome {
   std::vector<std::uint64_t> seeds;
   std::vector<fl::MethodRuns> methods;
   std::vector<CleanupBetween> cleanups;
-  std::uint64_t start_rss = 0;     ///< with data and trainer, before the first simulation
-  std::string folder;              ///< "" where none was written
-  std::string page;                ///< likewise
-  std::vector<std::int64_t> runs;  ///< their numbers in the record
+  std::optional<std::uint64_t> start_rss;  ///< with data and trainer, before the first simulation
+  std::string folder;                      ///< "" where none was written
+  std::string page;                        ///< likewise
+  std::vector<std::int64_t> runs;          ///< their numbers in the record
   bool stopped = false;
 };
 

@@ -153,14 +153,18 @@ std::string cost_table(const SimulateOutcome& outcome, const std::vector<fl::Ran
   return table.text(style);
 }
 
+std::string known_bytes(const std::optional<std::uint64_t>& bytes) {
+  return bytes ? bytes_text(*bytes) : "unknown";
+}
+
 std::string cleanup_lines(const SimulateOutcome& outcome) {
   if (outcome.cleanups.size() < 2) return {};
-  std::string text = "\nrss        " + bytes_text(outcome.start_rss) + " before the first\n";
-  for (const CleanupBetween& cleanup : outcome.cleanups)
-    text +=
-        format_text("           %s -> %s after %s, seed %llu\n",
-                    bytes_text(cleanup.rss_before).c_str(), bytes_text(cleanup.rss_after).c_str(),
-                    cleanup.after.c_str(), static_cast<unsigned long long>(cleanup.seed));
+  std::string text = "\nrss        " + known_bytes(outcome.start_rss) + " before the first\n";
+  for (const CleanupBetween& between : outcome.cleanups)
+    text += format_text("           %s -> %s after %s, seed %llu\n",
+                        known_bytes(between.cleanup.before.rss).c_str(),
+                        known_bytes(between.cleanup.after.rss).c_str(), between.after.c_str(),
+                        static_cast<unsigned long long>(between.seed));
   return text;
 }
 
@@ -228,13 +232,15 @@ Json outcome_json(const SimulateOutcome& outcome) {
   for (const std::uint64_t seed : outcome.seeds)
     seeds.push(seed);
   Json cleanups = Json::array();
-  for (const CleanupBetween& cleanup : outcome.cleanups)
-    cleanups.push(Json::object({{"method", cleanup.after},
-                                {"seed", cleanup.seed},
-                                {"rss_before_bytes", cleanup.rss_before},
-                                {"rss_after_bytes", cleanup.rss_after},
+  for (const CleanupBetween& between : outcome.cleanups) {
+    const fact::Cleanup& cleanup = between.cleanup;
+    cleanups.push(Json::object({{"method", between.after},
+                                {"seed", between.seed},
+                                {"rss_before_bytes", cleanup.before.rss},
+                                {"rss_after_bytes", cleanup.after.rss},
                                 {"returned_bytes", cleanup.returned},
                                 {"seconds", cleanup.seconds}}));
+  }
   Json runs = Json::array();
   for (const std::int64_t run : outcome.runs)
     runs.push(run);

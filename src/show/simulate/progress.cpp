@@ -27,7 +27,8 @@ std::string SimulateProgress::line_of(const fl::RoundReport& round, double secon
   std::string line = format_text("round %u of %u", round.round + 1, rounds_);
   if (scores_) line += format_text(", accuracy %.4f, loss %.3f", scores_->accuracy, scores_->loss);
   if (round.round + 1 < rounds_) line += ", " + base::duration_text(seconds_left) + " left";
-  return line + ", rss " + bytes_text(round.memory.rss);
+  if (const auto& rss = round.memory.now.rss) line += ", rss " + bytes_text(*rss);
+  return line;
 }
 
 void SimulateProgress::show(const fl::RoundReport& round) {

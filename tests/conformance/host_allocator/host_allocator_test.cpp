@@ -78,7 +78,7 @@ TEST(HostAllocatorConformance, LiveBytesFollowTheProgramOrAreNotTold) {
 TEST(HostAllocatorConformance, GiveBackIsSeenInRss) {
   if (!support::is_alone()) return;
   HostAllocator& allocator = host_allocator();
-  for (const Depth depth : {Depth::light, Depth::deep}) {
+  for (const fact::Depth depth : {fact::Depth::light, fact::Depth::deep}) {
     std::vector<void*> blocks = touched_blocks(4000, 30'000);
     const std::uint64_t full = rss();
     for (std::size_t i = 0; i < blocks.size(); ++i)
@@ -99,9 +99,9 @@ TEST(HostAllocatorConformance, ASecondGiveBackHasNothingLeftToDo) {
   if (!support::is_alone()) return;
   for (void* block : touched_blocks(1000, 30'000))
     std::free(block);
-  host_allocator().give_back(Depth::deep);
+  host_allocator().give_back(fact::Depth::deep);
   const std::uint64_t clean = rss();
-  host_allocator().give_back(Depth::deep);
+  host_allocator().give_back(fact::Depth::deep);
   EXPECT_LE(rss(), clean + kMiB);
 }
 
@@ -160,7 +160,7 @@ TEST(HostAllocatorConformance, DeepReachesTheTopsOfThreadArenas) {
     std::this_thread::yield();
   const keep::CleanupReport report = cleaner.clean({});
   if (gives_back()) {
-    EXPECT_LE(report.after.rss, before + 24 * kMiB);
+    EXPECT_LE(report.measured.after.rss, before + 24 * kMiB);
   } else {
     EXPECT_FALSE(report.notes.empty()) << "it says what would help";
   }

@@ -8,8 +8,8 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "fl/aggregate/update_sum.h"
 #include "fl/torch/torch_trainer.h"
-#include "fl/update_sum.h"
 
 namespace ebb::fl {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "fl/sketch.h"
+#include "fl/aggregate/sketch.h"
 
 namespace ebb::fl {
 

@@ -24,9 +24,9 @@ class Workbench : public testing::Test {
   }
 
   SimulationResult run(const Config& config, const Execution& execution, Observer& observer) {
-    auto workshop = open_workshop(config, execution, cleaner_, alone());
-    EXPECT_TRUE(workshop) << workshop.error().message;
-    auto result = simulate(config, execution, *workshop, observer);
+    auto resources = load_resources(config, execution, cleaner_, alone());
+    EXPECT_TRUE(resources) << resources.error().message;
+    auto result = simulate(config, execution, *resources, observer);
     EXPECT_TRUE(result) << result.error().message;
     return result ? std::move(*result) : SimulationResult{};
   }
@@ -36,10 +36,10 @@ class Workbench : public testing::Test {
   }
   /// The error that it comes to.
   std::string failure_of(const Config& config, const Execution& execution) {
-    auto workshop = open_workshop(config, execution, cleaner_, alone());
-    if (!workshop) return workshop.error().message;
+    auto resources = load_resources(config, execution, cleaner_, alone());
+    if (!resources) return resources.error().message;
     Observer nobody;
-    const auto result = simulate(config, execution, *workshop, nobody);
+    const auto result = simulate(config, execution, *resources, nobody);
     EXPECT_FALSE(result);
     return result ? "" : result.error().message;
   }

@@ -76,7 +76,7 @@ class Job {
     if (const auto written = file->write(batch_); !written) return fail(written.error());
     run.ended = run.started + now_;
     run.exit_code = 0;
-    run.ending = "exit";
+    run.ending = fact::RunEnd::exit;
     if (const auto ended = file->finish(run); !ended) return fail(ended.error());
     return 0;
   }
@@ -130,45 +130,29 @@ class Job {
     record::Sample sample;
     sample.process = key_;
     sample.seconds = now_++;
-    sample.rss = process->rss;
-    sample.anon = process->anon;
-    sample.file = process->file;
-    sample.shmem = process->shmem;
-    sample.swap = process->swap;
-    sample.live = heap.live;
-    sample.retained = heap.retained;
+    sample.memory.rss = process->rss;
+    sample.memory.anon = process->anon;
+    sample.memory.file = process->file;
+    sample.memory.shmem = process->shmem;
+    sample.memory.swap = process->swap;
+    sample.memory.live = heap.live;
+    sample.memory.retained = heap.retained;
     batch_.samples.push_back(sample);
   }
 
   void clean(int round) {
     batch_.rounds.push_back({key_, now_ - 0.5, static_cast<std::uint64_t>(round)});
-    const keep::CleanupReport report = cleaner_.clean({});
-    const auto process = sense::read_process();
-    record::Action action;
-    action.process = key_;
-    action.seconds = now_ - 0.5;
-    action.what = "cleanup";
-    action.reason = "round";
-    action.rss_before = report.before.rss;
-    action.rss_after = report.after.rss;
-    action.returned = report.returned;
-    if (process) action.anon_after = process->anon;
-    action.live_after = report.after.live;
-    action.retained_after = report.after.retained;
-    action.cost_seconds = report.seconds;
-    batch_.actions.push_back(action);
-  }
-
-  static std::uint64_t rss() {
-    const auto process = sense::read_process();
-    return process ? process->rss : 0;
+    fact::Cleanup cleanup = cleaner_.clean({}).measured;
+    cleanup.trigger = fact::Trigger::round;
+    if (const auto process = sense::read_process()) cleanup.after.anon = process->anon;
+    batch_.actions.push_back({key_, now_ - 0.5, cleanup});
   }
 
   const std::string kind_;
   const std::string path_;
   const record::ProcessKey key_{::getpid(), 1};
   base::ReclaimerRegistry reclaimers_;
-  keep::Cleaner cleaner_{heap::host_allocator(), reclaimers_, rss};
+  keep::Cleaner cleaner_{heap::host_allocator(), reclaimers_, sense::rss_now};
   record::Batch batch_;
   std::vector<void*> kept_;
   std::vector<void*> survivors_;

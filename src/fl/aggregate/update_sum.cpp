@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fl/aggregate/update_sum.h"
+
+#include <cmath>
+
+#include "base/check.h"
+
+namespace ebb::fl {
+namespace {
+
+/// Weights are counts of samples, or such a count over a small number.
+constexpr double kWeightUnit = 0x1p-30;
+
+/// Two bits fewer than a signed 64-bit integer has, because contributions may be rounded up.
+constexpr int kUsableBits = 61;
+
+/// True for NaN as well, which compares as false: hence the negation.
+bool is_too_far(float from, float to) {
+  return !(std::fabs(static_cast<double>(to) - static_cast<double>(from)) <=
+           UpdateSum::kLargestMove);
+}
+
+base::Status check_moves(std::span<const float> from, std::span<const float> to) {
+  // No early exit, so that the compiler can vectorise the loop.
+  unsigned bad = 0;
+  for (std::size_t i = 0; i < from.size(); ++i)
+    bad |= is_too_far(from[i], to[i]) ? 1U : 0U;
+  for (std::size_t i = 0; bad != 0 && i < from.size(); ++i) {
+    if (is_too_far(from[i], to[i]))
+      return base::error(base::Code::bad_input, "parameter %zu went from %g to %g", i,
+                         static_cast<double>(from[i]), static_cast<double>(to[i]));
+  }
+  return {};
+}
+
+}  // namespace
+
+UpdateSum::UpdateSum(std::size_t parameters, double largest_weight) : sums_(parameters + 1) {
+  EBB_CHECK(largest_weight > 0 && largest_weight < 0x1p32);
+  int exponent = 0;
+  std::frexp(largest_weight * kLargestMove, &exponent);
+  unit_ = std::ldexp(1, exponent - kUsableBits);
+}
+
+base::Status UpdateSum::add(std::span<const float> from, std::span<const float> to, double weight,
+                            double factor) {
+  EBB_CHECK(from.size() == parameters() && to.size() == parameters());
+  EBB_CHECK(weight >= 0 && factor >= 0 && factor <= 1);
+  if (auto sound = check_moves(from, to); !sound) return sound;
+  const double scale = weight * factor / unit_;
+  const base::Lock lock(mutex_);
+  for (std::size_t i = 0; i < from.size(); ++i)
+    sums_[i] += std::llrint((static_cast<double>(to[i]) - from[i]) * scale);
+  sums_.back() += std::llrint(weight / kWeightUnit);
+  return {};
+}
+
+base::Status UpdateSum::sum_over(Ranks& ranks) {
+  return ranks.sum(sums_);
+}
+
+double UpdateSum::weight() const {
+  return static_cast<double>(sums_.back()) * kWeightUnit;
+}
+
+void UpdateSum::clear() {
+  sums_.assign(sums_.size(), 0);
+}
+
+}  // namespace ebb::fl

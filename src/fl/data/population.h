@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "fl/data/data_set.h"
+#include "fl/data/partition.h"
+#include "fl/metrics.h"
+#include "fl/select/selector.h"
+#include "fl/world.h"
+
+namespace ebb::fl {
+
+/// What the server learns from one client's training.
+struct ClientReport {
+  std::uint32_t client = 0;
+  std::uint32_t round = 0;  ///< in which it trained
+  double loss = 0;
+  double loss_rms = 0;
+  double gradient_norm = 0;
+  std::vector<float> sketch;
+};
+
+/// All clients, as the server knows them. Not thread-safe.
+class Population {
+ public:
+  Population(const Partition& partition, const DataSet& data);
+
+  /// Takes over the world's state of this round.
+  void meet(const World& world);
+  /// These were chosen; whether they answer is not known yet.
+  void choose(std::span<const std::uint32_t> cohort);
+  /// An update arrived.
+  void learn(const ClientReport& report);
+
+  std::span<const Client> clients() const { return clients_; }
+  Participation participation() const;
+
+  /// What was learned, for a checkpoint; and back. Code::bad_input where it is not that.
+  base::Json state() const;
+  base::Status restore(const base::Json& state);
+
+ private:
+  std::vector<Client> clients_;
+};
+
+base::Json to_json(const ClientReport& report);
+base::Result<ClientReport> client_report_from(const base::Json& json);
+
+}  // namespace ebb::fl

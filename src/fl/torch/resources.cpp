@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "fl/planning.h"
+#include "fl/simulation.h"
+#include "fl/torch/backend.h"
+#include "fl/torch/torch_trainer.h"
+#include "sense/gpu.h"
+
+namespace ebb::fl {
+namespace {
+
+/// Steps by which back ends are compared, after one that warms up.
+constexpr std::uint32_t kTrialSteps = 8;
+/// A back end whose first step takes longer is not tried any further.
+constexpr double kSlowStep = 0.25;
+
+base::Result<std::shared_ptr<const DataSet>> load(const Config& config,
+                                                  const Execution& execution) {
+  if (config.dataset != "synthetic") return load_data_set(config.dataset, execution.data_folder);
+  SyntheticOptions options = config.synthetic;
+  options.seed = config.seed;
+  return synthetic_data_set(options);
+}
+
+/// Seconds of one step with this back end.
+base::Result<double> time_of(const std::string& backend, const Config& config,
+                             const plan::Network& network,
+                             const std::shared_ptr<const DataSet>& data) {
+  auto trainer = TorchTrainer::create(network, data, backend, 1);
+  if (!trainer) return trainer.error();
+  std::vector<float> weights((*trainer)->parameters());
+  (*trainer)->initialise(config.seed, weights);
+  const auto batch =
+      static_cast<std::uint32_t>(std::min<std::size_t>(config.batch, data->train.size()));
+  std::vector<std::uint32_t> samples(batch);
+  std::iota(samples.begin(), samples.end(), 0U);
+  LocalTask task;
+  task.order = samples;
+  task.batch = batch;
+  task.lr = 0;
+  double best = 0;
+  for (std::uint32_t step = 0; step <= kTrialSteps; ++step) {
+    const std::int64_t start = base::system_clock().now_ns();
+    const auto done = (*trainer)->train(0, weights, task, weights);
+    if (!done) return done.error();
+    const double seconds = base::seconds_between(start, base::system_clock().now_ns());
+    if (step == 0 && seconds > kSlowStep) return seconds;
+    if (step == 1 || (step > 1 && seconds < best)) best = seconds;
+  }
+  return best;
+}
+
+/// The faster one here. Every rank uses what the first one finds.
+base::Result<std::string> chosen_backend(const Config& config, const plan::Network& network,
+                                         const std::shared_ptr<const DataSet>& data, Ranks& ranks) {
+  if (config.backend != "auto") return config.backend;
+  const std::vector<std::string> here = backends_here();
+  std::array<std::byte, 1> choice{};
+  if (ranks.is_first()) {
+    double best = 0;
+    for (std::size_t i = 0; i < here.size(); ++i) {
+      const auto seconds = time_of(here[i], config, network, data);
+      if (!seconds) return seconds.error();
+      if (i > 0 && *seconds >= best) continue;
+      best = *seconds;
+      choice[0] = static_cast<std::byte>(i);
+    }
+  }
+  if (auto told = ranks.broadcast(choice); !told) return told.error();
+  const auto index = std::to_integer<std::size_t>(choice[0]);
+  if (index >= here.size())
+    return base::error(base::Code::unavailable, "the first rank's back end is not on this machine");
+  return here[index];
+}
+
+/// Whether a card trains, and how many clients it takes at once.
+struct Card {
+  std::uint32_t clients = 1;
+  std::uint64_t available = 0;  ///< bytes; 0: the host trains
+};
+
+/// Those of a round, as many as were asked for, or as many as the card's free memory holds.
+base::Result<Card> card_for(const std::string& backend, const Config& config,
+                            const Execution& execution, const plan::Network& network,
+                            const DataSet& data) {
+  Card card;
+  if (backend != "cuda") return card;
+  const auto meter = sense::GpuMeter::open();
+  if (!meter) return meter.error();
+  const auto cards = meter->read();
+  if (!cards) return cards.error();
+  const std::uint64_t free = cards->empty() ? 0 : cards->front().free.value_or(0);
+  // CUDA's context and its libraries need some of it, too.
+  card.available = free / 10 * 9;
+  const std::uint64_t pictures = data.train.pixels.size();
+  const auto each = side_by_side_bytes(network, config.batch);
+  if (!each) return each.error();
+  if (pictures + *each > card.available)
+    return base::error(
+        base::Code::bad_input, "the card has %s for it, but the data set and one client need %s",
+        base::bytes_text(card.available).c_str(), base::bytes_text(pictures + *each).c_str());
+  std::uint32_t wanted = config.per_round;
+  if (execution.parallel_clients > 0) wanted = std::min(wanted, execution.parallel_clients);
+  const auto clients =
+      clients_side_by_side(network, config.batch, wanted, card.available - pictures);
+  if (!clients) return clients.error();
+  card.clients = *clients;
+  return card;
+}
+
+}  // namespace
+
+base::Result<SimulationResources> load_resources(const Config& config, const Execution& execution,
+                                                 keep::Cleaner& cleaner,
+                                                 std::unique_ptr<Ranks> ranks) {
+  const std::int64_t start = base::system_clock().now_ns();
+  auto data = load(config, execution);
+  if (!data) return data.error();
+  auto network = plan::network_named(config.model, (*data)->picture, (*data)->classes);
+  if (!network) return network.error();
+  const auto backend = chosen_backend(config, *network, *data, *ranks);
+  if (!backend) return backend.error();
+  // CUDA's libraries load with the first step: after it their memory is there to be planned with.
+  if (*backend == "cuda") {
+    if (const auto step = time_of(*backend, config, *network, *data); !step) return step.error();
+    empty_device_cache();
+  }
+  // What the trials leave behind would stand below the peak of every round.
+  cleaner.clean({.deep = true});
+  const auto card = card_for(*backend, config, execution, *network, **data);
+  if (!card) return card.error();
+  auto trainer = TorchTrainer::create(*network, *data, *backend, card->clients);
+  if (!trainer) return trainer.error();
+  SimulationResources resources;
+  resources.data = std::move(*data);
+  resources.network = std::move(*network);
+  resources.trainer = std::move(*trainer);
+  resources.ranks = std::move(ranks);
+  resources.cleaner = &cleaner;
+  resources.card_available = card->available;
+  resources.setup_seconds = base::seconds_between(start, base::system_clock().now_ns());
+  return resources;
+}
+
+}  // namespace ebb::fl

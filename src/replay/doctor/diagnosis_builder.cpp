@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/doctor/diagnosis_builder.h"
+
+#include "base/bytes.h"
+#include "replay/doctor/certificate.h"
+
+namespace ebb::replay {
+namespace {
+
+using fact::Confidence;
+using fact::Verdict;
+
+const char* what_it_is(Verdict cause) {
+  switch (cause) {
+    case Verdict::fragmentation:
+      return "free in pieces beside live blocks";
+    case Verdict::rounding:
+      return "more than requested, by rounding";
+    case Verdict::oversize:
+      return "more than requested, in blocks handed out whole";
+    case Verdict::deferred_frees:
+      return "freed and waiting for other streams";
+    case Verdict::private_pools:
+      return "free in private pools";
+    case Verdict::cache:
+      return "free in whole segments";
+    default:
+      return "";
+  }
+}
+
+/// The verdict as a sentence; `bytes` is what it is about.
+std::string headline_of(Verdict verdict, std::uint64_t bytes) {
+  const std::string amount = base::bytes_text(bytes);
+  switch (verdict) {
+    case Verdict::capacity:
+      return "What the job keeps alive does not fit: " + amount + " too much";
+    case Verdict::fragmentation:
+      return amount + " were free, but not in one piece where it was needed";
+    case Verdict::rounding:
+      return amount + " went into rounding requests up";
+    case Verdict::oversize:
+      return amount + " went into blocks that max_split_size_mb hands out whole";
+    case Verdict::deferred_frees:
+      return amount + " were freed, but other streams still used them";
+    case Verdict::private_pools:
+      return amount + " were free in private pools, where others may not use them";
+    case Verdict::self_limit:
+      return "The device had room: the job's own limit was " + amount + " too low";
+    case Verdict::cache:
+      return "empty_cache would give " + amount + " back";
+    case Verdict::leak:
+      return "Every step keeps " + amount + " more alive than the one before";
+    default:
+      return "Nothing to act on: " + amount + " above what is needed";
+  }
+}
+
+}  // namespace
+
+std::vector<Cause> causes_in(const Ledger& ledger) {
+  return {{Verdict::fragmentation, ledger.split_free},   {Verdict::rounding, ledger.rounding},
+          {Verdict::oversize, ledger.oversize},          {Verdict::deferred_frees, ledger.pending},
+          {Verdict::private_pools, ledger.private_free}, {Verdict::cache, ledger.cached}};
+}
+
+DiagnosisBuilder::DiagnosisBuilder(const trace::Snapshot& from, int of_device, const Workload& job,
+                                   const Circumstances& under, Row row)
+    : snapshot(from),
+      device(of_device),
+      work(job),
+      circumstances(under),
+      recorded(std::move(row)),
+      settings(*cache::parse_settings(recorded.conf, recorded.profile)),
+      bound(lower_bound_of(job)),
+      leak(find_leak(from, of_device, job)) {
+  diagnosis.limit = recorded.limit;
+  diagnosis.confidence = recorded.check == Check::exact ? Confidence::high : Confidence::medium;
+}
+
+Setup DiagnosisBuilder::setup() const {
+  Setup setup;
+  setup.settings = settings;
+  setup.profile = recorded.profile;
+  setup.limit = recorded.limit;
+  setup.placement = circumstances.placement;
+  setup.as_recorded = recorded.is_recorded;
+  return setup;
+}
+
+void DiagnosisBuilder::look_at(std::uint32_t operation) {
+  diagnosis.operation = operation;
+  diagnosis.ledger = ledger_at(work, setup(), operation);
+  const Ledger& ledger = diagnosis.ledger;
+  find("%s reserved, %s of it needed", base::bytes_text(ledger.reserved),
+       base::bytes_text(ledger.needed));
+  for (const Cause& cause : causes_in(ledger)) {
+    if (cause.bytes == 0 || cause.bytes < ledger.reserved / 100) continue;
+    find("%s %s", base::bytes_text(cause.bytes), std::string(what_it_is(cause.verdict)));
+  }
+}
+
+base::Json DiagnosisBuilder::ledger_evidence() const {
+  const bool as_recorded = recorded.is_recorded && recorded.check == Check::exact;
+  return ledger_certificate(diagnosis.ledger, work, diagnosis.operation, as_recorded);
+}
+
+void DiagnosisBuilder::decide(Verdict verdict, std::uint64_t bytes) {
+  diagnosis.verdict = verdict;
+  diagnosis.headline = headline_of(verdict, bytes);
+  std::erase(diagnosis.also, verdict);
+}
+
+void DiagnosisBuilder::advise(TestedFix tested) {
+  diagnosis.fix = std::move(tested.fix);
+  diagnosis.fixed = std::move(tested.row);
+}
+
+}  // namespace ebb::replay

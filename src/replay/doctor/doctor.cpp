@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/doctor/doctor.h"
+
+#include <algorithm>
+
+#include "replay/doctor/diagnosis_builder.h"
+
+namespace ebb::replay {
+namespace {
+
+/// The job under its own settings. If the limit is not given, one under which the recorded requests
+/// fail and succeed as they did, if there is any.
+base::Result<Row> recorded_row(const Workload& work, const Circumstances& circumstances) {
+  const Recording& recording = work.recording;
+  auto row = forecast(work, recording.conf, circumstances, false);
+  const bool open = !circumstances.limit && recording.limit_low < recording.limit_high &&
+                    recording.limit_high != cache::kUnlimited;
+  if (!row || !open || row->check == Check::exact) return row;
+  Circumstances trial = circumstances;
+  const std::uint64_t highest = recording.limit_high - 1;
+  const std::uint64_t peak = std::clamp(recording.peak_reserved, recording.limit_low, highest);
+  for (const std::uint64_t limit : {peak, peak + (highest - peak) / 2, highest}) {
+    trial.limit = limit;
+    auto other = forecast(work, recording.conf, trial, false);
+    if (other && other->check == Check::exact) return other;
+  }
+  return row;
+}
+
+/// The request that ended the job: the last that failed in the recording, also where a replay
+/// cannot tell why; or the first that fails under other circumstances.
+std::optional<std::uint32_t> failed_operation(const Workload& work, const Row& row) {
+  const std::optional<OutOfMemory>& oom = row.outcome.oom;
+  if (!row.is_recorded || (oom && !oom->recorded)) {
+    return oom ? std::optional(oom->operation) : std::nullopt;
+  }
+  for (std::size_t i = work.operations.size(); i-- > 0;) {
+    if (work.operations[i].kind == Operation::Kind::failed) return static_cast<std::uint32_t>(i);
+  }
+  return std::nullopt;
+}
+
+/// The blocks that the verdict is about.
+std::vector<Lifetime> suspects(const DiagnosisBuilder& builder) {
+  if (builder.diagnosis.verdict == fact::Verdict::leak) return builder.leak->blocks;
+  const bool too_much = builder.diagnosis.verdict == fact::Verdict::capacity;
+  std::vector<Lifetime> live = live_at(
+      lifetimes_of(builder.work), too_much ? builder.bound.operation : builder.diagnosis.operation);
+  std::erase_if(live, [](const Lifetime& life) { return life.failed; });
+  return live;
+}
+
+}  // namespace
+
+base::Result<SnapshotDiagnosis> diagnose(const trace::Snapshot& snapshot, int device,
+                                         const Workload& workload,
+                                         const Circumstances& circumstances) {
+  auto recorded = recorded_row(workload, circumstances);
+  if (!recorded) return recorded.error();
+  const auto failed = failed_operation(workload, *recorded);
+  DiagnosisBuilder builder(snapshot, device, workload, circumstances, std::move(*recorded));
+  builder.look_at(failed.value_or(builder.recorded.outcome.peak_operation));
+  failed ? explain_failure(builder) : explain_peak(builder);
+  builder.diagnosis.origins = origins_of(snapshot, device, workload, suspects(builder));
+  return std::move(builder.diagnosis);
+}
+
+}  // namespace ebb::replay

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/job.h"
+
+namespace ebb::replay {
+
+base::Options options_of(JobOptions& o) {
+  return {
+      {"cap", base::Bytes{&o.cap},
+       "Bytes that the process may take on the device, e.g. 24GiB; else as recorded"},
+      {"torch_version", &o.torch_version, "PyTorch 2.1 to 2.15; else as recorded"},
+      {"driver_model", &o.driver_model, "Where new segments go: recorded, down, up or chunks"},
+      {"device", &o.device, "One device; else all that have a history"},
+  };
+}
+
+base::Result<Circumstances> circumstances_of(const JobOptions& options) {
+  Circumstances circumstances;
+  circumstances.limit = options.cap;
+  if (!options.torch_version.empty()) {
+    const auto profile = cache::parse_version(options.torch_version);
+    if (!profile) return profile.error();
+    circumstances.profile = *profile;
+  }
+  const auto placement = parse_placement(options.driver_model);
+  if (!placement) return placement.error();
+  circumstances.placement = *placement;
+  return circumstances;
+}
+
+}  // namespace ebb::replay

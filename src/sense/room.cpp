@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sense/room.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "sense/gpu.h"
+#include "sense/memory_info.h"
+
+namespace ebb::sense {
+
+base::Result<Room> room_on_host() {
+  const auto memory = memory_info();
+  if (!memory) return memory.error();
+  const double used = std::min(memory->percent, 100.0) / 100;
+  const auto left = static_cast<std::uint64_t>(static_cast<double>(memory->limit) * (1 - used));
+  return Room{"host", std::min(left, memory->machine.available)};
+}
+
+base::Result<Room> room_on_gpu() {
+  const auto meter = GpuMeter::open();
+  if (!meter) return meter.error();
+  const auto gpus = meter->read();
+  if (!gpus) return gpus.error();
+  std::optional<std::uint64_t> most;
+  for (const GpuReading& gpu : *gpus)
+    if (gpu.free && (!most || *gpu.free > *most)) most = gpu.free;
+  if (!most)
+    return base::error(base::Code::unavailable, "no GPU tells how much memory it has left");
+  return Room{"gpu", *most};
+}
+
+}  // namespace ebb::sense

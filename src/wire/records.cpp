@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/records.h"
+
+#include <cmath>
+#include <type_traits>
+
+namespace ebb::wire {
+namespace {
+
+static_assert(sizeof(ReadingRecord) == 40 && std::is_trivially_copyable_v<ReadingRecord>);
+static_assert(sizeof(CleanupRecord) == 64 && std::is_trivially_copyable_v<CleanupRecord>);
+static_assert(static_cast<std::uint32_t>(fact::Trigger::job) + 1 == kTriggers);
+
+std::uint32_t known_of(const fact::ProcessSample& memory) {
+  return (memory.live ? kKnowsLive : 0) | (memory.retained ? kKnowsRetained : 0);
+}
+
+std::optional<std::uint64_t> rss_from(std::uint64_t bytes) {
+  if (bytes == 0) return std::nullopt;
+  return bytes;
+}
+
+/// False where a figure has a value and is not known, or where bits mean nothing.
+bool take(std::uint32_t known, std::uint64_t live, std::uint64_t retained,
+          fact::ProcessSample& into) {
+  if ((known & kKnowsLive) != 0) into.live = live;
+  if ((known & kKnowsRetained) != 0) into.retained = retained;
+  return (known & ~(kKnowsLive | kKnowsRetained)) == 0 && (into.live || live == 0) &&
+         (into.retained || retained == 0);
+}
+
+base::Error not_known() {
+  return base::error(base::Code::bad_input, "record with figures that are not known");
+}
+
+base::Status check_cost(double seconds) {
+  if (std::isfinite(seconds) && seconds >= 0) return {};
+  return base::error(base::Code::bad_input, "record with a cost that is no time");
+}
+
+}  // namespace
+
+ReadingRecord record_of(const Reading& reading) {
+  const fact::ProcessSample& memory = reading.memory;
+  ReadingRecord record;
+  record.known = known_of(memory);
+  record.rss = memory.rss.value_or(0);
+  record.live = memory.live.value_or(0);
+  record.retained = memory.retained.value_or(0);
+  record.cost_seconds = reading.cost_seconds;
+  return record;
+}
+
+CleanupRecord record_of(const fact::Cleanup& cleanup) {
+  CleanupRecord record;
+  record.trigger = cleanup.trigger;
+  record.known = known_of(cleanup.after);
+  record.deep = cleanup.depth == fact::Depth::deep ? 1 : 0;
+  record.missed_garbage = cleanup.missed_garbage ? 1 : 0;
+  record.rss_before = cleanup.before.rss.value_or(0);
+  record.rss_after = cleanup.after.rss.value_or(0);
+  record.live_after = cleanup.after.live.value_or(0);
+  record.retained_after = cleanup.after.retained.value_or(0);
+  record.returned = cleanup.returned;
+  record.seconds = cleanup.seconds;
+  return record;
+}
+
+base::Status check(fact::Trigger trigger) {
+  const auto number = static_cast<std::uint32_t>(trigger);
+  if (number < kTriggers) return {};
+  return base::error(base::Code::bad_input, "record with the unknown reason %u", number);
+}
+
+base::Result<Reading> fact_of(const ReadingRecord& record) {
+  if (const auto fine = check_cost(record.cost_seconds); !fine) return fine.error();
+  Reading reading;
+  reading.memory.rss = rss_from(record.rss);
+  reading.cost_seconds = record.cost_seconds;
+  if (!take(record.known, record.live, record.retained, reading.memory) || record.unused != 0)
+    return not_known();
+  return reading;
+}
+
+base::Result<fact::Cleanup> fact_of(const CleanupRecord& record) {
+  if (const auto fine = check(record.trigger); !fine) return fine.error();
+  if (const auto fine = check_cost(record.seconds); !fine) return fine.error();
+  fact::Cleanup cleanup;
+  cleanup.trigger = record.trigger;
+  cleanup.depth = record.deep != 0 ? fact::Depth::deep : fact::Depth::light;
+  cleanup.missed_garbage = record.missed_garbage != 0;
+  cleanup.before.rss = rss_from(record.rss_before);
+  cleanup.after.rss = rss_from(record.rss_after);
+  cleanup.returned = record.returned;
+  cleanup.seconds = record.seconds;
+  if (!take(record.known, record.live_after, record.retained_after, cleanup.after) ||
+      record.deep > 1 || record.missed_garbage > 1)
+    return not_known();
+  return cleanup;
+}
+
+}  // namespace ebb::wire

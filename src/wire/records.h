@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "base/result.h"
+#include "fact/cleanup.h"
+#include "fact/process_sample.h"
+
+namespace ebb::wire {
+
+// How facts lie on the wire, and between libebb and the agent of one process: fixed records whose
+// layout never changes within a version. What is not known is zero, with no bit in `known`; an rss
+// of zero is one that could not be read.
+
+/// Bits of `known`: which figures the allocator could tell.
+inline constexpr std::uint32_t kKnowsLive = 1;
+inline constexpr std::uint32_t kKnowsRetained = 2;
+
+/// What an agent read of its process, and the CPU time that it took.
+struct Reading {
+  fact::ProcessSample memory;  ///< rss, live and retained
+  double cost_seconds = 0;
+};
+
+struct ReadingRecord {
+  std::uint32_t known = 0;
+  std::uint32_t unused = 0;
+  std::uint64_t rss = 0;
+  std::uint64_t live = 0;
+  std::uint64_t retained = 0;
+  double cost_seconds = 0;
+};
+
+struct CleanupRecord {
+  fact::Trigger trigger = fact::Trigger::job;
+  std::uint32_t known = 0;  ///< about the figures after it
+  std::uint32_t deep = 0;
+  std::uint32_t missed_garbage = 0;
+  std::uint64_t rss_before = 0;
+  std::uint64_t rss_after = 0;
+  std::uint64_t live_after = 0;
+  std::uint64_t retained_after = 0;
+  std::uint64_t returned = 0;
+  double seconds = 0;
+};
+
+/// The triggers that a record may name: the first ones.
+inline constexpr std::uint32_t kTriggers = 6;
+
+ReadingRecord record_of(const Reading& reading);
+CleanupRecord record_of(const fact::Cleanup& cleanup);
+
+// Nobody vouches for a record: Code::bad_input for values that cannot be. Nothing is allocated on
+// success.
+base::Status check(fact::Trigger trigger);
+base::Result<Reading> fact_of(const ReadingRecord& record);
+base::Result<fact::Cleanup> fact_of(const CleanupRecord& record);
+
+}  // namespace ebb::wire

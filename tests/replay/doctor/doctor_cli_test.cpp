@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// ebb doctor, run as a user runs it.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/json.h"
+#include "replay/doctor/doctor_patient.h"
+#include "support/subprocess.h"
+#include "support/temporary_directory.h"
+
+namespace ebb::replay {
+namespace {
+
+using support::Finished;
+
+Finished doctor(std::vector<std::string> words) {
+  words.insert(words.begin(), {EBB_PROGRAM, "doctor"});
+  return support::run(words, {});
+}
+
+std::string recorded(const std::string& file) {
+  return std::string(EBB_TEST_DATA) + "/torch-2.11/" + file;
+}
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class EbbDoctor : public testing::Test {
+ protected:
+  std::string write(const std::string& name, const std::string& content) const {
+    return folder_.write(name, content);
+  }
+  std::string write(const std::string& name, Patient& job) const {
+    return folder_.write(name, job.pickle());
+  }
+
+  support::TemporaryDirectory folder_;
+};
+
+void expect_one_line(const Finished& finished, const std::string& part) {
+  EXPECT_EQ(finished.status, 2) << finished.error;
+  EXPECT_EQ(finished.output, "");
+  EXPECT_TRUE(finished.error.starts_with("ebb: ")) << finished.error;
+  EXPECT_EQ(finished.error.find('\n'), finished.error.size() - 1) << finished.error;
+  EXPECT_NE(finished.error.find(part), std::string::npos) << finished.error;
+}
+
+base::Json json_of(const Finished& finished) {
+  auto json = base::parse_json(finished.output);
+  EXPECT_TRUE(json) << finished.error;
+  return json ? std::move(*json) : base::Json();
+}
+
+TEST_F(EbbDoctor, TellsTheVerdictTheFixAndWhoHoldsTheMemory) {
+  const Finished told =
+      doctor({recorded("runs/gpt2_varlen.captight.pickle.gz"), "--cap", "12587158533"});
+  ASSERT_EQ(told.status, 0) << told.error;
+  for (const char* part :
+       {"verdict     fragmentation (confidence high)", "also        self_limit",
+        "fix         With PYTORCH_ALLOC_CONF=expandable_segments:True", "allocated at"}) {
+    EXPECT_NE(told.output.find(part), std::string::npos) << part << "\n" << told.output;
+  }
+  EXPECT_EQ(told.output.find('\033'), std::string::npos) << "no colours into a pipe";
+}
+
+TEST_F(EbbDoctor, PrintsOneJsonObject) {
+  const base::Json json = json_of(
+      doctor({recorded("runs/gpt2_varlen.captight.pickle.gz"), "--cap", "12587158533", "--json"}));
+  for (const char* key : {"verdict", "also", "confidence", "headline", "findings", "evidence",
+                          "fix", "limit_bytes", "ledger", "origins", "trace"}) {
+    EXPECT_NE(json.find(key), nullptr) << key;
+  }
+  EXPECT_EQ(*json.find("verdict")->as_string(), "fragmentation");
+  EXPECT_EQ(*json.find("fix")->find("conf")->as_string(), "expandable_segments:True");
+  EXPECT_EQ(json.find("limit_bytes")->as_unsigned(), 12587158533U);
+}
+
+TEST_F(EbbDoctor, ShowsFramesWhereTheyWereRecorded) {
+  const Finished told =
+      doctor({recorded("frames/prefetch_streams.default.pickle.gz"), "--cap", "400MiB"});
+  ASSERT_EQ(told.status, 0) << told.error;
+  EXPECT_NE(told.output.find("verdict     capacity"), std::string::npos) << told.output;
+  EXPECT_NE(told.output.find(".py:"), std::string::npos) << told.output;
+}
+
+TEST_F(EbbDoctor, TellsEveryDevice) {
+  device::SimOptions cards;
+  cards.devices = 2;
+  Patient job({.limit = kGiB, .device = cards});
+  job.take(100 * kMiB);
+  EXPECT_NE(job.core(1).allocate(900 * kMiB, 0), 0U);
+  EXPECT_EQ(job.core(1).allocate(200 * kMiB, 0), 0U);
+  const std::string file = write("two.pickle", job);
+  const base::Json json = json_of(doctor({file, "--cap", "1GiB", "--json"}));
+  ASSERT_NE(json.find("jobs"), nullptr);
+  const base::Json::Array& jobs = *json.find("jobs")->as_array();
+  ASSERT_EQ(jobs.size(), 2U);
+  EXPECT_EQ(*jobs[0].find("verdict")->as_string(), "healthy");
+  EXPECT_EQ(*jobs[1].find("verdict")->as_string(), "capacity");
+  EXPECT_EQ(*json_of(doctor({file, "--cap", "1GiB", "--device", "1", "--json"}))
+                 .find("verdict")
+                 ->as_string(),
+            "capacity");
+  EXPECT_EQ(doctor({file, "--cap", "1GiB", "--fail-on", "capacity"}).status, 1);
+  expect_one_line(doctor({file, "--device", "2"}), "device 2");
+}
+
+TEST_F(EbbDoctor, FailsOnTheVerdictThatIsAskedForAndOnNoOther) {
+  const std::string file = recorded("runs/gpt2_varlen.captight.pickle.gz");
+  EXPECT_EQ(doctor({file, "--cap", "12587158533", "--fail-on", "fragmentation"}).status, 1);
+  EXPECT_EQ(doctor({file, "--cap", "12587158533", "--fail-on", "self_limit"}).status, 1);
+  EXPECT_EQ(doctor({file, "--cap", "12587158533", "--fail-on", "leak"}).status, 0);
+}
+
+TEST_F(EbbDoctor, NamesWhatGrewAgainstAnotherSnapshotWithFrames) {
+  Patient nothing;
+  nothing.give(nothing.take(kMiB));
+  const std::string before = write("before.pickle", nothing);
+  const std::string now = recorded("frames/prefetch_streams.default.pickle.gz");
+  const Finished told = doctor({now, "--against", before, "--fail-on", "leak"});
+  EXPECT_EQ(told.status, 1) << told.error;
+  EXPECT_NE(told.output.find("verdict     leak"), std::string::npos) << told.output;
+  EXPECT_NE(told.output.find(".py:"), std::string::npos) << told.output;
+
+  const base::Json json = json_of(doctor({now, "--against", before, "--json"}));
+  for (const char* key : {"verdict", "also", "confidence", "headline", "evidence", "fix"}) {
+    EXPECT_NE(json.find(key), nullptr) << key;
+  }
+  const base::Json& evidence = *json.find("evidence");
+  EXPECT_EQ(*evidence.find("kind")->as_string(), "comparison");
+  const base::Json::Array& changes = *evidence.find("changes")->as_array();
+  ASSERT_FALSE(changes.empty());
+  EXPECT_GT(changes[0].find("growth_bytes")->as_int(), 0);
+  EXPECT_NE(changes[0].find("frames")->as_array()->front().as_string()->find(".py:"),
+            std::string::npos);
+}
+
+TEST_F(EbbDoctor, FindsNoGrowthAgainstItselfOrAgainstMore) {
+  const std::string now = recorded("frames/prefetch_streams.default.pickle.gz");
+  EXPECT_EQ(doctor({now, "--against", now, "--fail-on", "leak"}).status, 0);
+  Patient nothing;
+  nothing.give(nothing.take(kMiB));
+  const std::string less = write("less.pickle", nothing);
+  EXPECT_EQ(doctor({less, "--against", now, "--fail-on", "leak"}).status, 0);
+}
+
+TEST_F(EbbDoctor, BadInputGetsOneLine) {
+  const std::string good = recorded("runs/prefetch_streams.default.pickle.gz");
+  expect_one_line(doctor({folder_ / "missing.pickle"}), "missing.pickle");
+  expect_one_line(doctor({good, "--against", folder_ / "missing.pickle"}), "missing.pickle");
+  expect_one_line(doctor({good, "--fail-on", "leek"}), "--fail-on 'leek'");
+  expect_one_line(doctor({good, "--device", "-1"}), "--device '-1'");
+  expect_one_line(doctor({good, "--cap", "much"}), "--cap 'much'");
+  expect_one_line(doctor({good, "--torch-version", "1.13"}), "1.13");
+  expect_one_line(doctor({}), "snapshot");
+  expect_one_line(doctor({folder_.path()}), "directory");
+
+  const std::string bytes = bytes_of(good);
+  ASSERT_GT(bytes.size(), 1000U);
+  expect_one_line(doctor({write("cut.pickle.gz", bytes.substr(0, bytes.size() / 2))}),
+                  "cut.pickle.gz");
+  std::string changed = bytes;
+  changed[bytes.size() / 2] = static_cast<char>(changed[bytes.size() / 2] ^ 0x55);
+  expect_one_line(doctor({write("changed.pickle.gz", changed)}), "changed.pickle.gz");
+  expect_one_line(doctor({good, "--against", write("text", "not a snapshot")}), "text");
+  expect_one_line(doctor({write("empty", "")}), "empty");
+}
+
+TEST_F(EbbDoctor, ASnapshotWithoutHistoryIsNamedAsSuch) {
+  Patient job;
+  job.core().record_history({.enabled = false, .clear = true});
+  job.take(100 * kMiB);
+  const std::string file = write("silent.pickle", job);
+  expect_one_line(doctor({file}), "no history");
+  EXPECT_EQ(doctor({file, "--against", file}).status, 0) << "what is live is known all the same";
+}
+
+}  // namespace
+}  // namespace ebb::replay

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recorded runs of PyTorch that ended out of memory.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "replay/doctor/certificate_history.h"
+#include "replay/doctor/certificate_replay.h"
+#include "replay/doctor/doctor_patient.h"
+#include "replay/recorded_run.h"
+#include "trace/snapshot_reader.h"
+
+namespace ebb::replay {
+namespace {
+
+std::vector<RecordedRun> failed_runs() {
+  std::vector<RecordedRun> runs = recorded_runs(EBB_TORCH_RUNS);
+  std::erase_if(runs, [](const RecordedRun& run) { return !run.ran_out; });
+  return runs;
+}
+
+/// Most bytes that the job needed at once, from the recording alone.
+std::uint64_t most_needed(const KnownBlocks& known) {
+  std::map<std::int64_t, std::int64_t> changes;
+  for (const auto& [name, block] : known) {
+    changes[block.begin] += static_cast<std::int64_t>(block.needed());
+    changes[block.freed] -= static_cast<std::int64_t>(block.needed());
+  }
+  std::int64_t live = 0;
+  std::int64_t most = 0;
+  for (const auto& [event, change] : changes) {
+    live += change;
+    most = std::max(most, live);
+  }
+  return static_cast<std::uint64_t>(most);
+}
+
+class DoctorOfFailedRuns : public testing::TestWithParam<RecordedRun> {};
+
+TEST_P(DoctorOfFailedRuns, NamesTheCauseAndAFixThatFits) {
+  const RecordedRun& run = GetParam();
+  const auto snapshot = trace::read_snapshot(run.pickle);
+  ASSERT_TRUE(snapshot) << snapshot.error().message;
+  const SnapshotDiagnosis found = examine(*snapshot, run.cap);
+  const std::uint64_t needed = most_needed(blocks_in(*snapshot, 0));
+  const bool too_much = needed > *run.cap;
+  EXPECT_EQ(found.verdict, too_much ? Verdict::capacity : Verdict::fragmentation);
+  EXPECT_EQ(*found.evidence.find("kind")->as_string(), too_much ? "live_set" : "packing");
+  EXPECT_EQ(found.confidence, fact::Confidence::high);
+  EXPECT_TRUE(has_also(found, Verdict::self_limit)) << "the device had more than 100 GiB free";
+  EXPECT_FALSE(has_also(found, Verdict::leak));
+  ASSERT_TRUE(found.fixed);
+  EXPECT_EQ(
+      why_not_replayed(*snapshot, 0, run.cap, base::Json::object({{"row", to_json(*found.fixed)}})),
+      "");
+  std::printf("| %s | %s | %s | %s | %s | %s |\n", run.name().c_str(),
+              base::bytes_text(*run.cap).c_str(), base::bytes_text(needed).c_str(),
+              name_of(found.verdict), found.evidence.find("kind")->as_string()->c_str(),
+              found.fix.text.c_str());
+}
+
+std::string test_name(const testing::TestParamInfo<RecordedRun>& info) {
+  std::string name = info.param.name();
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Recorded, DoctorOfFailedRuns, testing::ValuesIn(failed_runs()), test_name);
+
+TEST(DoctorOfRecordedRuns, FindsALimitWhereNobodySaysIt) {
+  for (const char* name : {"prefetch_streams.capexpandable", "fl_resnet18.captight"}) {
+    const auto snapshot =
+        trace::read_snapshot(EBB_TORCH_RUNS "/" + std::string(name) + ".pickle.gz");
+    ASSERT_TRUE(snapshot) << snapshot.error().message;
+    const SnapshotDiagnosis found = examine(*snapshot);
+    EXPECT_EQ(found.verdict, Verdict::fragmentation) << name;
+    EXPECT_EQ(found.confidence, fact::Confidence::medium) << name;
+    EXPECT_TRUE(has_also(found, Verdict::self_limit)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace ebb::replay
