@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 
-#include <array>
 #include <thread>
 #include <vector>
 
@@ -65,50 +64,53 @@ class Holder {
   std::thread thread_;
 };
 
+/// What this process, a fork of the test, sees of `busy`: "whole", "broken", or "lost" where the
+/// thread that held the lock did not get on in time, as happens on a busy machine.
+/// Short strings only: a sanitizer's allocator does not survive a fork from many threads.
+std::string seen_here(ForkMutex& mutex, const Busy& busy) {
+  alarm(60);
+  if (fork_lost()) return "lost";
+  const Lock lock(mutex);
+  return busy.is_whole() ? "whole" : "broken";
+}
+
 TEST(Fork, AChildFindsLocksFreeAndWhatTheyGuardWhole) {
   ForkMutex mutex(0);
   const Busy busy(mutex);
   int whole = 0;
+  int lost = 0;
   for (int i = 0; i < 50; ++i) {
-    const std::string said = said_by_child([&]() -> std::string {
-      alarm(60);
-      // On a busy machine the thread that holds the lock may not get on in time.
-      if (fork_lost()) return "lost";
-      const Lock lock(mutex);
-      return busy.is_whole() ? "whole" : "broken";
-    });
-    EXPECT_TRUE(said == "whole" || said == "lost") << said;
+    const std::string said = said_by_child([&] { return seen_here(mutex, busy); });
     whole += said == "whole" ? 1 : 0;
+    lost += said == "lost" ? 1 : 0;
   }
   EXPECT_GT(whole, 0);
+  EXPECT_EQ(whole + lost, 50) << "the others are broken";
 }
 
 TEST(Fork, WorksFromManyThreadsAtOnceAndInAFork) {
   ForkMutex mutex(0);
   const Busy busy(mutex);
-  std::array<std::atomic<int>, 4> good{};
+  std::atomic<int> whole{0};
+  std::atomic<int> lost{0};
   std::vector<std::thread> threads;
-  for (std::atomic<int>& count : good) {
+  for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
       for (int i = 0; i < 10; ++i) {
-        const bool both = holds_in_child([&] {
-          const bool grandchild = holds_in_child([&] {
-            if (fork_lost()) return true;
-            const Lock lock(mutex);
-            return busy.is_whole();
-          });
-          if (fork_lost()) return grandchild;
-          const Lock lock(mutex);
-          return grandchild && busy.is_whole();
+        const std::string said = said_by_child([&] {
+          const std::string grandchild = said_by_child([&] { return seen_here(mutex, busy); });
+          return grandchild + " in " + seen_here(mutex, busy);
         });
-        count += both ? 1 : 0;
+        whole += said == "whole in whole" ? 1 : 0;
+        // A fork of one that was lost is lost as well.
+        lost += said == "lost in whole" || said == "lost in lost" ? 1 : 0;
       }
     });
   }
   for (std::thread& thread : threads)
     thread.join();
-  for (const std::atomic<int>& count : good)
-    EXPECT_EQ(count, 10);
+  EXPECT_GT(whole, 0);
+  EXPECT_EQ(whole + lost, 40) << "the others are broken";
 }
 
 TEST(Fork, PutsOwnersInOrderHighRanksFirst) {

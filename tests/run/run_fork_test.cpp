@@ -37,6 +37,7 @@ TEST_F(EbbRun, SaysWhichChildRunsWithoutEbb) {
   ASSERT_TRUE(has_event(recorded, "agent"));
   for (const record::Event& event : recorded.events) {
     if (event.kind != "agent") continue;
+    EXPECT_NE(event.text.find("runs without Ebb"), std::string::npos) << event.text;
     if (!event.process) continue;  // the child had ended when its word was read
     EXPECT_NE(event.text.find(std::to_string(event.process->pid)), std::string::npos);
     for (const record::ProcessHistory& process : recorded.processes)
