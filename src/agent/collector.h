@@ -29,7 +29,7 @@ class Collector {
   /// long call answers later, and the cleanup goes on without it.
   Answer collect(std::uint32_t wanted, double seconds) EBB_EXCLUDES(mutex_);
 
-  /// The supervisor is gone: whoever waits is sent home.
+  /// The supervisor is gone or the language ends: whoever waits is sent home.
   void close() EBB_EXCLUDES(mutex_);
 
  private:

@@ -74,6 +74,11 @@ EBB_EXPORT void ebb_agent_collected() {
   if (collector != nullptr) collector->collected();
 }
 
+EBB_EXPORT void ebb_agent_end_collections() {
+  auto* collector = the_agent != nullptr ? the_agent->collector() : nullptr;
+  if (collector != nullptr) collector->close();
+}
+
 EBB_EXPORT void ebb_agent_leave() {
   if (the_agent != nullptr) the_agent->leave();
 }

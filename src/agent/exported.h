@@ -31,6 +31,8 @@ void ebb_agent_set_cleaner(void (*clean)(const void* ask, void* cleaned));
 /// followed by a call of ebb_agent_collected().
 std::uint32_t ebb_agent_await_collection();
 void ebb_agent_collected();
+/// The language is about to end: whoever waits is sent home, and nobody is asked any more.
+void ebb_agent_end_collections();
 
 /// libebb lost this process in a fork (base::fork_lost): the agent says so to the supervisor and
 /// does nothing from now on.

@@ -6,6 +6,8 @@ of its own runs as it would without this one.
 Nothing here may disturb the job: whatever fails is left out, silently.
 """
 
+_LONGEST_WAIT = 10  # seconds: a collection of the largest heaps takes less
+
 
 def _run_the_next_sitecustomize():
     """The one that Python would have found without this file."""
@@ -36,6 +38,8 @@ def _agent():
         process.ebb_agent_await_collection.argtypes = []
         process.ebb_agent_collected.restype = None
         process.ebb_agent_collected.argtypes = []
+        process.ebb_agent_end_collections.restype = None
+        process.ebb_agent_end_collections.argtypes = []
         process.ebb_agent_round_done.restype = None
         process.ebb_agent_round_done.argtypes = [ctypes.c_uint64]
     except AttributeError:
@@ -119,19 +123,55 @@ def _announce_rounds(agent):
     sys.meta_path.insert(0, WhenImported())
 
 
+class _Collecting:
+    """The thread that serves cleanups. It is there before the job's first line and gone before the
+    interpreter is taken down: one that is still about to start by then, or in a destructor,
+    would use what is no longer there."""
+
+    def __init__(self, agent):
+        self.agent = agent
+        self.ended = None
+
+    def start(self):
+        import _thread
+
+        self.ended = None  # in a forked child it is the parent's
+        begun, ended = _thread.allocate_lock(), _thread.allocate_lock()
+        begun.acquire()
+        ended.acquire()
+
+        def serve():
+            begun.release()
+            try:
+                _collect(self.agent)
+            finally:
+                ended.release()
+
+        try:
+            _thread.start_new_thread(serve, ())
+        except RuntimeError:  # no more threads: cleanups do without
+            return
+        self.ended = ended
+        begun.acquire(timeout=_LONGEST_WAIT)
+
+    def end(self):
+        self.agent.ebb_agent_end_collections()
+        if self.ended is not None:
+            self.ended.acquire(timeout=_LONGEST_WAIT)
+
+
 def _take_part():
     agent = _agent()
     if agent is None:
         return
-    import _thread
+    import atexit
     import os
 
-    def start():
-        _thread.start_new_thread(_collect, (agent,))
-
-    start()
+    collecting = _Collecting(agent)
+    collecting.start()
+    atexit.register(collecting.end)
     # Threads do not survive a fork, and the child has an agent of its own.
-    os.register_at_fork(after_in_child=start)
+    os.register_at_fork(after_in_child=collecting.start)
     _announce_rounds(agent)
 
 
