@@ -5,6 +5,7 @@ import re
 import threading
 
 LAST_LINES = 80
+AGAIN_LINES = 15  # of each failure, at the very end: where only the end of a log is kept
 PRINTING = threading.Lock()
 
 
@@ -20,18 +21,21 @@ class Tally:
     def __init__(self):
         self.passed = 0
         self.failures = []
+        self.said = {}  # by a failed case: the last lines
         self.skips = []
         self.seconds = {}  # of a step: how long it took
 
     def add(self, other):
         self.passed += other.passed
         self.failures += other.failures
+        self.said.update(other.said)
         self.skips += other.skips
 
     def fail(self, name, output):
         """Counts a failed case and shows the end of what it said."""
         self.failures.append(name)
         lines = output.rstrip().splitlines()
+        self.said[name] = lines[-AGAIN_LINES:]
         left_out = len(lines) - LAST_LINES
         shown = [f"-- failed: {name}"]
         if left_out > 0:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Half an hour of a real job with a worker pool: its memory stays level, and nobody notices that it
-// is managed.
+// Half an hour of real jobs. One with a worker pool: its memory stays level, and nobody notices that it
+// is managed. One that forks in every way there is: nothing hangs, nothing is lost.
 #include <unistd.h>
 
 #include <chrono>
@@ -71,6 +71,27 @@ TEST_F(EbbRun, KeepsALongJobLevelAtNextToNoCost) {
       rss.push_back({reading.middle(), static_cast<double>(reading.rss->low)});
     EXPECT_FALSE(trend::grows(trend::assess(rss))) << process.process.command;
   }
+}
+
+TEST_F(EbbRun, LetsALongJobForkInEveryWayWhileItCleansUp) {
+  const support::Finished done =
+      run({"--interval", "50ms"},
+          {"/usr/bin/python3", EBB_FORKS_PY, EBB_LIBRARY, EBB_SOAK_SECONDS});
+  EXPECT_EQ(done.status, 0) << done.error;
+  EXPECT_EQ(done.output, "done\n") << done.error;
+  const record::RecordedRun recorded = last();
+  std::size_t managed = 0;
+  for (const record::ProcessHistory& process : recorded.processes)
+    managed += process.process.agent ? 1U : 0U;
+  std::size_t known = managed;
+  std::size_t silent = 0;
+  for (const record::Event& event : recorded.events) {
+    known += event.kind == "agent" ? 1U : 0U;
+    silent += event.kind == record::kSilent ? 1U : 0U;
+  }
+  std::printf("%zu processes, %zu managed, %zu silent\n", recorded.processes.size(), managed,
+              silent);
+  EXPECT_GE(known, 100U);
 }
 
 }  // namespace

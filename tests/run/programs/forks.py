@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Python job that forks in every way there is: forks.py LIBEBB
+"""A Python job that forks in every way there is: forks.py LIBEBB [SECONDS]
 
 Meanwhile its threads announce rounds and clean up. Each process on the way makes garbage, announces
-rounds that may be cleaned up after, and forks again. It says "done" at the end. A process that hangs
-is ended by an alarm.
+rounds that may be cleaned up after, and forks again; with SECONDS all of it again and again for so
+long, and a pool restarts its workers 500 times. It says "done" at the end. A process that hangs is
+ended by an alarm.
 """
 import ctypes
 import gc
@@ -16,7 +17,7 @@ import threading
 import time
 import weakref
 
-ALARM = 240
+ALARM = 600
 signal.alarm(ALARM)
 os.register_at_fork(after_in_child=lambda: signal.alarm(ALARM))
 agent = ctypes.CDLL(None)
@@ -106,9 +107,7 @@ class Background:
         agent.ebb_agent_round_done(ctypes.c_uint64(0))
 
 
-def main():
-    rounds(1)
-    background = Background()
+def fork_in_every_way():
     assert family(3) == 0
     results = []
     threads = [threading.Thread(target=lambda: results.append(family(2))) for _ in range(2)]
@@ -125,6 +124,19 @@ def main():
     pooled("fork", 2, 4, long_task)
     pooled("forkserver", 2, 4, long_task)
     pooled("spawn", 1, 1, long_task)
+
+
+def main():
+    end = time.monotonic() + float(sys.argv[2]) if len(sys.argv) > 2 else None
+    rounds(1)
+    background = Background()
+    fork_in_every_way()
+    if end is not None:
+        signal.alarm(4 * ALARM)
+        pooled("fork", 2, 500, task, per_worker=1)
+    while end is not None and time.monotonic() < end:
+        signal.alarm(ALARM)
+        fork_in_every_way()
     background.stop.set()
     print("done", flush=True)
 
