@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "agent/python_host.h"
 #include "base/clock.h"
 #include "base/signals_blocked.h"
 #include "heap/host_allocator.h"
@@ -22,6 +23,8 @@ constexpr std::size_t kStackBytes = 512 << 10;
 constexpr double kCollectSeconds = 10;
 // A daemon closes all descriptors once or twice while it starts; one that goes on is left alone.
 constexpr int kConnections = 4;
+// The first may come while the interpreter imports what the hook needs.
+constexpr int kHookAttempts = 3;
 
 }  // namespace
 
@@ -127,11 +130,17 @@ void Agent::set_cleaner(Delegate delegate) {
 void Agent::answer(const wire::Message& message) {
   if (const auto* ask = std::get_if<wire::Read>(&message)) {
     set_pressure(ask->pressure != 0);
+    see_to_hook();
     tell(read());
   } else if (const auto* wanted = std::get_if<wire::Clean>(&message)) {
     set_pressure(wanted->pressure != 0);
     tell(clean(*wanted));
   }
+}
+
+void Agent::see_to_hook() {
+  if (collector_.is_claimed() || hook_asked_ >= kHookAttempts) return;
+  if (ask_python_to_start_hook()) ++hook_asked_;
 }
 
 wire::Reading Agent::read() {
@@ -188,6 +197,7 @@ void Agent::after_fork_in_child(void* self) EBB_ANNOTATION(no_thread_safety_anal
   // The parent's connection is the parent's.
   if (agent->channel_ && !agent->channel_->is_ours()) agent->channel_->abandon();
   agent->channel_.reset();
+  agent->hook_asked_ = 0;
   agent->start();
 }
 

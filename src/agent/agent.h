@@ -48,6 +48,7 @@ class Agent {
   bool connect(const wire::Hello& hello) EBB_EXCLUDES(mutex_);
   void disconnect() EBB_EXCLUDES(mutex_);
   void answer(const wire::Message& message);
+  void see_to_hook();
   wire::Reading read();
   fact::Cleanup clean(const wire::Clean& ask);
   fact::Cleanup clean_here_or_there(const wire::Clean& ask);
@@ -59,6 +60,7 @@ class Agent {
   std::atomic<keep::Cleaner*> cleaner_{nullptr};  // made by the thread, on first use
   std::atomic<Delegate> delegate_{nullptr};
   Collector collector_;
+  int hook_asked_ = 0;  // by the thread
   std::atomic<bool> left_{false};
 
   bool under_pressure_ EBB_GUARDED_BY(mutex_) = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "base/fork.h"
@@ -14,6 +15,11 @@ class Collector {
  public:
   static constexpr std::uint32_t kGarbage = 1;
   static constexpr std::uint32_t kDeviceCaches = 2;
+
+  /// For the language: true for the first who would serve, in this process and its forks, so that
+  /// nobody else does.
+  bool claim() { return !is_claimed_.exchange(true); }
+  bool is_claimed() const { return is_claimed_; }
 
   /// For the language's thread: waits for a request. 0 after close().
   std::uint32_t await() EBB_EXCLUDES(mutex_);
@@ -35,6 +41,7 @@ class Collector {
  private:
   static void after_fork_in_child(void* self);
 
+  std::atomic<bool> is_claimed_{false};
   base::Condition changed_;
   std::uint32_t wanted_ EBB_GUARDED_BY(mutex_) = 0;
   std::uint64_t asked_ EBB_GUARDED_BY(mutex_) = 0;

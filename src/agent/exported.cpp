@@ -8,6 +8,7 @@
 #include <new>
 
 #include "agent/agent.h"
+#include "agent/python_host.h"
 #include "keep/settings.h"
 
 #define EBB_EXPORT __attribute__((visibility("default")))
@@ -34,6 +35,7 @@ Agent::Delegate early_cleaner = nullptr;
   } catch (const std::bad_alloc&) {
     return;
   }
+  ebb::agent::show_hook_to_python();
   if (early_cleaner != nullptr) the_agent->set_cleaner(early_cleaner);
   ebb::base::when_fork_lost([] { the_agent->start(); });
   the_agent->start();
@@ -62,6 +64,11 @@ EBB_EXPORT void ebb_agent_set_cleaner(void (*clean)(const void* ask, void* clean
   } else {
     early_cleaner = clean;
   }
+}
+
+EBB_EXPORT int ebb_agent_begin_collections() {
+  auto* collector = the_agent != nullptr ? the_agent->collector() : nullptr;
+  return collector != nullptr && collector->claim() ? 1 : 0;
 }
 
 EBB_EXPORT std::uint32_t ebb_agent_await_collection() {

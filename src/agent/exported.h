@@ -26,6 +26,9 @@ void ebb_agent_cleaned(const void* cleaned);
 /// whose hooks then take part. It stays for the life of the process. The first one wins.
 void ebb_agent_set_cleaner(void (*clean)(const void* ask, void* cleaned));
 
+/// 1 for the first who asks, who then serves collections; 0 for all others.
+int ebb_agent_begin_collections();
+
 /// Waits until a cleanup wants the job's language to collect its garbage and returns what is wanted
 /// (bit 0 garbage, bit 1 device caches), or 0 when the agent is of no use any more. Each answer is
 /// followed by a call of ebb_agent_collected().

@@ -64,6 +64,47 @@ TEST_F(EbbRun, SeesTheRoundsOfNvflareInItsLog) {
   EXPECT_EQ(numbers, (std::vector<std::uint64_t>{0, 1, 2}));
 }
 
+/// A line of Python that waits until the hook's thread is there.
+constexpr const char* kAwaitHook =
+    "import _thread, time\n"
+    "while not _thread._count(): time.sleep(0.01)\n"
+    "print('there')\n";
+
+TEST_F(EbbRun, HasItsHookInPythonHoweverItIsStarted) {
+  const std::string script = folder_.write("job.py", kAwaitHook);
+  const std::string venv = folder_ / "venv";
+  ASSERT_EQ(support::run({"/usr/bin/python3", "-m", "venv", "--without-pip", venv}).status, 0);
+  // As NVFlare starts its clients.
+  const std::string launcher = folder_.write(
+      "launcher.py",
+      "import os, subprocess, sys\n"
+      "path = os.pathsep.join(part for part in sys.path if part)\n"
+      "environment = {**os.environ, 'PYTHONPATH': path}\n"
+      "sys.exit(subprocess.run([sys.executable, sys.argv[1]], env=environment).returncode)\n");
+  const std::vector<Words> ways = {
+      {"/usr/bin/python3", script},           {venv + "/bin/python", script},
+      {"/usr/bin/python3", launcher, script}, {venv + "/bin/python", launcher, script},
+      {"/usr/bin/python3", "-E", script},     {"/usr/bin/python3", "-I", script},
+      {"/usr/bin/python3", "-S", script},
+  };
+  for (const Words& way : ways) {
+    const Finished done = run({"--interval", "50ms"}, way);
+    EXPECT_EQ(done.status, 0) << done.error;
+    EXPECT_EQ(done.output, "there\n") << way[1];
+  }
+}
+
+TEST_F(EbbRun, LeavesNothingBehindInAnInterpreterThatItsAgentHasTold) {
+  const std::string names =
+      "print(sorted(n for n in globals() if 'ebb' in n), 'sitecustomize' in "
+      "sys.modules and 'ebb' in sys.modules['sitecustomize'].__file__)\n";
+  const Finished done =
+      run({"--interval", "50ms"},
+          {"/usr/bin/python3", "-E", "-c", "import sys\n" + std::string(kAwaitHook) + names});
+  EXPECT_EQ(done.status, 0) << done.error;
+  EXPECT_EQ(done.output, "there\n[] False\n");
+}
+
 /// What starts late because the machine is busy must not be met by an interpreter that ends.
 TEST_F(EbbRun, HasItsThreadInPythonOnlyWhileTheInterpreterStands) {
   const std::string count_threads =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Half an hour of real jobs. One with a worker pool: its memory stays level, and nobody notices that it
-// is managed. One that forks in every way there is: nothing hangs, nothing is lost.
+// Half an hour of real jobs. One with a worker pool: its memory stays level, and nobody notices
+// that it is managed. One that forks in every way there is: nothing hangs, nothing is lost.
 #include <unistd.h>
 
 #include <chrono>
@@ -74,9 +74,8 @@ TEST_F(EbbRun, KeepsALongJobLevelAtNextToNoCost) {
 }
 
 TEST_F(EbbRun, LetsALongJobForkInEveryWayWhileItCleansUp) {
-  const support::Finished done =
-      run({"--interval", "50ms"},
-          {"/usr/bin/python3", EBB_FORKS_PY, EBB_LIBRARY, EBB_SOAK_SECONDS});
+  const support::Finished done = run(
+      {"--interval", "50ms"}, {"/usr/bin/python3", EBB_FORKS_PY, EBB_LIBRARY, EBB_SOAK_SECONDS});
   EXPECT_EQ(done.status, 0) << done.error;
   EXPECT_EQ(done.output, "done\n") << done.error;
   const record::RecordedRun recorded = last();

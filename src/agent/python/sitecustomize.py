@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start-up hook of Python jobs under `ebb run`: garbage collection and CUDA's cache take part in
 cleanups, and NVFlare's rounds are announced. The job's code does not change, and a `sitecustomize`
-of its own runs as it would without this one.
+of its own runs as it would without this one. An interpreter that ignores PYTHONPATH is given this
+file by the agent, under another name.
 
 Nothing here may disturb the job: whatever fails is left out, silently.
 """
@@ -34,6 +35,8 @@ def _agent():
 
     process = ctypes.CDLL(None)
     try:
+        process.ebb_agent_begin_collections.restype = ctypes.c_int
+        process.ebb_agent_begin_collections.argtypes = []
         process.ebb_agent_await_collection.restype = ctypes.c_uint32
         process.ebb_agent_await_collection.argtypes = []
         process.ebb_agent_collected.restype = None
@@ -162,7 +165,7 @@ class _Collecting:
 
 def _take_part():
     agent = _agent()
-    if agent is None:
+    if agent is None or not agent.ebb_agent_begin_collections():
         return
     import atexit
     import os
@@ -179,4 +182,5 @@ try:
     _take_part()
 except Exception:
     pass
-_run_the_next_sitecustomize()
+if __name__ == "sitecustomize":
+    _run_the_next_sitecustomize()

@@ -27,7 +27,6 @@ void* begin_late(void* given) {
 
 extern "C" __attribute__((visibility("default"))) int pthread_create(
     pthread_t* thread, const pthread_attr_t* attributes, Routine routine, void* argument) {
-  const auto next =
-      reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+  const auto next = reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
   return next(thread, attributes, begin_late, new Start{routine, argument});
 }

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/python_host.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace ebb::agent {
+namespace {
+
+template <class Function>
+Function exported(const char* name) {
+  return reinterpret_cast<Function>(::dlsym(RTLD_DEFAULT, name));
+}
+
+/// Beside the shared object that this code is in; "" where that cannot be told.
+std::string hook_folder() {
+  Dl_info here{};
+  if (::dladdr(reinterpret_cast<void*>(&hook_folder), &here) == 0 || here.dli_fname == nullptr)
+    return "";
+  const std::string file = here.dli_fname;
+  const auto slash = file.rfind('/');
+  return slash == std::string::npos ? "" : file.substr(0, slash) + "/python";
+}
+
+bool is_part_of(const std::string& list, const std::string& part) {
+  return (":" + list + ":").find(":" + part + ":") != std::string::npos;
+}
+
+/// As a literal of Python's.
+std::string quoted(const std::string& text) {
+  std::string literal = "'";
+  for (const char c : text) {
+    if (c == '\\' || c == '\'') literal += '\\';
+    literal += c;
+  }
+  return literal + "'";
+}
+
+/// On the main thread, with the interpreter's lock. Nothing stays behind in the job's own scope.
+int start_hook(void*) {
+  const auto run = exported<int (*)(const char*)>("PyRun_SimpleString");
+  const std::string folder = hook_folder();
+  if (run == nullptr || folder.empty()) return 0;
+  const std::string text =
+      "def _ebb_start_hook(path):\n"
+      "    try:\n"
+      "        with open(path, encoding='utf-8') as file:\n"
+      "            code = compile(file.read(), path, 'exec')\n"
+      "        exec(code, {'__name__': '_ebb_hook', '__file__': path})\n"
+      "    except Exception:\n"
+      "        pass\n"
+      "_ebb_start_hook(" +
+      quoted(folder + "/sitecustomize.py") +
+      ")\n"
+      "del _ebb_start_hook\n";
+  run(text.c_str());
+  return 0;
+}
+
+}  // namespace
+
+bool has_python() {
+  return exported<void*>("Py_BytesMain") != nullptr;
+}
+
+void show_hook_to_python() {
+  const std::string folder = hook_folder();
+  if (folder.empty() || !has_python()) return;
+  const char* before = std::getenv("PYTHONPATH");
+  if (before != nullptr && is_part_of(before, folder)) return;
+  const bool is_alone = before == nullptr || before[0] == '\0';
+  ::setenv("PYTHONPATH", (is_alone ? folder : folder + ":" + before).c_str(), 1);
+}
+
+bool ask_python_to_start_hook() {
+  const auto is_initialized = exported<int (*)()>("Py_IsInitialized");
+  const auto add_call = exported<int (*)(int (*)(void*), void*)>("Py_AddPendingCall");
+  if (is_initialized == nullptr || add_call == nullptr || is_initialized() == 0) return false;
+  return add_call(start_hook, nullptr) == 0;
+}
+
+}  // namespace ebb::agent
