@@ -75,8 +75,12 @@ bool Supervisor::is_over() {
 
 Summary Supervisor::run() {
   while (!is_over()) {
+    if (shares_.is_due(now())) {
+      measure_shares(now());
+      next_tick_ = now();  // which takes it into a sample
+    }
     if (now() >= next_tick_) tick();
-    wait(next_tick_);
+    wait(std::min(next_tick_, shares_.next()));
   }
   const double end = now();
   summary_.ending = *ending_;
@@ -155,7 +159,6 @@ void Supervisor::tick() {
   const std::int64_t start = base::thread_cpu_clock().now_ns();
   const double seconds = now();
   if (seconds >= next_scan_) scan(seconds);
-  if (seconds >= next_pss_) measure_pss(seconds);
   // No more than it should have been: where the machine slept, nobody could answer.
   const double elapsed = std::min(seconds - std::exchange(last_tick_, seconds), 2 * interval());
   std::uint64_t together = 0;

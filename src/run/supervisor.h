@@ -16,6 +16,7 @@
 #include "run/options.h"
 #include "run/place.h"
 #include "run/preparation.h"
+#include "run/share_watch.h"
 #include "run/signals.h"
 #include "trend/series.h"
 #include "wire/channel.h"
@@ -65,7 +66,7 @@ class Supervisor {
   Member* find_or_add(pid_t pid, double seconds);
   void forget(pid_t pid, double seconds);
   bool look_at(Member& member, double seconds);
-  void measure_pss(double seconds);
+  void measure_shares(double seconds);
 
   // Their agents.
   void accept_agents();
@@ -104,8 +105,8 @@ class Supervisor {
   double next_tick_ = 0;
   double last_tick_ = 0;
   double next_scan_ = 0;
-  double next_pss_ = 0;
   double tick_cost_ = 0;
+  ShareWatch shares_;
 
   sense::MemoryLevel level_ = sense::MemoryLevel::normal;
   std::optional<double> critical_since_;

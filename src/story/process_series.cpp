@@ -197,6 +197,10 @@ TreeSeries tree_of(const record::RecordedRun& run) {
     if (history.readings.empty()) continue;
     until = std::max(until, history.readings.back().until);
     most_readings = std::max(most_readings, history.readings.size());
+    const auto with_pss =
+        std::count_if(history.readings.begin(), history.readings.end(),
+                      [](const Reading& reading) { return reading.pss.has_value(); });
+    tree.pss_readings = std::max(tree.pss_readings, static_cast<std::size_t>(with_pss));
     cursors.emplace_back(history);
   }
   const std::size_t moments = std::min(kCells, most_readings);

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/duration.h"
 #include "base/text.h"
+#include "story/family_story.h"
 #include "trend/assessment.h"
 
 namespace ebb::story {
@@ -106,6 +107,8 @@ class Teller {
         story_.processes.begin(), story_.processes.end(),
         [](const ProcessStory& a, const ProcessStory& b) { return a.peak_rss > b.peak_rss; });
     judge_processes();
+    const std::vector<Copying> copying = copying_in(run_);
+    judge_copying(copying, story_.processes);
     story_.tree = tree_of(run_);
     story_.cleanups = cleanups_of(run_, std::nullopt);
     if (run_.summary.seconds > 0)
@@ -120,7 +123,8 @@ class Teller {
     }
     judge_number_of_processes();
     tell_others();
-    tell_tree();
+    tell_tree(story_);
+    story_.diagnosis.evidence.set("copy_on_write", copying_json(run_, copying));
     tell_cleanups();
     tell_ending();
     return std::move(story_);
@@ -222,34 +226,6 @@ class Teller {
       found.findings.push_back(format_text("the same holds for %zu more of the %zu processes", same,
                                            story_.processes.size()));
     }
-  }
-
-  void tell_tree() {
-    const TreeSeries& tree = story_.tree;
-    base::Json& evidence = story_.diagnosis.evidence;
-    base::Json last_pss;
-    if (!tree.pss.empty() && story_.processes.size() > 1) {
-      const auto highest = [](const std::vector<trend::Point>& points) {
-        double most = 0;
-        for (const trend::Point& point : points)
-          most = std::max(most, point.value);
-        return static_cast<std::uint64_t>(most);
-      };
-      last_pss = static_cast<std::uint64_t>(tree.pss.back().value);
-      story_.diagnosis.findings.push_back(
-          format_text("%zu processes together: pss at most %s (rss %s, which counts shared pages "
-                      "in each of them)",
-                      story_.processes.size(), bytes_text(highest(tree.pss)).c_str(),
-                      bytes_text(highest(tree.rss)).c_str()));
-      const trend::Assessment pss = trend::assess(tree.pss);
-      if (!story_.culprit && grows(pss)) {
-        story_.diagnosis.findings.push_back(
-            "their pss grows by " +
-            base::signed_bytes_text(static_cast<std::int64_t>(pss.slope->per_second * 3600)) +
-            "/h: pages that were shared since the fork become private");
-      }
-    }
-    evidence.set("tree_pss_bytes", last_pss);
   }
 
   void tell_cleanups() {
