@@ -12,12 +12,11 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "run/pace.h"
 
 namespace ebb::run {
 namespace {
 
-// If taking a sample costs n times this, samples are taken n times less often.
-constexpr double kLookSeconds = 0.0025;
 // Near the limit a second is a long time.
 constexpr double kIntervalNearLimit = 0.2;
 // How long a job that is to be stopped waits for agents to connect, and to clean up.
@@ -46,11 +45,12 @@ double Supervisor::interval() const {
   const double wanted = level_ == sense::MemoryLevel::normal
                             ? options_.interval_seconds
                             : std::min(options_.interval_seconds, kIntervalNearLimit);
-  return wanted * std::max(1.0, tick_cost_ / kLookSeconds);
+  return std::min(wanted * std::max(1.0, tick_cost_ / kLookSeconds),
+                  early_interval(now(), tick_cost_));
 }
 
 double Supervisor::pause_after(double cost) const {
-  return interval() * std::max(1.0, cost / kLookSeconds);
+  return std::max(interval(), options_.interval_seconds * cost / kLookSeconds);
 }
 
 base::Result<Launched> Supervisor::start() {

@@ -17,8 +17,8 @@ using record::ProcessHistory;
 constexpr std::uint64_t kLeastShared = 4 * base::kMiB;
 // Between two readings, less is unrest.
 constexpr double kLeastStep = 256 * 1024;
-constexpr std::uint64_t kLeastCopied = 64 * base::kMiB;
-constexpr double kLeastShareCopied = 0.2;
+constexpr std::uint64_t kLeastCopied = 32 * base::kMiB;
+constexpr double kLeastShareCopied = 0.1;
 
 /// One reading of what a process shares.
 struct Share {

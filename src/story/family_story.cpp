@@ -23,10 +23,10 @@ constexpr std::size_t kSureReadings = 3;
 constexpr double kLeastPart = 0.1;
 
 constexpr const char* kArrays =
-    "Keep what workers only read in arrays (NumPy, torch tensors) instead of lists and dicts of "
-    "objects: reading an object writes its reference count, which copies its page; gc.freeze() "
-    "before the fork spares the pages that only the garbage collector would touch; workers that "
-    "are started by spawn or forkserver share nothing, and hold only what they are given";
+    "Keep what workers only read in arrays (NumPy, torch tensors), not in lists or dicts of "
+    "objects, whose reference counts lie in the same pages; gc.freeze() before the fork spares "
+    "what only the garbage collector would touch; workers started by spawn or forkserver share "
+    "nothing to begin with";
 
 bool takes_part(const Copying& family, const CopyingProcess& process) {
   return process.uss_after > process.uss_before &&
@@ -34,26 +34,21 @@ bool takes_part(const Copying& family, const CopyingProcess& process) {
              kLeastPart * static_cast<double>(family.copied);
 }
 
-std::string when_text(const Copying& family) {
-  const std::string span = duration_text(family.until - family.since) + ", from " +
-                           duration_text(family.since) + " after the start on";
-  if (family.levels_off()) {
-    return span + "; nearly nothing was copied after " + duration_text(family.until);
-  }
-  return span + ", and it goes on";
-}
-
 std::vector<std::string> findings_of(const Copying& family) {
-  std::vector<std::string> findings;
-  findings.push_back(format_text("%zu processes that share pages since a fork copied at least %s of "
-                                 "them in %s",
-                                 family.processes.size(), bytes_text(family.copied).c_str(),
-                                 when_text(family).c_str()));
-  findings.push_back("their pss grew from " + bytes_text(family.pss_before) + " to " +
-                     bytes_text(family.pss_after) + ": that is what the copies cost");
-  findings.push_back(bytes_text(family.still_shared) +
-                     " are still saved by sharing: copies can take that much more, and no more");
-  return findings;
+  std::string copies =
+      format_text("%zu processes that share pages since a fork copied at least %s of them in %s, "
+                  "from %s after the start on",
+                  family.processes.size(), bytes_text(family.copied).c_str(),
+                  duration_text(family.until - family.since).c_str(),
+                  duration_text(family.since).c_str());
+  copies += family.levels_off() ? "; it levels off: " + bytes_text(family.copied_late) +
+                                      " in the last third of the time"
+                                : ", and it goes on";
+  return {std::move(copies),
+          "their pss went from " + bytes_text(family.pss_before) + " to " +
+              bytes_text(family.pss_after),
+          "sharing still saves " + bytes_text(family.still_shared) +
+              ": further copies take at most that much"};
 }
 
 void judge(const Copying& family, const CopyingProcess& process, ProcessStory& story) {
