@@ -90,6 +90,7 @@ Summary Supervisor::run() {
     if (point.seconds >= end / 2) second_half.push_back(point.value);
   if (!second_half.empty())
     summary_.steady_rss = static_cast<std::uint64_t>(trend::median(second_half));
+  summary_.peak_group = place_.peak();
   summary_.how = ending_->signal ? fact::RunEnd::signal : fact::RunEnd::exit;
   watch_kills(end);
   if (stopped_at_) summary_.how = fact::RunEnd::stopped;
@@ -148,9 +149,10 @@ void Supervisor::reap() {
   while ((pid = ::wait4(-1, &status, WNOHANG, &usage)) > 0) {
     const double seconds = now();
     if (pid == command_) ending_ = ending_of(status);
-    // A process that was over before anybody looked has left its peak.
+    // The kernel's last word: its own peak, or that of a process it waited for.
     const auto peak = static_cast<std::uint64_t>(usage.ru_maxrss) * base::kKiB;
     summary_.peak_rss = std::max(summary_.peak_rss, peak);
+    note_last_peak(pid, peak);
     forget(pid, seconds);
   }
 }
@@ -169,6 +171,7 @@ void Supervisor::tick() {
       continue;
     }
     together += member.reading.rss;
+    summary_.peak_rss = std::max(summary_.peak_rss, member.reading.hwm.value_or(0));
     ask_reading(member, seconds);
     watch_silence(member, elapsed, seconds);
   }

@@ -28,7 +28,8 @@ struct Summary {
   Ending ending;
   fact::RunEnd how = fact::RunEnd::unknown;
   double seconds = 0;
-  std::uint64_t peak_rss = 0;    ///< of all processes together
+  std::uint64_t peak_rss = 0;    ///< of all processes together, at least: sampled, or of one
+  std::optional<std::uint64_t> peak_group;  ///< of the control group, where it is the job's own
   std::uint64_t steady_rss = 0;  ///< the same, the median of the second half
   std::uint64_t cleanups = 0;
   std::uint64_t returned = 0;
@@ -65,6 +66,8 @@ class Supervisor {
   void scan(double seconds);
   Member* find_or_add(pid_t pid, double seconds);
   void forget(pid_t pid, double seconds);
+  /// The kernel's, of a process that ended: its own where it had no children.
+  void note_last_peak(pid_t pid, std::uint64_t peak);
   bool look_at(Member& member, double seconds);
   void measure_shares(double seconds);
 

@@ -45,6 +45,8 @@ Member* Supervisor::find_or_add(pid_t pid, double seconds) {
   member.reading = *std::move(reading);
   journal_.add(member.about);
   if (!members_.empty()) shares_.came(seconds);
+  const auto parent = members_.find(member.about.parent);
+  if (parent != members_.end()) parent->second.has_children = true;
   return &members_.insert_or_assign(pid, std::move(member)).first->second;
 }
 
@@ -54,6 +56,16 @@ void Supervisor::forget(pid_t pid, double seconds) {
   hear(member->second);  // what its agent said last is still in the socket
   journal_.process_ended(member->second.key(), seconds);
   members_.erase(member);
+}
+
+void Supervisor::note_last_peak(pid_t pid, std::uint64_t peak) {
+  const auto member = members_.find(pid);
+  if (member == members_.end() || member->second.has_children) return;
+  // Before it became another program it was a copy of this one.
+  const auto own = sense::read_process();
+  if (!own || peak <= own->hwm.value_or(own->rss)) return;
+  member->second.about.peak_rss = peak;
+  journal_.add(member->second.about);
 }
 
 bool Supervisor::look_at(Member& member, double seconds) {
