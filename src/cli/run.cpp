@@ -140,6 +140,7 @@ int supervise(const run::Options& options, const run::Preparation& preparation,
   about.exit_code = summary.ending.exit_code;
   about.signal = summary.ending.signal;
   about.ending = summary.how;
+  about.peak_group = summary.peak_group;
   journal.end(about);
   journal.note(show::summary_line(summary, journal.run_id()));
   return exit_as_its_command(summary);

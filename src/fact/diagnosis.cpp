@@ -27,6 +27,8 @@ const char* name_of(Verdict verdict) {
       return "fragmentation";
     case Verdict::foreign:
       return "foreign";
+    case Verdict::copy_on_write:
+      return "copy_on_write";
     case Verdict::file_cache:
       return "file_cache";
     case Verdict::rounding:

@@ -23,6 +23,7 @@ enum class Verdict : std::uint8_t {
   retention,       ///< the allocator keeps ever more that a cleanup could return
   fragmentation,   ///< it cannot return or use what is free: it is in pieces between live blocks
   foreign,         ///< it grows, but not in the allocator: mappings of a library's own
+  copy_on_write,   ///< forked workers copy the pages that they shared
   file_cache,      ///< mapped files or shared memory grow
   rounding,        ///< requests rounded up
   oversize,        ///< blocks above max_split_size_mb handed out whole
@@ -36,8 +37,8 @@ enum class Verdict : std::uint8_t {
 
 /// What can be found of a process or a run, which are watched over time.
 inline constexpr std::array kProcessVerdicts{
-    Verdict::leak,       Verdict::retention, Verdict::fragmentation,  Verdict::foreign,
-    Verdict::file_cache, Verdict::healthy,   Verdict::not_enough_data};
+    Verdict::leak,          Verdict::retention,  Verdict::fragmentation, Verdict::foreign,
+    Verdict::copy_on_write, Verdict::file_cache, Verdict::healthy,       Verdict::not_enough_data};
 /// What can be found of a snapshot, which tells every request that a job made of its device.
 inline constexpr std::array kSnapshotVerdicts{
     Verdict::capacity,       Verdict::fragmentation, Verdict::rounding,   Verdict::oversize,

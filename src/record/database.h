@@ -17,6 +17,9 @@ struct sqlite3_stmt;
 
 namespace ebb::record {
 
+/// What PRAGMA user_version says of files that this build writes.
+inline constexpr int kSchemaVersion = 2;
+
 /// What stands in one column of one row; nothing is NULL.
 using Cell = std::variant<std::monostate, std::int64_t, std::uint64_t, std::string>;
 
@@ -100,6 +103,9 @@ class Database {
   base::Error take_failure();
 
   const std::string& path() const { return path_; }
+  /// The version of the file's schema, as whoever opened it found it.
+  int schema() const { return schema_; }
+  void set_schema(int version) { schema_ = version; }
   /// Whether the path still names the file that is open.
   bool is_in_place() const;
 
@@ -139,6 +145,7 @@ class Database {
   }
 
   std::string path_;
+  int schema_ = kSchemaVersion;
   std::uint64_t device_ = 0;
   std::uint64_t inode_ = 0;
   // Statements go before the connection they belong to.

@@ -33,6 +33,8 @@ struct Run {
   fact::RunEnd ending = fact::RunEnd::unknown;
   double interval = 1;      ///< seconds between samples
   std::uint64_t limit = 0;  ///< bytes the job may use, at the start; 0 unknown
+  /// The most that its control group ever held, file cache included, where the group is its own.
+  std::optional<std::uint64_t> peak_group;
 };
 
 /// A pid is used again, a pid with its start time is not.
@@ -52,6 +54,7 @@ struct Process {
   bool agent = false;     ///< it reports live and retained bytes itself
   double seconds = 0;     ///< when it was first seen
   std::optional<double> ended;
+  std::optional<std::uint64_t> peak_rss;  ///< the kernel's own, when it was last looked at
 
   ProcessKey key() const { return {pid, start}; }
 };
@@ -61,6 +64,7 @@ struct Sample {
   ProcessKey process;
   double seconds = 0;
   fact::ProcessSample memory;
+  std::optional<std::uint64_t> peak_rss;  ///< the highest so far, as the kernel keeps it
   std::uint64_t minor_faults = 0;  ///< since the process started
   double cpu_seconds = 0;          ///< since the process started
 };

@@ -30,6 +30,8 @@ struct Reading {
   std::optional<Extent> shmem;
   std::optional<Extent> swap;
   std::optional<Extent> pss;
+  std::optional<Extent> uss;
+  std::optional<Extent> shared;
   std::optional<Extent> live;
   std::optional<Extent> retained;
   std::optional<std::uint64_t> held_low;  ///< the lowest sum of anon and swap at one moment
@@ -44,8 +46,9 @@ struct Part {
   const char* name;
   std::optional<std::uint64_t> fact::ProcessSample::*sampled;
   std::optional<Extent> Reading::*merged;
+  int since = 1;  ///< the version of the schema that brought it
 };
-inline constexpr std::array<Part, 8> kParts{{
+inline constexpr std::array<Part, 10> kParts{{
     {"rss", &fact::ProcessSample::rss, &Reading::rss},
     {"anon", &fact::ProcessSample::anon, &Reading::anon},
     {"file", &fact::ProcessSample::file, &Reading::file},
@@ -54,6 +57,8 @@ inline constexpr std::array<Part, 8> kParts{{
     {"pss", &fact::ProcessSample::pss, &Reading::pss},
     {"live", &fact::ProcessSample::live, &Reading::live},
     {"retained", &fact::ProcessSample::retained, &Reading::retained},
+    {"uss", &fact::ProcessSample::uss, &Reading::uss, 2},
+    {"shared", &fact::ProcessSample::shared, &Reading::shared, 2},
 }};
 
 /// One sample as a reading.

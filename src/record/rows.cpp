@@ -40,7 +40,8 @@ void add_extent(Table<NumberedReading>::Columns& columns, const Part& part) {
                          // The low stands first and decides whether it is known at all.
                          if (bound == &Extent::low && !from.is_null(place)) extent.emplace();
                          if (extent) (*extent).*bound = from.count(place);
-                       }});
+                       },
+                       part.since});
   };
   add("_low", &Extent::low);
   add("_mean", &Extent::mean);
@@ -57,6 +58,7 @@ Table<SampleRow>::Columns sample_columns() {
     const bool is_rss = part.sampled == &ProcessSample::rss;
     columns.push_back(is_rss ? bytes_or_zero<SampleRow>(part.name, of)
                              : bytes<SampleRow>(part.name, of));
+    columns.back().since = part.since;
   }
   columns.push_back(
       count<SampleRow>("minor_faults", at(&SampleRow::sample, &Sample::minor_faults)));
@@ -200,7 +202,7 @@ void insert(Database& database, std::int64_t run, const NumberedAction& action) 
 }
 
 std::vector<NumberedReading> read_samples(Database& database, std::int64_t run, std::int64_t most) {
-  static const std::string query = sample_table().query("ORDER BY ms, process LIMIT ?");
+  static const Query query = sample_table().query("ORDER BY ms, process LIMIT ?");
   std::vector<NumberedReading> found;
   for (const SampleRow& row : sample_table().read(database, query, run, most))
     found.push_back({row.process, reading_of(row.sample)});
@@ -210,7 +212,7 @@ std::vector<NumberedReading> read_samples(Database& database, std::int64_t run, 
 std::vector<NumberedReading> read_buckets(Database& database, std::int64_t run,
                                           std::int64_t process, std::int64_t from_ms,
                                           std::int64_t until_ms) {
-  static const std::string query =
+  static const Query query =
       bucket_table().query("AND process = ? AND ms >= ? AND ms < ? ORDER BY ms");
   auto found = bucket_table().read(database, query, run, process, from_ms, until_ms);
   for (NumberedReading& row : found) {
@@ -222,7 +224,7 @@ std::vector<NumberedReading> read_buckets(Database& database, std::int64_t run,
 }
 
 std::vector<PlaceReading> read_place(Database& database, std::int64_t run, std::int64_t most) {
-  static const std::string query = place_table().query("ORDER BY ms LIMIT ?");
+  static const Query query = place_table().query("ORDER BY ms LIMIT ?");
   auto found = place_table().read(database, query, run, most);
   for (PlaceReading& row : found)
     row.until = std::max(row.until, row.now.seconds);
@@ -230,7 +232,7 @@ std::vector<PlaceReading> read_place(Database& database, std::int64_t run, std::
 }
 
 std::vector<NumberedAction> read_actions(Database& database, std::int64_t run, std::int64_t most) {
-  static const std::string query =
+  static const Query query =
       action_table().query("AND what = 'cleanup' ORDER BY ms, process LIMIT ?");
   std::vector<NumberedAction> found;
   for (ActionRow& row : action_table().read(database, query, run, most)) {

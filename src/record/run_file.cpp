@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "record/liveness.h"
+#include "record/peaks.h"
 #include "record/rows.h"
 #include "record/schema.h"
 
@@ -56,8 +57,7 @@ base::Status RunFile::write(const Batch& batch) {
     auto again = open_for_writing(database_.path(), kBusyMs);
     if (!again) return again.error();
     database_ = *std::move(again);
-    for (auto& [key, entry] : entries_)
-      entry.is_stored = false;
+    forget_stored();
   }
   return transact(batch);
 }
@@ -67,6 +67,7 @@ base::Status RunFile::finish(const Run& run) {
   run_.exit_code = run.exit_code;
   run_.signal = run.signal;
   run_.ending = run.ending;
+  run_.peak_group = run.peak_group;
   close_round_of_samples();
   return write({});
 }
@@ -87,8 +88,10 @@ base::Status RunFile::transact(const Batch& batch) {
     totals_ = before;
     return done;
   }
-  for (auto& [key, entry] : entries_)
+  for (auto& [key, entry] : entries_) {
     entry.is_stored = true;
+    entry.stored_peak = entry.peak;
+  }
   if (entries_.size() > static_cast<std::size_t>(kRunning.processes)) forget_removed_processes();
   return done;
 }
@@ -115,6 +118,7 @@ void RunFile::note_process(const Process& process) {
     ++totals_.refused;
     return;
   }
+  if (process.peak_rss) note_peak(*entry, *process.peak_rss);
   const std::optional<double> ended = process.ended ? process.ended : entry->process.ended;
   entry->process = process;
   entry->process.ended = ended;
@@ -140,6 +144,11 @@ void RunFile::close_round_of_samples() {
   sampled_.clear();
 }
 
+void RunFile::note_peak(Entry& entry, std::uint64_t rss) {
+  entry.peak = std::max(entry.peak, rss);
+  totals_.peak_process_rss = std::max(totals_.peak_process_rss, rss);
+}
+
 void RunFile::note_sample(const Sample& sample) {
   note_time(sample.seconds);
   Entry* entry = entry_of(sample.process, sample.seconds);
@@ -154,7 +163,7 @@ void RunFile::note_sample(const Sample& sample) {
   const std::uint64_t rss = sample.memory.rss.value_or(0);
   sum_rss_ = sum_rss_ - entry->rss + rss;
   entry->rss = rss;
-  totals_.peak_process_rss = std::max(totals_.peak_process_rss, rss);
+  note_peak(*entry, std::max(rss, sample.peak_rss.value_or(0)));
   ++totals_.samples;
 }
 
@@ -188,11 +197,11 @@ bool RunFile::store_run() {
   const std::string ending = fact::name_of(run_.ending);
   const std::uint64_t processes = static_cast<std::uint64_t>(next_number_ - 1) + totals_.refused;
   database_.run(
-      "UPDATE runs SET ended = ?, exit_code = ?, signal = ?, ending = ?, seen = ?, last = ?, "
+      "UPDATE runs SET peak_group = ?, ended = ?, exit_code = ?, signal = ?, ending = ?, seen = ?, last = ?, "
       "peak_rss = ?, peak_process_rss = ?, processes = ?, samples = ?, rounds = ?, lost = ? "
       "WHERE id = ? AND started = ? AND writer = ?",
-      milliseconds(run_.ended), run_.exit_code, run_.signal, ending, now_ms(), totals_.last_ms,
-      totals_.peak_rss, totals_.peak_process_rss, processes, totals_.samples, totals_.rounds,
+      run_.peak_group, milliseconds(run_.ended), run_.exit_code, run_.signal, ending, now_ms(),
+      totals_.last_ms, totals_.peak_rss, totals_.peak_process_rss, processes, totals_.samples, totals_.rounds,
       totals_.lost, run_.id, started, writer_);
   if (database_.failed() || database_.changed() > 0) return !database_.failed();
   // The first time, and where the row or the whole file was removed by somebody.
@@ -201,25 +210,33 @@ bool RunFile::store_run() {
   database_.run(
       "INSERT INTO runs(id, name, command, role, allocator, host, version, started, ended, "
       "exit_code, signal, ending, interval, limit_bytes, writer, seen, last, peak_rss, "
-      "peak_process_rss, processes, samples, rounds, lost) "
-      "VALUES(nullif(?,0),?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+      "peak_process_rss, processes, samples, rounds, lost, peak_group) "
+      "VALUES(nullif(?,0),?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
       id, shortened(run_.name, kLongestWord), command_text(run_.command),
       shortened(run_.role, kLongestWord), shortened(run_.allocator, kLongestWord),
       shortened(run_.host, kLongestWord), shortened(run_.version, kLongestWord), started,
       milliseconds(run_.ended), run_.exit_code, run_.signal, ending,
       record::milliseconds(run_.interval), run_.limit, writer_, now_ms(), totals_.last_ms,
       totals_.peak_rss, totals_.peak_process_rss, processes, totals_.samples, totals_.rounds,
-      totals_.lost);
+      totals_.lost, run_.peak_group);
   run_.id = database_.number("SELECT last_insert_rowid()");
-  for (auto& [key, entry] : entries_)
-    entry.is_stored = false;
+  forget_stored();
   return !database_.failed();
+}
+
+void RunFile::forget_stored() {
+  for (auto& [key, entry] : entries_) {
+    entry.is_stored = false;
+    entry.stored_peak = 0;
+  }
 }
 
 void RunFile::store_processes() {
   const std::int64_t width =
       std::max<std::int64_t>(kFirstBucket * record::milliseconds(run_.interval), kFirstBucket);
   for (const auto& [key, entry] : entries_) {
+    if (entry.peak > entry.stored_peak)
+      store_peak(database_, run_.id, entry.number, entry.peak);
     if (entry.is_stored) continue;
     const Process& process = entry.process;
     database_.run(
@@ -227,7 +244,7 @@ void RunFile::store_processes() {
         "SET parent = excluded.parent, command = excluded.command, allocator = excluded.allocator, "
         "agent = excluded.agent, began = excluded.began, ended = excluded.ended",
         run_.id, entry.number, process.pid, process.start, process.parent,
-        shortened(process.command, kLongestWord), shortened(process.allocator, kLongestWord),
+        shortened(process.command, kLongestText), shortened(process.allocator, kLongestWord),
         process.agent, record::milliseconds(process.seconds), milliseconds(process.ended), width);
   }
 }

@@ -36,6 +36,8 @@ class RunFile {
     Process process;
     bool is_stored = false;
     std::uint64_t rss = 0;  ///< the newest
+    std::uint64_t peak = 0;
+    std::uint64_t stored_peak = 0;
   };
   struct Totals {
     std::int64_t last_ms = 0;
@@ -56,10 +58,12 @@ class RunFile {
   void note_process(const Process& process);
   void note_end(const ProcessKey& key, double seconds);
   void note_sample(const Sample& sample);
+  void note_peak(Entry& entry, std::uint64_t rss);
   void note_time(double seconds);
   void close_round_of_samples();
   bool store_run();
   void store_processes();
+  void forget_stored();
   void store(const Batch& batch);
   void thin(std::size_t written);
   void forget_removed_processes();

@@ -75,8 +75,24 @@ CREATE TABLE events(
   PRIMARY KEY(run, ms, number)) WITHOUT ROWID;
 )";
 
+// Nothing that is there changes, so that an older Ebb that is recording goes on.
+constexpr const char* kVersion2 = R"(
+ALTER TABLE samples ADD COLUMN uss INTEGER;
+ALTER TABLE samples ADD COLUMN shared INTEGER;
+ALTER TABLE buckets ADD COLUMN uss_low INTEGER;
+ALTER TABLE buckets ADD COLUMN uss_mean INTEGER;
+ALTER TABLE buckets ADD COLUMN uss_high INTEGER;
+ALTER TABLE buckets ADD COLUMN shared_low INTEGER;
+ALTER TABLE buckets ADD COLUMN shared_mean INTEGER;
+ALTER TABLE buckets ADD COLUMN shared_high INTEGER;
+ALTER TABLE runs ADD COLUMN peak_group INTEGER;
+CREATE TABLE peaks(
+  run INTEGER NOT NULL, process INTEGER NOT NULL, rss INTEGER NOT NULL,
+  PRIMARY KEY(run, process)) WITHOUT ROWID;
+)";
+
 /// The step at index i makes schema i + 1 out of schema i.
-constexpr std::array<const char*, kSchemaVersion> kSteps{kVersion1};
+constexpr std::array<const char*, kSchemaVersion> kSteps{kVersion1, kVersion2};
 
 std::string folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
@@ -188,7 +204,10 @@ base::Result<Database> open_for_reading(const std::string& path) {
       opened->script("PRAGMA query_only = 1");
       const auto version = version_of(*opened);
       if (version && *version == 0) return not_a_record(path);
-      if (version) return opened;
+      if (version) {
+        opened->set_schema(*version);
+        return opened;
+      }
       opened = version.error();
     }
     if (!first) first = opened.error();

@@ -9,8 +9,10 @@
 
 #include "base/text.h"
 #include "record/liveness.h"
+#include "record/peaks.h"
 #include "record/rows.h"
 #include "record/schema.h"
+#include "record/table.h"
 #include "record/thinning.h"
 
 namespace ebb::record {
@@ -20,10 +22,17 @@ namespace {
 constexpr double kSilentSeconds = 30;
 constexpr int kRemoveBusyMs = 5000;
 
-constexpr const char* kRuns =
-    "SELECT id, name, command, role, allocator, host, version, started, ended, exit_code, signal, "
-    "ending, interval, limit_bytes, writer, seen, last, peak_rss, peak_process_rss, processes, "
-    "samples, rounds, lost, detail FROM runs ORDER BY id DESC";
+const char* all_runs(const Database& database) {
+  const auto of = [](const char* peak_group) {
+    return std::string(
+               "SELECT id, name, command, role, allocator, host, version, started, ended, "
+               "exit_code, signal, ending, interval, limit_bytes, writer, seen, last, peak_rss, "
+               "peak_process_rss, processes, samples, rounds, lost, detail, ") +
+           peak_group + " FROM runs ORDER BY id DESC";
+  };
+  static const Query query{{of("NULL"), of("peak_group")}};
+  return query.text(database.schema());
+}
 
 double unix_now() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -68,6 +77,7 @@ RunSummary summary_of(const Row& row) {
   summary.rounds = row.count(21);
   summary.lost = row.count(22);
   summary.detail = row.integer(23);
+  run.peak_group = row.optional_count(24);
   return summary;
 }
 
@@ -94,6 +104,10 @@ std::map<std::int64_t, ProcessHistory> read_processes(Database& database, std::i
         found[row.integer(0)].process = std::move(process);
       },
       run);
+  for (const auto& [number, rss] : read_peaks(database, run)) {
+    const auto process = found.find(number);
+    if (process != found.end()) process->second.process.peak_rss = rss;
+  }
   for (auto& [number, history] : found) {
     for (const NumberedReading& bucket : read_buckets(database, run, number))
       history.readings.push_back(bucket.reading);
@@ -146,7 +160,7 @@ base::Result<Store> Store::open(const std::string& path) {
 
 base::Result<std::vector<RunSummary>> Store::runs() {
   std::vector<RunSummary> found;
-  database_.each(kRuns, [&](const Row& row) { found.push_back(summary_of(row)); });
+  database_.each(all_runs(database_), [&](const Row& row) { found.push_back(summary_of(row)); });
   if (database_.failed()) return database_.take_failure();
   return found;
 }
@@ -173,7 +187,7 @@ base::Result<RecordedRun> Store::read(std::int64_t id) {
   bool found = false;
   // One transaction for reading: all tables as of the same moment.
   database_.script("BEGIN");
-  database_.each(kRuns, [&](const Row& row) {
+  database_.each(all_runs(database_), [&](const Row& row) {
     if (row.integer(0) != id) return;
     result.summary = summary_of(row);
     found = true;

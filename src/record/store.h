@@ -29,8 +29,10 @@ struct RunSummary {
   Run run;
   State state = State::ended;
   double seconds = 0;                  ///< how long it was recorded
-  std::uint64_t peak_rss = 0;          ///< of all processes together; shared pages count in each
-  std::uint64_t peak_process_rss = 0;  ///< of one process
+  /// Of all processes together, at least: the most that was seen at one moment, or that one of them
+  /// had. Shared pages count in each.
+  std::uint64_t peak_rss = 0;
+  std::uint64_t peak_process_rss = 0;  ///< of one process, as the kernel kept it
   std::uint64_t processes = 0;         ///< all that were ever seen
   std::uint64_t samples = 0;           ///< all that were ever taken
   std::uint64_t rounds = 0;            ///< all that were ever announced

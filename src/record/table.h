@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -18,6 +19,16 @@ struct Column {
   std::string name;
   std::function<Cell(const T&)> cell;
   std::function<void(T&, const Row&, int)> take;
+  int since = 1;  ///< the version of the schema that brought it
+};
+
+/// One question to a table, for files of every version: what an older one has no column for is NULL.
+struct Query {
+  std::array<std::string, kSchemaVersion> of_version;
+
+  const char* text(int version) const {
+    return of_version.at(static_cast<std::size_t>(version - 1)).c_str();
+  }
 };
 
 /// A table of rows that belong to a run. Its columns are listed once, for writing and for reading.
@@ -38,7 +49,6 @@ class Table {
     }
     insert_ =
         insert + " INTO " + name + "(run" + names + ") VALUES(?" + places + ") " + on_conflict;
-    names_ = names.substr(2);
   }
 
   void insert(Database& database, std::int64_t run, const T& row) const {
@@ -51,15 +61,25 @@ class Table {
   }
 
   /// "SELECT … FROM table WHERE run = ? " and `rest`, for read(). Keep it: it is prepared once.
-  std::string query(const std::string& rest) const {
-    return "SELECT " + names_ + " FROM " + name_ + " WHERE run = ? " + rest;
+  Query query(const std::string& rest) const {
+    Query query;
+    for (int version = 1; version <= kSchemaVersion; ++version) {
+      std::string names;
+      for (const Column<T>& column : columns_) {
+        names += names.empty() ? "" : ", ";
+        names += column.since <= version ? column.name : "NULL";
+      }
+      query.of_version.at(static_cast<std::size_t>(version - 1)) =
+          "SELECT " + names + " FROM " + name_ + " WHERE run = ? " + rest;
+    }
+    return query;
   }
 
   template <class... Values>
-  std::vector<T> read(Database& database, const std::string& query, const Values&... values) const {
+  std::vector<T> read(Database& database, const Query& query, const Values&... values) const {
     std::vector<T> rows;
     database.each(
-        query.c_str(),
+        query.text(database.schema()),
         [&](const Row& row) {
           T& read = rows.emplace_back();
           int place = 0;
@@ -74,7 +94,6 @@ class Table {
   std::string name_;
   Columns columns_;
   std::string insert_;
-  std::string names_;
 };
 
 }  // namespace ebb::record

@@ -130,6 +130,7 @@ bool forget_processes(Database& database, std::int64_t run, std::int64_t most, b
     database.run("DELETE FROM samples WHERE run = ? AND ms >= ? AND ms <= ? AND process = ?", run,
                  life.began, life.ended, life.process);
     database.run("DELETE FROM buckets WHERE run = ? AND process = ?", run, life.process);
+    database.run("DELETE FROM peaks WHERE run = ? AND process = ?", run, life.process);
     database.run("DELETE FROM processes WHERE run = ? AND process = ?", run, life.process);
   }
   return lives.empty() || database.failed();
@@ -198,6 +199,7 @@ bool thin_run(Database& database, std::int64_t run, const RunBounds& bounds) {
   if (bounds.processes == 0) {
     database.run("DELETE FROM samples WHERE run = ?", run);
     database.run("DELETE FROM buckets WHERE run = ?", run);
+    database.run("DELETE FROM peaks WHERE run = ?", run);
     database.run("DELETE FROM processes WHERE run = ?", run);
   }
   const std::int64_t samples = database.number("SELECT count(*) FROM samples WHERE run = ?", run);

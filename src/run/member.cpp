@@ -9,7 +9,7 @@
 namespace ebb::run {
 namespace {
 
-constexpr std::size_t kLongestCommand = 200;
+constexpr std::size_t kLongestCommand = 500;
 
 }  // namespace
 

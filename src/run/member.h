@@ -17,6 +17,7 @@ namespace ebb::run {
 struct Member {
   record::Process about;
   sense::ProcessReading reading;  ///< the last one
+  bool has_children = false;      ///< or had
   /// pss, live and retained are read at times of their own: what came since the last sample goes
   /// into the next.
   fact::ProcessSample for_next_sample;

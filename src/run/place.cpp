@@ -24,6 +24,7 @@ std::optional<std::uint64_t> machine_kills() {
 
 void Place::find(pid_t pid) {
   if (auto group = sense::find_cgroup(pid)) group_ = *std::move(group);
+  if (group_) peak_.begin(*group_);
   kills_before_ = kill_count();
   const std::string own = group_ ? group_->pressure_file : "";
   for (const std::string& file : {own, std::string("/proc/pressure/memory")}) {

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "record/model.h"
+#include "run/group_peak.h"
 #include "sense/cgroup_place.h"
 #include "sense/gpu.h"
 #include "sense/memory_info.h"
@@ -35,6 +36,9 @@ class Place {
   /// group, or where that is not told on the machine.
   std::uint64_t kills();
 
+  /// The job's peak, where its group is its own and the kernel keeps one; once the job has ended.
+  std::optional<std::uint64_t> peak() const { return peak_.end(); }
+
   /// Wakes poll() with POLLPRI when tasks stand still; -1 where the kernel tells nothing.
   int pressure_descriptor() const;
   /// The group whose pressure it was is gone.
@@ -49,6 +53,7 @@ class Place {
   std::uint64_t limit_ = 0;
   std::string source_;
   std::optional<sense::CgroupPlace> group_;
+  GroupPeak peak_;
   std::optional<std::uint64_t> kills_before_;
   std::optional<sense::PressureTrigger> pressure_;
   std::optional<sense::GpuMeter> gpus_;

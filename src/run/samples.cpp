@@ -14,6 +14,7 @@ record::Sample sample_of(const sense::ProcessReading& reading, const record::Pro
   sample.memory.shmem = reading.shmem;
   sample.memory.swap = reading.swap;
   sample.memory.pss = reading.pss;
+  sample.peak_rss = reading.hwm;
   sample.minor_faults = reading.minor_faults;
   sample.cpu_seconds = reading.cpu_seconds;
   return sample;

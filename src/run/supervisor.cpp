@@ -12,12 +12,11 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "run/pace.h"
 
 namespace ebb::run {
 namespace {
 
-// If taking a sample costs n times this, samples are taken n times less often.
-constexpr double kLookSeconds = 0.0025;
 // Near the limit a second is a long time.
 constexpr double kIntervalNearLimit = 0.2;
 // How long a job that is to be stopped waits for agents to connect, and to clean up.
@@ -46,11 +45,12 @@ double Supervisor::interval() const {
   const double wanted = level_ == sense::MemoryLevel::normal
                             ? options_.interval_seconds
                             : std::min(options_.interval_seconds, kIntervalNearLimit);
-  return wanted * std::max(1.0, tick_cost_ / kLookSeconds);
+  return std::min(wanted * std::max(1.0, tick_cost_ / kLookSeconds),
+                  early_interval(now(), tick_cost_));
 }
 
 double Supervisor::pause_after(double cost) const {
-  return interval() * std::max(1.0, cost / kLookSeconds);
+  return std::max(interval(), options_.interval_seconds * cost / kLookSeconds);
 }
 
 base::Result<Launched> Supervisor::start() {
@@ -75,8 +75,12 @@ bool Supervisor::is_over() {
 
 Summary Supervisor::run() {
   while (!is_over()) {
+    if (shares_.is_due(now())) {
+      measure_shares(now());
+      next_tick_ = now();  // which takes it into a sample
+    }
     if (now() >= next_tick_) tick();
-    wait(next_tick_);
+    wait(std::min(next_tick_, shares_.next()));
   }
   const double end = now();
   summary_.ending = *ending_;
@@ -86,6 +90,7 @@ Summary Supervisor::run() {
     if (point.seconds >= end / 2) second_half.push_back(point.value);
   if (!second_half.empty())
     summary_.steady_rss = static_cast<std::uint64_t>(trend::median(second_half));
+  summary_.peak_group = place_.peak();
   summary_.how = ending_->signal ? fact::RunEnd::signal : fact::RunEnd::exit;
   watch_kills(end);
   if (stopped_at_) summary_.how = fact::RunEnd::stopped;
@@ -144,9 +149,10 @@ void Supervisor::reap() {
   while ((pid = ::wait4(-1, &status, WNOHANG, &usage)) > 0) {
     const double seconds = now();
     if (pid == command_) ending_ = ending_of(status);
-    // A process that was over before anybody looked has left its peak.
+    // The kernel's last word: its own peak, or that of a process it waited for.
     const auto peak = static_cast<std::uint64_t>(usage.ru_maxrss) * base::kKiB;
     summary_.peak_rss = std::max(summary_.peak_rss, peak);
+    note_last_peak(pid, peak);
     forget(pid, seconds);
   }
 }
@@ -155,7 +161,6 @@ void Supervisor::tick() {
   const std::int64_t start = base::thread_cpu_clock().now_ns();
   const double seconds = now();
   if (seconds >= next_scan_) scan(seconds);
-  if (seconds >= next_pss_) measure_pss(seconds);
   // No more than it should have been: where the machine slept, nobody could answer.
   const double elapsed = std::min(seconds - std::exchange(last_tick_, seconds), 2 * interval());
   std::uint64_t together = 0;
@@ -166,6 +171,7 @@ void Supervisor::tick() {
       continue;
     }
     together += member.reading.rss;
+    summary_.peak_rss = std::max(summary_.peak_rss, member.reading.hwm.value_or(0));
     ask_reading(member, seconds);
     watch_silence(member, elapsed, seconds);
   }

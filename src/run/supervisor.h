@@ -16,6 +16,7 @@
 #include "run/options.h"
 #include "run/place.h"
 #include "run/preparation.h"
+#include "run/share_watch.h"
 #include "run/signals.h"
 #include "trend/series.h"
 #include "wire/channel.h"
@@ -27,7 +28,8 @@ struct Summary {
   Ending ending;
   fact::RunEnd how = fact::RunEnd::unknown;
   double seconds = 0;
-  std::uint64_t peak_rss = 0;    ///< of all processes together
+  std::uint64_t peak_rss = 0;    ///< of all processes together, at least: sampled, or of one
+  std::optional<std::uint64_t> peak_group;  ///< of the control group, where it is the job's own
   std::uint64_t steady_rss = 0;  ///< the same, the median of the second half
   std::uint64_t cleanups = 0;
   std::uint64_t returned = 0;
@@ -64,8 +66,10 @@ class Supervisor {
   void scan(double seconds);
   Member* find_or_add(pid_t pid, double seconds);
   void forget(pid_t pid, double seconds);
+  /// The kernel's, of a process that ended: its own where it had no children.
+  void note_last_peak(pid_t pid, std::uint64_t peak);
   bool look_at(Member& member, double seconds);
-  void measure_pss(double seconds);
+  void measure_shares(double seconds);
 
   // Their agents.
   void accept_agents();
@@ -104,8 +108,8 @@ class Supervisor {
   double next_tick_ = 0;
   double last_tick_ = 0;
   double next_scan_ = 0;
-  double next_pss_ = 0;
   double tick_cost_ = 0;
+  ShareWatch shares_;
 
   sense::MemoryLevel level_ = sense::MemoryLevel::normal;
   std::optional<double> critical_since_;

@@ -17,7 +17,6 @@ constexpr double kShareForReading = 1.0 / 1000;
 // Looking for processes reads a file for each one on the machine. Those with an agent say hello
 // themselves: the others may wait for so many intervals.
 constexpr double kScanEvery = 5;
-constexpr double kPssEverySeconds = 60;
 
 }  // namespace
 
@@ -45,6 +44,9 @@ Member* Supervisor::find_or_add(pid_t pid, double seconds) {
   member.about.seconds = seconds;
   member.reading = *std::move(reading);
   journal_.add(member.about);
+  if (!members_.empty()) shares_.came(seconds);
+  const auto parent = members_.find(member.about.parent);
+  if (parent != members_.end()) parent->second.has_children = true;
   return &members_.insert_or_assign(pid, std::move(member)).first->second;
 }
 
@@ -56,6 +58,16 @@ void Supervisor::forget(pid_t pid, double seconds) {
   members_.erase(member);
 }
 
+void Supervisor::note_last_peak(pid_t pid, std::uint64_t peak) {
+  const auto member = members_.find(pid);
+  if (member == members_.end() || member->second.has_children) return;
+  // Before it became another program it was a copy of this one.
+  const auto own = sense::read_process();
+  if (!own || peak <= own->hwm.value_or(own->rss)) return;
+  member->second.about.peak_rss = peak;
+  journal_.add(member->second.about);
+}
+
 bool Supervisor::look_at(Member& member, double seconds) {
   auto reading = sense::read_process(member.about.pid);
   if (!reading || reading->start_ticks != member.about.start) return false;
@@ -65,6 +77,8 @@ bool Supervisor::look_at(Member& member, double seconds) {
   record::Sample sample = sample_of(member.reading, member.key(), seconds);
   const fact::ProcessSample rest = std::exchange(member.for_next_sample, {});
   sample.memory.pss = rest.pss;
+  sample.memory.uss = rest.uss;
+  sample.memory.shared = rest.shared;
   sample.memory.live = rest.live;
   sample.memory.retained = rest.retained;
   journal_.add(sample);
@@ -74,18 +88,6 @@ bool Supervisor::look_at(Member& member, double seconds) {
     ask_cleanup(member, member.policy.sampled(member.age(seconds), now));
   }
   return true;
-}
-
-void Supervisor::measure_pss(double seconds) {
-  if (members_.size() < 2) return;  // nobody to share with
-  const std::int64_t start = base::thread_cpu_clock().now_ns();
-  for (auto& [pid, member] : members_) {
-    const auto exact = sense::read_process_exact(pid);
-    if (!exact || exact->start_ticks != member.about.start) continue;
-    member.for_next_sample.pss = exact->pss;
-  }
-  const double cost = base::seconds_between(start, base::thread_cpu_clock().now_ns());
-  next_pss_ = seconds + std::max(kPssEverySeconds, pause_after(cost));
 }
 
 void Supervisor::accept_agents() {

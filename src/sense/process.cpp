@@ -121,7 +121,7 @@ Result<ProcessReading> read_process_exact(pid_t pid, const Roots& roots) {
   if (!reading) return reading;
   if (reading->virtual_size == 0) {
     // A kernel thread: its smaps_rollup answers as if the process had ended.
-    reading->pss = reading->uss = reading->anon_huge = 0;
+    reading->pss = reading->uss = reading->anon_huge = reading->shared = 0;
     return reading;
   }
   const std::string file = roots.process(pid) + "/smaps_rollup";
@@ -141,6 +141,7 @@ Result<ProcessReading> read_process_exact(pid_t pid, const Roots& roots) {
   reading->pss = rollup->pss;
   reading->uss = rollup->uss;
   reading->anon_huge = rollup->anon_huge;
+  reading->shared = rollup->shared;
   return reading;
 }
 

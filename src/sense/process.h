@@ -38,6 +38,9 @@ struct ProcessReading {
   std::optional<std::uint64_t> pss;  ///< rss with shared pages divided by their sharers; exact only
   std::optional<std::uint64_t> uss;  ///< what would be free if it ended now; exact only
   std::optional<std::uint64_t> anon_huge;  ///< in huge pages; exact only
+  /// Anonymous memory less its pss: what it would hold more if it shared none with the processes
+  /// that it was forked from or forked; exact only, and since Linux 5.4.
+  std::optional<std::uint64_t> shared;
 
   /// Whether it can run: neither stopped, by a signal or a debugger, nor dead.
   bool can_run() const { return state != 'T' && state != 't' && state != 'Z' && state != 'X'; }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sense/process_text.h"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <string>
 
 #include "base/text.h"
@@ -118,22 +120,29 @@ Result<std::uint64_t> parse_statm(std::string_view text, std::string_view file) 
 Result<RollupText> parse_smaps_rollup(std::string_view text, std::string_view file) {
   const auto lines = lines_of(text, file);
   if (!lines) return lines.error();
-  const std::string_view keys[] = {"Rss", "Pss", "Private_Clean", "Private_Dirty", "AnonHugePages"};
-  std::optional<std::uint64_t> sizes[5];
+  constexpr std::size_t kNeeded = 5;
+  const std::string_view keys[] = {"Rss",           "Pss",       "Private_Clean", "Private_Dirty",
+                                   "AnonHugePages", "Anonymous", "Pss_Anon"};
+  constexpr std::size_t kKeys = std::size(keys);
+  std::optional<std::uint64_t> sizes[kKeys];
   for (const std::string_view line : *lines) {
     const auto pair = key_and_value(line);
     if (!pair) continue;  // the first line, an address range
-    for (std::size_t i = 0; i < 5; ++i) {
+    for (std::size_t i = 0; i < kKeys; ++i) {
       if (pair->first != keys[i]) continue;
       const auto bytes = parse_kib(pair->second, file, keys[i]);
       if (!bytes) return bytes.error();
       sizes[i] = *bytes;
     }
   }
-  for (std::size_t i = 0; i < 5; ++i) {
+  for (std::size_t i = 0; i < kNeeded; ++i) {
     if (!sizes[i]) return missing(file, keys[i]);
   }
-  return RollupText{*sizes[0], *sizes[1], *sizes[2] + *sizes[3], *sizes[4]};
+  RollupText rollup{*sizes[0], *sizes[1], *sizes[2] + *sizes[3], *sizes[4], std::nullopt};
+  const auto& anon = sizes[5];
+  const auto& pss_anon = sizes[6];
+  if (anon && pss_anon) rollup.shared = *anon - std::min(*anon, *pss_anon);
+  return rollup;
 }
 
 Result<LimitsText> parse_limits(std::string_view text, std::string_view file) {

@@ -42,6 +42,7 @@ struct RollupText {
   std::uint64_t pss = 0;
   std::uint64_t uss = 0;
   std::uint64_t anon_huge = 0;
+  std::optional<std::uint64_t> shared;  ///< Anonymous less Pss_Anon, where the kernel tells both
 };
 base::Result<RollupText> parse_smaps_rollup(std::string_view text, std::string_view file);
 

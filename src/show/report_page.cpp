@@ -11,6 +11,7 @@
 #include "fact/cleanup.h"
 #include "page/thin.h"
 #include "show/page_parts.h"
+#include "show/process_rows.h"
 #include "show/verdict.h"
 #include "show/words.h"
 
@@ -94,7 +95,7 @@ page::Plot time_plot(std::string title, page::Unit unit, const char* y_label) {
 page::Plot plot_of(const record::RecordedRun& run, const story::ProcessStory& process) {
   const record::ProcessHistory& history = run.processes[process.index];
   page::Plot plot =
-      time_plot("Process " + story::name_of(process.process), page::Unit::bytes, "memory");
+      time_plot("Process " + story::name_of(process), page::Unit::bytes, "memory");
   plot.note = process.diagnosis.headline;
   plot.lines.push_back(
       line_of("rss", history, [](const Reading& r) { return std::optional(r.rss); }));
@@ -159,7 +160,7 @@ page::Table process_table(const story::RunStory& story) {
   page::Table table;
   table.title = "Processes";
   table.columns = {column("pid", Unit::text),
-                   column("command", Unit::text),
+                   column("process", Unit::text),
                    column("peak rss", Unit::bytes, true),
                    column("steady rss", Unit::bytes),
                    column("live", Unit::bytes),
@@ -168,14 +169,15 @@ page::Table process_table(const story::RunStory& story) {
                    column("returned", Unit::bytes),
                    column("rounds", Unit::count),
                    column("verdict", Unit::text)};
-  for (const story::ProcessStory& one : story.processes) {
-    if (table.rows.size() == kMostRows) break;
-    table.rows.push_back({Json(std::to_string(one.process.pid)), Json(one.process.command),
+  for (const ProcessRow& row : process_rows(story, kMostRows)) {
+    const story::ProcessStory& one = *row.process;
+    if (story.culprit && &one == &story.processes[*story.culprit])
+      table.highlight = table.rows.size();
+    table.rows.push_back({Json(std::to_string(one.process.pid)), Json(row.name),
                           Json(one.peak_rss), Json(one.steady_rss), Json(one.live),
                           Json(one.retained), Json(one.cleanups.count), Json(one.cleanups.returned),
                           Json(one.rounds), Json(fact::name_of(one.diagnosis.verdict))});
   }
-  if (story.culprit && *story.culprit < kMostRows) table.highlight = *story.culprit;
   return table;
 }
 
@@ -225,7 +227,8 @@ page::Document page_of_run(const record::RecordedRun& run, const story::RunStory
   if (!summary.run.host.empty()) page.subtitle += " on " + summary.run.host;
   page.facts = {{"recorded", base::duration_text(summary.seconds)},
                 {"outcome", story.ending.brief},
-                {"peak rss", bytes_text(summary.peak_rss)},
+                {story::peak_of(summary).of_group ? "peak of its control group" : "peak rss",
+                 story::text_of(story::peak_of(summary))},
                 {"processes", std::to_string(summary.processes)},
                 {"returned by cleanups", bytes_text(story.cleanups.returned)},
                 {"their share of the time", format_text("%.2f %%", 100 * story.cleanup_share)}};

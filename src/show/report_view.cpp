@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/duration.h"
 #include "base/text.h"
+#include "show/process_rows.h"
 #include "show/verdict.h"
 #include "show/words.h"
 #include "term/sparkline.h"
@@ -21,7 +22,7 @@ using term::or_dash;
 constexpr std::size_t kMostProcesses = 12;
 constexpr std::size_t kMostEvents = 20;
 constexpr std::size_t kCurveWidth = 32;
-constexpr std::size_t kLongestCommand = 28;
+constexpr std::size_t kLongestName = 36;
 
 std::string sparkline_of(const record::ProcessHistory& history) {
   // Evenly over its time, whatever was merged.
@@ -43,7 +44,7 @@ std::string sparkline_of(const record::ProcessHistory& history) {
 std::string process_text(const record::RecordedRun& run, const story::RunStory& story,
                          const term::Style& style) {
   term::Table table({{"pid"},
-                     {"command", term::Align::left},
+                     {"process", term::Align::left},
                      {"peak rss"},
                      {"steady"},
                      {"live"},
@@ -53,9 +54,9 @@ std::string process_text(const record::RecordedRun& run, const story::RunStory& 
                      {"rounds"},
                      {"verdict", term::Align::left},
                      {"rss", term::Align::left}});
-  for (std::size_t i = 0; i < std::min(story.processes.size(), kMostProcesses); ++i) {
-    const story::ProcessStory& one = story.processes[i];
-    table.add_row({std::to_string(one.process.pid), shortened(one.process.command, kLongestCommand),
+  for (const ProcessRow& row : process_rows(story, kMostProcesses)) {
+    const story::ProcessStory& one = *row.process;
+    table.add_row({std::to_string(one.process.pid), shortened(row.name, kLongestName),
                    bytes_text(one.peak_rss), bytes_text(one.steady_rss), or_dash(one.live),
                    or_dash(one.retained), std::to_string(one.cleanups.count),
                    bytes_text(one.cleanups.returned), std::to_string(one.rounds),
@@ -68,6 +69,16 @@ std::string process_text(const record::RecordedRun& run, const story::RunStory& 
                         story.processes.size() - kMostProcesses);
   }
   return text;
+}
+
+std::string peak_text(const record::RunSummary& summary) {
+  const story::Peak peak = story::peak_of(summary);
+  std::string text = "peak       ";
+  if (peak.of_group)
+    text += bytes_text(peak.bytes) + " of its control group, file cache included; ";
+  return text + format_text("rss at least %s of all processes together, %s of one\n",
+                            bytes_text(summary.peak_rss).c_str(),
+                            bytes_text(summary.peak_process_rss).c_str());
 }
 
 std::string place_text(const record::RecordedRun& run) {
@@ -132,9 +143,7 @@ std::string report_text(const record::RecordedRun& run, const story::RunStory& s
                         const term::Style& style) {
   std::string text = verdict_text(run, story, style);
   if (!story.processes.empty()) text += "\n" + process_text(run, story, style) + "\n";
-  text += format_text("peak       rss %s of all processes together, %s of one\n",
-                      bytes_text(run.summary.peak_rss).c_str(),
-                      bytes_text(run.summary.peak_process_rss).c_str());
+  text += peak_text(run.summary);
   text += place_text(run);
   if (story.cleanups.count > 0) {
     text += format_text("cleanups   %llu returned %s, took %s (%.2f %% of the time)\n",

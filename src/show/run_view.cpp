@@ -17,6 +17,11 @@ std::string cleanups_text(const run::Summary& summary) {
       base::duration_text(summary.cleanup_seconds).c_str());
 }
 
+std::string peak_text(const run::Summary& summary) {
+  if (summary.peak_group) return base::bytes_text(*summary.peak_group);
+  return "at least " + base::bytes_text(summary.peak_rss);
+}
+
 const char* what_happens_at_critical(const run::Options& options) {
   return options.on_critical == run::OnCritical::stop
              ? "clean up; where that does not help, stop the job"
@@ -28,8 +33,7 @@ const char* what_happens_at_critical(const run::Options& options) {
 std::string summary_line(const run::Summary& summary, std::int64_t run_id) {
   std::string line =
       run_id > 0 ? base::format_text("run %lld: ", static_cast<long long>(run_id)) : std::string();
-  line += base::duration_text(summary.seconds) + ", peak " + base::bytes_text(summary.peak_rss) +
-          ", " + cleanups_text(summary);
+  line += base::duration_text(summary.seconds) + ", peak " + peak_text(summary) + ", " + cleanups_text(summary);
   if (summary.how == fact::RunEnd::out_of_memory)
     line += "; the kernel killed it because memory ran out";
   if (summary.how == fact::RunEnd::stopped) line += "; stopped, since memory stayed critical";

@@ -14,7 +14,7 @@ std::string runs_text(const std::vector<record::RunSummary>& runs, const term::S
                      {"started", term::Align::left},
                      {"duration"},
                      {"processes"},
-                     {"peak rss"},
+                     {"peak"},
                      {"outcome", term::Align::left}});
   for (const record::RunSummary& run : runs) {
     const story::EndingText ending = story::ending_of(run);
@@ -24,7 +24,7 @@ std::string runs_text(const std::vector<record::RunSummary>& runs, const term::S
                                            : term::Colour::none;
     table.add_row({std::to_string(run.run.id), run.run.name, local_time_text(run.run.started),
                    base::duration_text(run.seconds), std::to_string(run.processes),
-                   base::bytes_text(run.peak_rss), style.paint(ending.brief, colour)});
+                   story::text_of(story::peak_of(run)), style.paint(ending.brief, colour)});
   }
   return table.text(style);
 }

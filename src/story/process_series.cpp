@@ -16,6 +16,8 @@ using record::Reading;
 using trend::Point;
 
 constexpr std::size_t kCells = 1024;
+// Of the usual distance: nearer than that is dense.
+constexpr double kSamePace = 0.7;
 
 /// One point per stretch of equal length: the lowest of its values, or the highest.
 class EvenSeries {
@@ -44,15 +46,33 @@ class EvenSeries {
   std::vector<Point> points_;
 };
 
+/// Jobs are sampled densely at first. The lowest of many values is lower than that of few: what is
+/// closer together than the second half is left out, so that no stretch has more than another.
+std::vector<Point> at_one_pace(std::vector<Point> points) {
+  if (points.size() < 4) return points;
+  std::vector<double> gaps;
+  for (std::size_t i = points.size() / 2; i < points.size(); ++i)
+    gaps.push_back(points[i].seconds - points[i - 1].seconds);
+  const double least = kSamePace * trend::median(std::move(gaps));
+  std::size_t kept = 1;
+  for (std::size_t i = 1; i < points.size(); ++i)
+    if (points[i].seconds - points[kept - 1].seconds >= least) points[kept++] = points[i];
+  points.resize(kept);
+  return points;
+}
+
 using Value = std::function<std::optional<std::uint64_t>(const Reading&)>;
 
 std::vector<Point> even(const std::vector<Reading>& readings, const Value& value,
                         bool highest = false) {
   if (readings.empty()) return {};
-  EvenSeries series(readings.front().seconds, readings.back().until, highest);
+  std::vector<Point> points;
   for (const Reading& reading : readings)
     if (const auto bytes = value(reading))
-      series.add(reading.middle(), static_cast<double>(*bytes));
+      points.push_back({reading.middle(), static_cast<double>(*bytes)});
+  EvenSeries series(readings.front().seconds, readings.back().until, highest);
+  for (const Point& point : at_one_pace(std::move(points)))
+    series.add(point.seconds, point.value);
   return series.take();
 }
 
@@ -197,6 +217,10 @@ TreeSeries tree_of(const record::RecordedRun& run) {
     if (history.readings.empty()) continue;
     until = std::max(until, history.readings.back().until);
     most_readings = std::max(most_readings, history.readings.size());
+    const auto with_pss =
+        std::count_if(history.readings.begin(), history.readings.end(),
+                      [](const Reading& reading) { return reading.pss.has_value(); });
+    tree.pss_readings = std::max(tree.pss_readings, static_cast<std::size_t>(with_pss));
     cursors.emplace_back(history);
   }
   const std::size_t moments = std::min(kCells, most_readings);

@@ -44,6 +44,7 @@ struct TreeSeries {
   std::vector<trend::Point> held;  ///< anonymous memory, resident or swapped out
   std::vector<trend::Point> pss;   ///< only moments at which that of every process is known
   std::vector<trend::Point> processes;
+  std::size_t pss_readings = 0;  ///< how often pss was read, of the process where it was most often
 };
 TreeSeries tree_of(const record::RecordedRun& run);
 

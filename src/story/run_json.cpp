@@ -6,10 +6,12 @@ namespace {
 
 using base::Json;
 
-Json process_json(const record::Process& process) {
+Json process_json(const ProcessStory& story) {
+  const record::Process& process = story.process;
   Json json;
   json.set("pid", std::int64_t{process.pid})
       .set("parent", std::int64_t{process.parent})
+      .set("name", story.name)
       .set("command", process.command)
       .set("allocator", process.allocator)
       .set("agent", process.agent)
@@ -52,6 +54,9 @@ Json to_json(const record::RunSummary& summary) {
       .set("limit_bytes", run.limit > 0 ? Json(run.limit) : Json())
       .set("peak_rss_bytes", summary.peak_rss)
       .set("peak_process_rss_bytes", summary.peak_process_rss)
+      .set("peak_bytes", peak_of(summary).bytes)
+      .set("peak_source", peak_of(summary).of_group ? "cgroup" : "samples")
+      .set("peak_at_least", peak_of(summary).at_least)
       .set("processes", summary.processes)
       .set("samples", summary.samples)
       .set("rounds", summary.rounds)
@@ -64,7 +69,7 @@ Json verdict_json(const record::RecordedRun& run, const RunStory& story) {
   Json json;
   json.set("run", to_json(run.summary));
   json.set("process",
-           story.culprit ? process_json(story.processes[*story.culprit].process) : Json());
+           story.culprit ? process_json(story.processes[*story.culprit]) : Json());
   const Json verdict = fact::to_json(story.diagnosis);
   for (const Json::Member& member : *verdict.as_object())
     json.set(member.first, member.second);
@@ -75,7 +80,7 @@ Json report_json(const record::RecordedRun& run, const RunStory& story) {
   Json json = verdict_json(run, story);
   Json processes = Json::array();
   for (const ProcessStory& one : story.processes) {
-    Json process = process_json(one.process);
+    Json process = process_json(one);
     process.set("samples", one.samples)
         .set("peak_rss_bytes", one.peak_rss)
         .set("steady_rss_bytes", one.steady_rss)

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "story/run_story.h"
 
-#include <string.h>
-
 #include <algorithm>
 
 #include "base/bytes.h"
 #include "base/duration.h"
 #include "base/text.h"
+#include "story/family_story.h"
 #include "trend/assessment.h"
 
 namespace ebb::story {
@@ -22,7 +21,6 @@ using fact::Verdict;
 constexpr std::size_t kMostJudged = 32;
 // Growth of less than a tenth of the fastest is beside the point, whatever its verdict.
 constexpr double kLeastShareOfPace = 0.1;
-constexpr std::size_t kLongestCommand = 40;
 
 bool is_growth(Verdict verdict) {
   return verdict != Verdict::healthy && verdict != Verdict::not_enough_data;
@@ -52,6 +50,7 @@ ProcessStory process_story(const record::RecordedRun& run, std::size_t index) {
   ProcessStory story;
   story.index = index;
   story.process = history.process;
+  story.peak_rss = history.process.peak_rss.value_or(0);
   for (const record::Reading& reading : history.readings) {
     if (reading.rss) story.peak_rss = std::max(story.peak_rss, reading.rss->high);
     story.samples += reading.count;
@@ -100,12 +99,17 @@ class Teller {
   explicit Teller(const record::RecordedRun& run) : run_(run) {}
 
   RunStory tell() {
-    for (std::size_t i = 0; i < run_.processes.size(); ++i)
+    story_.labels = labels_of(run_.processes);
+    for (std::size_t i = 0; i < run_.processes.size(); ++i) {
       story_.processes.push_back(process_story(run_, i));
+      story_.processes.back().name = story_.labels[i].name;
+    }
     std::stable_sort(
         story_.processes.begin(), story_.processes.end(),
         [](const ProcessStory& a, const ProcessStory& b) { return a.peak_rss > b.peak_rss; });
     judge_processes();
+    const std::vector<Copying> copying = copying_in(run_);
+    judge_copying(copying, story_.processes);
     story_.tree = tree_of(run_);
     story_.cleanups = cleanups_of(run_, std::nullopt);
     if (run_.summary.seconds > 0)
@@ -120,7 +124,8 @@ class Teller {
     }
     judge_number_of_processes();
     tell_others();
-    tell_tree();
+    tell_tree(story_);
+    story_.diagnosis.evidence.set("copy_on_write", copying_json(run_, copying));
     tell_cleanups();
     tell_ending();
     return std::move(story_);
@@ -202,7 +207,7 @@ class Teller {
     if (story_.culprit) {
       const ProcessStory& culprit = story_.processes[*story_.culprit];
       if (story_.processes.size() > 1)
-        found.headline = "process " + name_of(culprit.process) + ": " + found.headline;
+        found.headline = "process " + name_of(culprit) + ": " + found.headline;
       found.evidence.set("pid", std::int64_t{culprit.process.pid});
     }
     std::size_t same = 0;
@@ -215,41 +220,13 @@ class Teller {
       }
       if (std::find(found.also.begin(), found.also.end(), other.verdict) == found.also.end())
         found.also.push_back(other.verdict);
-      found.findings.push_back("process " + name_of(story_.processes[i].process) + ": " +
+      found.findings.push_back("process " + name_of(story_.processes[i]) + ": " +
                                fact::name_of(other.verdict) + ", " + other.headline);
     }
     if (same > 0) {
       found.findings.push_back(format_text("the same holds for %zu more of the %zu processes", same,
                                            story_.processes.size()));
     }
-  }
-
-  void tell_tree() {
-    const TreeSeries& tree = story_.tree;
-    base::Json& evidence = story_.diagnosis.evidence;
-    base::Json last_pss;
-    if (!tree.pss.empty() && story_.processes.size() > 1) {
-      const auto highest = [](const std::vector<trend::Point>& points) {
-        double most = 0;
-        for (const trend::Point& point : points)
-          most = std::max(most, point.value);
-        return static_cast<std::uint64_t>(most);
-      };
-      last_pss = static_cast<std::uint64_t>(tree.pss.back().value);
-      story_.diagnosis.findings.push_back(
-          format_text("%zu processes together: pss at most %s (rss %s, which counts shared pages "
-                      "in each of them)",
-                      story_.processes.size(), bytes_text(highest(tree.pss)).c_str(),
-                      bytes_text(highest(tree.rss)).c_str()));
-      const trend::Assessment pss = trend::assess(tree.pss);
-      if (!story_.culprit && grows(pss)) {
-        story_.diagnosis.findings.push_back(
-            "their pss grows by " +
-            base::signed_bytes_text(static_cast<std::int64_t>(pss.slope->per_second * 3600)) +
-            "/h: pages that were shared since the fork become private");
-      }
-    }
-    evidence.set("tree_pss_bytes", last_pss);
   }
 
   void tell_cleanups() {
@@ -275,8 +252,8 @@ class Teller {
     if (for_memory && !is_growth(found.verdict)) {
       found.verdict = Verdict::not_enough_data;
       found.confidence = Confidence::low;
-      found.headline = "it ran out of memory before a trend could be seen: peak rss " +
-                       bytes_text(run_.summary.peak_rss) +
+      found.headline = "it ran out of memory before a trend could be seen: peak " +
+                       text_of(peak_of(run_.summary)) +
                        (run_.summary.run.limit > 0 ? ", limit " + bytes_text(run_.summary.run.limit)
                                                    : std::string());
       found.fix = {FixKind::limit, "Give it more memory, or less to do at once", std::nullopt, 0};
@@ -289,45 +266,6 @@ class Teller {
 };
 
 }  // namespace
-
-std::string name_of(const record::Process& process) {
-  std::string command = process.command;
-  if (command.size() > kLongestCommand) {
-    std::size_t end = kLongestCommand;
-    while (end > 0 && (static_cast<unsigned char>(command[end]) & 0xc0) == 0x80)
-      --end;
-    command = command.substr(0, end) + "…";
-  }
-  return command.empty() ? std::to_string(process.pid)
-                         : std::to_string(process.pid) + " (" + command + ")";
-}
-
-EndingText ending_of(const record::RunSummary& summary) {
-  const record::Run& run = summary.run;
-  const std::string after = " after " + base::duration_text(summary.seconds);
-  const std::string level =
-      bytes_text(summary.peak_rss) + (run.limit > 0 ? " of " + bytes_text(run.limit) : "");
-  if (summary.state == record::State::running) return {"running", "still running", false};
-  if (summary.state == record::State::lost)
-    return {"not known", "not known how: the recording was cut off" + after, true};
-  if (run.ending == fact::RunEnd::out_of_memory) {
-    return {"out of memory", "out of memory: the kernel killed it" + after + ", at " + level, true};
-  }
-  if (run.ending == fact::RunEnd::stopped) {
-    return {"stopped", "stopped by Ebb" + after + ": memory was critical, " + level, true};
-  }
-  if (run.signal) {
-    const char* name = ::sigabbrev_np(*run.signal);
-    const std::string brief = format_text("signal %d", *run.signal) +
-                              (name != nullptr ? std::string(" (SIG") + name + ")" : "");
-    return {brief, "killed by " + brief + after, true};
-  }
-  if (run.exit_code) {
-    const std::string status = format_text("exit status %d", *run.exit_code);
-    return {status, status, *run.exit_code != 0};
-  }
-  return {"ended", "ended", false};
-}
 
 RunStory story_of(const record::RecordedRun& run) {
   return Teller(run).tell();

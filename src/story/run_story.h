@@ -10,6 +10,7 @@
 #include "fact/diagnosis.h"
 #include "keep/diagnosis.h"
 #include "record/store.h"
+#include "story/labels.h"
 #include "story/process_series.h"
 
 // story: what a recorded run means. Builds series out of `record`, has `keep` judge each process,
@@ -21,6 +22,7 @@ namespace ebb::story {
 struct ProcessStory {
   std::size_t index = 0;  ///< in RecordedRun::processes
   record::Process process;
+  std::string name;  ///< as it is told from the others
   keep::ProcessDiagnosis diagnosis;
   std::uint64_t peak_rss = 0;
   std::uint64_t steady_rss = 0;           ///< median of the second half of its life
@@ -43,6 +45,7 @@ struct RunStory {
   std::optional<std::size_t>
       culprit;  ///< in `processes`; nothing where it is about none in particular
   std::vector<ProcessStory> processes;  ///< the largest first
+  std::vector<Label> labels;            ///< of RecordedRun::processes
   TreeSeries tree;
   keep::CleanupSum cleanups;
   double cleanup_share = 0;  ///< of the run's time, 0 to 1
@@ -55,8 +58,19 @@ RunStory story_of(const record::RecordedRun& run);
 /// How a run ended.
 EndingText ending_of(const record::RunSummary& run);
 
-/// "4242 (python3 train.py)".
-std::string name_of(const record::Process& process);
+/// The most that a run held.
+struct Peak {
+  std::uint64_t bytes = 0;
+  bool of_group = false;  ///< of its control group, as the kernel counted it, file cache included
+  bool at_least = true;   ///< sampled: there may have been more in between
+};
+Peak peak_of(const record::RunSummary& run);
+
+/// "1.2 GiB", "at least 311.6 MiB".
+std::string text_of(const Peak& peak);
+
+/// "4242 (train.py --epochs 3)".
+std::string name_of(const ProcessStory& process);
 
 /// A run as `ebb runs --json` lists it; docs/report.md has the keys.
 base::Json to_json(const record::RunSummary& run);

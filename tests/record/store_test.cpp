@@ -118,7 +118,7 @@ TEST(Schema, ANewerOneIsRefusedInOneLine) {
   for (const base::Error& error :
        {Store::open(path).error(), Writer::begin(path, run_named("y")).error()}) {
     EXPECT_EQ(error.code, base::Code::bad_input);
-    EXPECT_NE(error.message.find("newer ebb (schema 99, expected 1 or older)"), std::string::npos)
+    EXPECT_NE(error.message.find("newer ebb (schema 99, expected 2 or older)"), std::string::npos)
         << error.message;
     EXPECT_EQ(error.message.find('\n'), std::string::npos);
   }
@@ -151,7 +151,73 @@ TEST(Schema, IsWhatTheDocumentationNames) {
       "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' "
       "ORDER BY name",
       [&](const Row& row) { tables += row.text(0) + " "; });
-  EXPECT_EQ(tables, "actions buckets events place processes rounds runs samples ");
+  EXPECT_EQ(tables, "actions buckets events peaks place processes rounds runs samples ");
+}
+
+/// What an Ebb before version 2 would have written.
+void make_version_1(const std::string& path) {
+  auto database = Database::open(path, Database::Mode::write, 1000);
+  ASSERT_TRUE(database);
+  std::string script = "DROP TABLE peaks; ALTER TABLE runs DROP COLUMN peak_group;";
+  for (const char* part : {"uss", "shared"}) {
+    script += std::string("ALTER TABLE samples DROP COLUMN ") + part + ";";
+    for (const char* suffix : {"_low", "_mean", "_high"})
+      script += std::string("ALTER TABLE buckets DROP COLUMN ") + part + suffix + ";";
+  }
+  ASSERT_TRUE(database->script((script + "PRAGMA user_version = 1").c_str()))
+      << database->take_failure().message;
+}
+
+TEST(Schema, AnOlderOneIsReadAsItIsAndBroughtUpToDateByTheNextRun) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "runs.db";
+  record_run(path, "before");
+  make_version_1(path);
+  const RecordedRun before = read(path, "before");
+  ASSERT_FALSE(before.processes.empty());
+  ASSERT_FALSE(before.processes[0].readings.empty());
+  EXPECT_GT(before.processes[0].readings[0].rss.value_or(Extent{}).high, 0U);
+  EXPECT_FALSE(before.processes[0].readings[0].uss);
+  EXPECT_FALSE(before.processes[0].process.peak_rss) << "nobody asked the kernel then";
+  EXPECT_FALSE(before.summary.run.peak_group);
+  record_run(path, "after");
+  EXPECT_EQ(open_for_reading(path)->number("PRAGMA user_version"), kSchemaVersion);
+  const RecordedRun again = read(path, "before");
+  EXPECT_EQ(again.processes[0].readings.size(), before.processes[0].readings.size());
+  EXPECT_TRUE(read(path, "after").processes[0].process.peak_rss);
+  EXPECT_EQ(integrity(path), "ok");
+}
+
+TEST(Store, KeepsTheKernelsPeaks) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "runs.db";
+  record::Run run = run_named("x");
+  auto file = RunFile::begin(path, run);
+  ASSERT_TRUE(file);
+  Batch batch;
+  batch.processes = {process_of(kMain), process_of(kWorker)};
+  Sample first = sample_of(kMain, 1, 100 * kMiB);
+  first.peak_rss = 300 * kMiB;  // between two samples
+  Sample last = sample_of(kMain, 2, 90 * kMiB);
+  last.peak_rss = 20 * kMiB;  // somebody had it forgotten
+  batch.samples = {first, sample_of(kWorker, 1, 50 * kMiB), last};
+  ASSERT_TRUE(file->write(batch));
+  Batch later;  // what the kernel said when the worker ended
+  later.processes = {process_of(kWorker)};
+  later.processes[0].peak_rss = 70 * kMiB;
+  ASSERT_TRUE(file->write(later));
+  run = ended(run);
+  run.peak_group = 500 * kMiB;
+  ASSERT_TRUE(file->finish(run));
+  const RecordedRun found = read(path, "x");
+  EXPECT_EQ(found.processes.at(0).process.peak_rss, 300 * kMiB);
+  EXPECT_EQ(found.processes.at(1).process.peak_rss, 70 * kMiB);
+  EXPECT_EQ(found.summary.peak_process_rss, 300 * kMiB);
+  EXPECT_EQ(found.summary.peak_rss, 300 * kMiB) << "of all together at least that of one";
+  EXPECT_EQ(found.summary.run.peak_group, 500 * kMiB);
+  auto store = Store::open(path);
+  ASSERT_TRUE(store && store->remove({found.summary.run.id}));
+  EXPECT_EQ(open_for_reading(path)->number("SELECT count(*) FROM peaks"), 0);
 }
 
 TEST(Database, TheFirstFailureSticksUntilItIsTaken) {

@@ -75,6 +75,35 @@ TEST_F(EbbRunInAGroup, AJobThatWouldBeKilledSurvivesWhenItsMemoryWasRetention) {
   EXPECT_GT(returned, 200ULL << 20);
 }
 
+TEST_F(EbbRunInAGroup, TheJobsPeakIsThatOfItsOwnGroup) {
+  if (!group_.usable()) GTEST_SKIP() << "no control group can be made here";
+  // 200 MiB for a moment, of which no sample need know.
+  const Words job = {"/usr/bin/python3", "-c", "x = bytearray(200 << 20)"};
+  const Finished inside = support::run(group_.inside(command({}, job)));
+  EXPECT_EQ(inside.status, 0) << inside.error;
+  const record::RecordedRun own = last();
+  ASSERT_TRUE(own.summary.run.peak_group);
+  EXPECT_GE(*own.summary.run.peak_group, 200U << 20);
+  EXPECT_LT(*own.summary.run.peak_group, 512U << 20);
+  EXPECT_NE(inside.error.find(", peak 2"), std::string::npos) << inside.error;
+  EXPECT_GE(own.processes.at(0).process.peak_rss.value_or(0), 200U << 20)
+      << "the kernel's last word when it ended";
+  EXPECT_GE(own.summary.peak_process_rss, 200U << 20);
+}
+
+TEST_F(EbbRunInAGroup, APeakOfAGroupWithOthersIsNotTheJobs) {
+  if (!group_.usable()) GTEST_SKIP() << "no control group can be made here";
+  support::Subprocess other(group_.inside({"sh", "-c", "echo inside; exec sleep 1000"}));
+  ASSERT_EQ(other.read_line(), "inside");
+  const Finished done =
+      support::run(group_.inside(command({}, {"/usr/bin/python3", "-c", "x = bytearray(1 << 20)"})));
+  kill(other.pid(), SIGKILL);
+  other.wait();
+  EXPECT_EQ(done.status, 0) << done.error;
+  EXPECT_FALSE(last().summary.run.peak_group);
+  EXPECT_NE(done.error.find(", peak at least "), std::string::npos) << done.error;
+}
+
 TEST_F(EbbRunInAGroup, SaysThatItWasTheKernelWhoKilledTheJob) {
   if (!group_.usable()) GTEST_SKIP() << "no control group can be made here";
   const Finished done = support::run(

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <vector>
 
 #include "base/bytes.h"
 #include "recorded.h"
@@ -49,6 +53,36 @@ TEST(ReadProcess, AddsSharesAndHugePagesWhenAskedForTheExactReading) {
   EXPECT_EQ(reading->pss, 627U * 1024);
   EXPECT_EQ(reading->uss, (36U + 112U) * 1024);
   EXPECT_EQ(reading->anon_huge, 0U);
+  EXPECT_EQ(reading->shared, 0U) << "112 KiB, all its own";
+}
+
+TEST(ReadProcess, WhatIsSharedIsNotKnownWhereTheKernelDoesNotTellIt) {
+  const CopiedTree tree("v2");
+  tree.write("proc/100/smaps_rollup",
+             "0-1 ---p 0 00:00 0 [rollup]\nRss: 9 kB\nPss: 5 kB\nPrivate_Clean: 1 kB\n"
+             "Private_Dirty: 3 kB\nAnonymous: 4 kB\nAnonHugePages: 0 kB\n");
+  const auto reading = read_process_exact(kRecorded, tree.roots());
+  ASSERT_TRUE(reading) << reading.error().message;
+  EXPECT_EQ(reading->uss, 4U * 1024);
+  EXPECT_EQ(reading->shared, std::nullopt);
+}
+
+TEST(ReadProcess, TellsWhatAForkShares) {
+  constexpr std::size_t kBytes = 32 * kMiB;
+  const std::vector<char> data(kBytes, 1);
+  const pid_t child = fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  const auto reading = read_process_exact(child);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  ASSERT_TRUE(reading) << reading.error().message;
+  ASSERT_TRUE(reading->shared) << "expected Linux 5.4 or later";
+  // Half of what two share is saved by each of them.
+  EXPECT_GE(*reading->shared, kBytes / 2);
+  EXPECT_LT(*reading->uss, kBytes);
 }
 
 TEST(ReadProcess, ReadsItself) {

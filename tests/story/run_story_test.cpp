@@ -210,7 +210,7 @@ TEST(RunStory, ForkedWorkersAreSummedByWhatIsTheirs) {
   const RunStory story = story_of(job.recorded());
   EXPECT_EQ(story.diagnosis.verdict, Verdict::healthy) << story.diagnosis.headline;
   EXPECT_NEAR(number(story, "tree_pss_bytes"), 5 * 140 * 1048576.0, 1);
-  EXPECT_TRUE(tells(story, "5 processes together: pss at most 700.0 MiB (rss 2.9 GiB"));
+  EXPECT_TRUE(tells(story, "5 processes together: pss at most 700.0 MiB in 80 readings (rss 2.9 GiB"));
 }
 
 TEST(RunStory, PagesThatStopBeingSharedAreTold) {
@@ -366,7 +366,7 @@ TEST(RunStory, ADamagedRecordIsReadWithoutHarm) {
   ASSERT_TRUE(database->script(
       "INSERT INTO buckets SELECT run, process, ms, ms - 7777777, -3, rss, rss, rss, anon, anon, "
       "anon, 'x', -1, 2, 3, NULL, 4, x'00ff', 5, 6, 7, 8, 9, 9223372036854775807, 1, 1, 1, 1, 1, "
-      "-9223372036854775807, 0, 0 FROM samples WHERE ms < 60000;"
+      "-9223372036854775807, 0, 0, 'x', -1, 2, NULL, 3, 4 FROM samples WHERE ms < 60000;"
       "UPDATE samples SET ms = ms + 9000000000000000000 WHERE ms > 100000;"
       "UPDATE samples SET rss = 'much', live = -5, cpu_ms = NULL OR 1 WHERE ms = 3000;"
       "UPDATE actions SET count = 0, returned = -1, what = x'c3' WHERE ms = 20000;"

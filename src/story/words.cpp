@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What processes and endings are called.
+#include <string.h>
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/duration.h"
+#include "base/text.h"
+#include "story/run_story.h"
+
+namespace ebb::story {
+namespace {
+
+constexpr std::size_t kLongestTold = 60;
+
+}  // namespace
+
+std::string name_of(const ProcessStory& process) {
+  std::string name = process.name;
+  if (name.size() > kLongestTold) {
+    std::size_t end = kLongestTold;
+    while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80)
+      --end;
+    name = name.substr(0, end) + "…";
+  }
+  const std::string pid = std::to_string(process.process.pid);
+  return name.empty() ? pid : pid + " (" + name + ")";
+}
+
+Peak peak_of(const record::RunSummary& summary) {
+  if (summary.run.peak_group) return {*summary.run.peak_group, true, false};
+  return {std::max(summary.peak_rss, summary.peak_process_rss), false, true};
+}
+
+std::string text_of(const Peak& peak) {
+  return (peak.at_least ? "at least " : "") + base::bytes_text(peak.bytes);
+}
+
+EndingText ending_of(const record::RunSummary& summary) {
+  const record::Run& run = summary.run;
+  const std::string after = " after " + base::duration_text(summary.seconds);
+  const std::string level =
+      text_of(peak_of(summary)) + (run.limit > 0 ? " of " + base::bytes_text(run.limit) : "");
+  if (summary.state == record::State::running) return {"running", "still running", false};
+  if (summary.state == record::State::lost)
+    return {"not known", "not known how: the recording was cut off" + after, true};
+  if (run.ending == fact::RunEnd::out_of_memory) {
+    return {"out of memory", "out of memory: the kernel killed it" + after + ", at " + level, true};
+  }
+  if (run.ending == fact::RunEnd::stopped) {
+    return {"stopped", "stopped by Ebb" + after + ": memory was critical, " + level, true};
+  }
+  if (run.signal) {
+    const char* name = ::sigabbrev_np(*run.signal);
+    const std::string brief = base::format_text("signal %d", *run.signal) +
+                              (name != nullptr ? std::string(" (SIG") + name + ")" : "");
+    return {brief, "killed by " + brief + after, true};
+  }
+  if (run.exit_code) {
+    const std::string status = base::format_text("exit status %d", *run.exit_code);
+    return {status, status, *run.exit_code != 0};
+  }
+  return {"ended", "ended", false};
+}
+
+}  // namespace ebb::story

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forked workers of real programs: what they copy is called by its name, and nothing else is.
+#include <cstdio>
+#include <memory>
+
+#include "base/json.h"
+#include "run/run_fixture.h"
+
+namespace ebb::run {
+namespace {
+
+using support::Subprocess;
+
+struct Case {
+  const char* kind;  ///< of programs/forked.py
+  const char* verdict;  ///< null: whatever its start-up looks like, but no copies
+};
+
+const Case kCases[] = {
+    {"objects", "copy_on_write"},        {"array", "healthy"},
+    {"collect", "copy_on_write"},        {"collect-frozen", "healthy"},
+    {"loader-objects", "copy_on_write"}, {"loader-tensor", "healthy"},
+    {"loader-spawn", nullptr},           {"leak", "leak"},
+};
+
+class CopyOnWrite : public EbbRun {
+ protected:
+  std::string db_of(const Case& one) const { return folder_ / (std::string(one.kind) + ".db"); }
+
+  std::unique_ptr<Subprocess> start(const Case& one, int seconds) const {
+    return std::make_unique<Subprocess>(
+        std::vector<std::string>{EBB_PROGRAM, "run", "--quiet", "--db", db_of(one), "--",
+                                 "/usr/bin/python3", EBB_FORKED_PY, one.kind,
+                                 std::to_string(seconds)});
+  }
+
+  base::Json report_of(const Case& one) const {
+    const support::Finished done =
+        support::run({EBB_PROGRAM, "report", "last", "--db", db_of(one), "--json"});
+    EXPECT_EQ(done.status, 0) << done.error;
+    return base::parse_json(done.output).value_or({});
+  }
+
+  /// Who is not sure yet asks for a longer run, and gets it.
+  base::Json report_in_the_end(const Case& one) const {
+    base::Json report = report_of(one);
+    for (int seconds = 2 * kSeconds; seconds <= 8 * kSeconds; seconds *= 2) {
+      if (*report.find("verdict")->as_string() != "not_enough_data") break;
+      EXPECT_EQ(start(one, seconds)->wait(), 0);
+      report = report_of(one);
+    }
+    return report;
+  }
+
+  static constexpr int kSeconds = 15;
+};
+
+double bytes(const base::Json& evidence, const char* key) {
+  return evidence.find(key)->as_double().value_or(0);
+}
+
+TEST_F(CopyOnWrite, IsTheVerdictWhereForkedWorkersCopyAndNowhereElse) {
+  std::vector<std::unique_ptr<Subprocess>> running;
+  for (const Case& one : kCases)
+    running.push_back(start(one, kSeconds));
+  for (std::size_t i = 0; i < std::size(kCases); ++i) {
+    SCOPED_TRACE(kCases[i].kind);
+    ASSERT_EQ(running[i]->wait(), 0) << running[i]->read_rest_of_error();
+    const base::Json report = report_in_the_end(kCases[i]);
+    const std::string verdict = *report.find("verdict")->as_string();
+    const base::Json& found = *report.find("evidence")->find("copy_on_write");
+    if (kCases[i].verdict != nullptr) {
+      EXPECT_EQ(verdict, kCases[i].verdict) << report.text();
+    } else {
+      EXPECT_NE(verdict, "copy_on_write") << report.text();
+      EXPECT_TRUE(found.is_null()) << found.text();
+    }
+    std::printf("| %-14s | %-13s | %s\n", kCases[i].kind, verdict.c_str(), found.text().c_str());
+    if (verdict != "copy_on_write") continue;
+    EXPECT_GE(bytes(found, "copied_bytes"), 32 << 20);
+    EXPECT_GT(bytes(found, "still_shared_bytes"), 0);
+    EXPECT_GT(bytes(found, "pss_after_bytes"), bytes(found, "pss_before_bytes"));
+    EXPECT_EQ(found.find("processes")->as_array()->size(), 3U) << "two workers and their parent";
+    const base::Json::Array& processes = *report.find("processes")->as_array();
+    const auto parent = processes.front().find("pid")->as_int();  // the largest
+    for (const base::Json& process : processes) {
+      const bool is_worker = process.find("parent")->as_int() == parent;
+      EXPECT_EQ(*process.find("verdict")->as_string() == "copy_on_write", is_worker)
+          << process.text();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ebb::run
