@@ -147,6 +147,10 @@ wire::Reading Agent::read() {
   const std::int64_t start = base::thread_cpu_clock().now_ns();
   wire::Reading reading;
   reading.memory = keep::sample_of(heap::host_allocator(), sense::rss_now);
+  if (python_runs()) {
+    reading.language =
+        collector_.is_claimed() ? wire::Language::python : wire::Language::python_without_hook;
+  }
   reading.cost_seconds = base::seconds_between(start, base::thread_cpu_clock().now_ns());
   return reading;
 }

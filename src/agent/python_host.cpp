@@ -28,6 +28,11 @@ bool is_part_of(const std::string& list, const std::string& part) {
   return (":" + list + ":").find(":" + part + ":") != std::string::npos;
 }
 
+/// The program is an interpreter or is linked with one, whether or not it runs yet.
+bool has_python() {
+  return exported<void*>("Py_BytesMain") != nullptr;
+}
+
 /// As a literal of Python's.
 std::string quoted(const std::string& text) {
   std::string literal = "'";
@@ -61,10 +66,6 @@ int start_hook(void*) {
 
 }  // namespace
 
-bool has_python() {
-  return exported<void*>("Py_BytesMain") != nullptr;
-}
-
 void show_hook_to_python() {
   const std::string folder = hook_folder();
   if (folder.empty() || !has_python()) return;
@@ -74,11 +75,14 @@ void show_hook_to_python() {
   ::setenv("PYTHONPATH", (is_alone ? folder : folder + ":" + before).c_str(), 1);
 }
 
-bool ask_python_to_start_hook() {
+bool python_runs() {
   const auto is_initialized = exported<int (*)()>("Py_IsInitialized");
+  return is_initialized != nullptr && is_initialized() != 0;
+}
+
+bool ask_python_to_start_hook() {
   const auto add_call = exported<int (*)(int (*)(void*), void*)>("Py_AddPendingCall");
-  if (is_initialized == nullptr || add_call == nullptr || is_initialized() == 0) return false;
-  return add_call(start_hook, nullptr) == 0;
+  return add_call != nullptr && python_runs() && add_call(start_hook, nullptr) == 0;
 }
 
 }  // namespace ebb::agent

@@ -6,8 +6,8 @@ namespace ebb::agent {
 // The interpreter of Python in this process, where there is one: found by what it exports, without
 // its headers. Nothing here waits for it.
 
-/// The program is an interpreter or is linked with one, whether or not it runs yet.
-bool has_python();
+/// An interpreter runs in this process.
+bool python_runs();
 
 /// Puts the folder of the start-up hook in front of PYTHONPATH, which the program has not read
 /// yet: called before main(). A launcher may have set the variable anew.

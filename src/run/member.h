@@ -31,6 +31,12 @@ struct Member {
   bool awaits_reading = false;  ///< one was asked for and has not arrived
   bool awaits_cleanup = false;  ///< one was asked for and has not been reported
   AnswerWatch answers;
+  wire::Language language = wire::Language::none;
+
+  // What is to be said where something is missing.
+  double next_look_for_agent = 1;  ///< at this age: one that is over sooner is not worth a word
+  bool is_named_without_agent = false;
+  bool is_named_without_hook = false;
 
   record::ProcessKey key() const { return about.key(); }
   /// Seconds on the policy's clock.

@@ -174,6 +174,7 @@ void Supervisor::tick() {
     summary_.peak_rss = std::max(summary_.peak_rss, member.reading.hwm.value_or(0));
     ask_reading(member, seconds);
     watch_silence(member, elapsed, seconds);
+    watch_unmanaged(member, seconds);
   }
   for (const pid_t pid : gone)
     forget(pid, seconds);

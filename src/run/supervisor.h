@@ -28,9 +28,9 @@ struct Summary {
   Ending ending;
   fact::RunEnd how = fact::RunEnd::unknown;
   double seconds = 0;
-  std::uint64_t peak_rss = 0;    ///< of all processes together, at least: sampled, or of one
+  std::uint64_t peak_rss = 0;  ///< of all processes together, at least: sampled, or of one
   std::optional<std::uint64_t> peak_group;  ///< of the control group, where it is the job's own
-  std::uint64_t steady_rss = 0;  ///< the same, the median of the second half
+  std::uint64_t steady_rss = 0;             ///< the same, the median of the second half
   std::uint64_t cleanups = 0;
   std::uint64_t returned = 0;
   double cleanup_seconds = 0;
@@ -74,6 +74,8 @@ class Supervisor {
   // Their agents.
   void accept_agents();
   void note_left(pid_t pid, double seconds);
+  void note_unmanaged(pid_t pid, const Member* member, const std::string& how, double seconds);
+  void watch_unmanaged(Member& member, double seconds);
   void hear(Member& member);
   void handle(Member& member, const wire::Message& message, double seconds);
   void take(Member& member, const wire::Reading& reading, double seconds);
@@ -116,7 +118,7 @@ class Supervisor {
   bool squeezed_since_ = false;  // somebody cleaned up since then
   std::optional<double> stopped_at_;
   bool killed_ = false;
-  bool told_left_ = false;  // that there are processes that run without their agent
+  std::size_t unmanaged_ = 0;  // processes named because they run without Ebb or its hook
   std::uint64_t kills_ = 0;
 
   trend::BoundedSeries together_;  // rss of all processes

@@ -124,17 +124,6 @@ void Supervisor::accept_agents() {
   strangers_ = std::move(waiting);
 }
 
-void Supervisor::note_left(pid_t pid, double seconds) {
-  const Member* member = find_or_add(pid, seconds);  // none where it has ended meanwhile
-  const std::string line = "process " + std::to_string(pid) +
-                           " runs without Ebb: it was forked while a lock of Ebb's was held";
-  std::optional<record::ProcessKey> process;
-  if (member != nullptr) process = member->key();
-  journal_.add(record::Event{seconds, "agent", line, process});
-  // A pool may start many.
-  if (!std::exchange(told_left_, true)) journal_.note(line);
-}
-
 void Supervisor::hear(Member& member) {
   while (member.channel) {
     const auto message = member.channel->receive();
@@ -157,6 +146,7 @@ void Supervisor::handle(Member& member, const wire::Message& message, double sec
 void Supervisor::take(Member& member, const wire::Reading& reading, double seconds) {
   member.awaits_reading = false;
   heard_from(member, seconds);
+  member.language = reading.language;
   member.for_next_sample.live = reading.memory.live;
   member.for_next_sample.retained = reading.memory.retained;
   member.next_read = seconds + std::max(interval(), reading.cost_seconds / kShareForReading);

@@ -49,7 +49,9 @@ std::optional<Shebang> shebang_of(const std::string& path) {
   return Shebang{std::string(words[0]), words.size() > 1 ? std::string(words[1]) : std::string()};
 }
 
-std::string why_not(const std::string& program) {
+}  // namespace
+
+std::string why_no_agent_in(const std::string& program) {
   struct stat status {};
   if (::stat(program.c_str(), &status) != 0) return "it cannot be read";
   if ((status.st_mode & S_ISUID) != 0 && status.st_uid != ::geteuid())
@@ -68,8 +70,6 @@ std::string why_not(const std::string& program) {
   return {};
 }
 
-}  // namespace
-
 Target find_target(const std::string& command, const std::string& search_path) {
   Target target;
   target.path = look_up(command, search_path);
@@ -81,7 +81,7 @@ Target find_target(const std::string& command, const std::string& search_path) {
                         script->argument[0] != '-';
     target.program = by_env ? look_up(script->argument, search_path) : script->interpreter;
   }
-  target.no_agent = target.program.empty() ? "it was not found" : why_not(target.program);
+  target.no_agent = target.program.empty() ? "it was not found" : why_no_agent_in(target.program);
   return target;
 }
 

@@ -13,9 +13,12 @@ struct Target {
   std::string no_agent;  ///< why the agent cannot be preloaded into it; empty where it can
 };
 
+/// Why a program does not take a preloaded library of this build: it is static, for another C
+/// library or processor, or runs with other rights than ours. Empty where it does.
+std::string why_no_agent_in(const std::string& program);
+
 /// Looks a command up in `search_path` as execvp does, follows `#!` lines, and reads whether the
-/// program takes a preloaded library of this build: not when it is static, for another C library
-/// or processor, or runs with other rights than ours.
+/// program takes the agent.
 Target find_target(const std::string& command, const std::string& search_path);
 
 }  // namespace ebb::run

@@ -23,7 +23,7 @@ constexpr double kLeastShareCopied = 0.1;
 /// One reading of what a process shares.
 struct Share {
   double seconds = 0;
-  double held = 0;  ///< anonymous
+  double held = 0;   ///< anonymous
   double saved = 0;  ///< of that, by sharing
   double pss = 0;
   double uss = 0;

@@ -10,8 +10,8 @@ namespace ebb::story {
 
 /// What one process of a family came to hold by itself.
 struct CopyingProcess {
-  std::size_t index = 0;       ///< in RecordedRun::processes
-  bool is_root = false;        ///< the others were forked from it
+  std::size_t index = 0;         ///< in RecordedRun::processes
+  bool is_root = false;          ///< the others were forked from it
   std::uint64_t uss_before = 0;  ///< what was its own when the family was first read with it
   std::uint64_t uss_after = 0;   ///< and the most since
 };
@@ -22,14 +22,14 @@ struct CopyingProcess {
 /// what it held before.
 struct Copying {
   std::vector<CopyingProcess> processes;
-  std::uint64_t copied = 0;      ///< at least: what was copied before the first reading is not known
-  std::uint64_t copied_late = 0; ///< of that, in the last third of the time from `since` to `last`
+  std::uint64_t copied = 0;  ///< at least: what was copied before the first reading is not known
+  std::uint64_t copied_late = 0;  ///< of that, in the last third of the time from `since` to `last`
   std::uint64_t still_shared = 0;  ///< at the end: so much more, if each gets a copy of its own
   std::uint64_t pss_before = 0;    ///< of the family, at `since`
   std::uint64_t pss_after = 0;     ///< and at `until`
   double since = 0, until = 0;     ///< seconds in which copies were made
   double last = 0;                 ///< when it was read last
-  std::size_t readings = 0;        ///< of the whole family that could be compared with the one before
+  std::size_t readings = 0;  ///< of the whole family that could be compared with the one before
 
   /// Worth a verdict: not the few pages that every forked program touches.
   bool matters() const;

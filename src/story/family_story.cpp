@@ -35,12 +35,11 @@ bool takes_part(const Copying& family, const CopyingProcess& process) {
 }
 
 std::vector<std::string> findings_of(const Copying& family) {
-  std::string copies =
-      format_text("%zu processes that share pages since a fork copied at least %s of them in %s, "
-                  "from %s after the start on",
-                  family.processes.size(), bytes_text(family.copied).c_str(),
-                  duration_text(family.until - family.since).c_str(),
-                  duration_text(family.since).c_str());
+  std::string copies = format_text(
+      "%zu processes that share pages since a fork copied at least %s of them in %s, "
+      "from %s after the start on",
+      family.processes.size(), bytes_text(family.copied).c_str(),
+      duration_text(family.until - family.since).c_str(), duration_text(family.since).c_str());
   copies += family.levels_off() ? "; it levels off: " + bytes_text(family.copied_late) +
                                       " in the last third of the time"
                                 : ", and it goes on";
@@ -53,10 +52,10 @@ std::vector<std::string> findings_of(const Copying& family) {
 
 void judge(const Copying& family, const CopyingProcess& process, ProcessStory& story) {
   keep::ProcessDiagnosis& found = story.diagnosis;
-  const std::string headline = "pages that it shared since the fork became its own: private memory "
-                               "grew from " +
-                               bytes_text(process.uss_before) + " to " +
-                               bytes_text(process.uss_after) + " (copy-on-write)";
+  const std::string headline =
+      "pages that it shared since the fork became its own: private memory "
+      "grew from " +
+      bytes_text(process.uss_before) + " to " + bytes_text(process.uss_after) + " (copy-on-write)";
   if (found.verdict != Verdict::healthy && found.verdict != Verdict::not_enough_data &&
       found.verdict != Verdict::file_cache) {
     found.also.push_back(Verdict::copy_on_write);
@@ -97,11 +96,10 @@ base::Json copying_json(const record::RecordedRun& run, const std::vector<Copyin
   const Copying& most = families.front();
   base::Json processes = base::Json::array();
   for (const CopyingProcess& one : most.processes) {
-    processes.push(
-        base::Json::object({{"pid", std::int64_t{run.processes[one.index].process.pid}},
-                            {"forked_the_others", one.is_root},
-                            {"private_before_bytes", one.uss_before},
-                            {"private_after_bytes", one.uss_after}}));
+    processes.push(base::Json::object({{"pid", std::int64_t{run.processes[one.index].process.pid}},
+                                       {"forked_the_others", one.is_root},
+                                       {"private_before_bytes", one.uss_before},
+                                       {"private_after_bytes", one.uss_after}}));
   }
   return base::Json::object({{"copied_bytes", most.copied},
                              {"still_shared_bytes", most.still_shared},
@@ -125,11 +123,10 @@ void tell_tree(RunStory& story) {
       return bytes_text(static_cast<std::uint64_t>(most));
     };
     last_pss = static_cast<std::uint64_t>(tree.pss.back().value);
-    const std::string pss =
-        tree.pss_readings > 1
-            ? format_text("pss at most %s in %zu readings", highest(tree.pss).c_str(),
-                          tree.pss_readings)
-            : "pss " + highest(tree.pss) + " when it was read, once";
+    const std::string pss = tree.pss_readings > 1
+                                ? format_text("pss at most %s in %zu readings",
+                                              highest(tree.pss).c_str(), tree.pss_readings)
+                                : "pss " + highest(tree.pss) + " when it was read, once";
     story.diagnosis.findings.push_back(
         format_text("%zu processes together: %s (rss %s, which counts shared pages in each of "
                     "them)",

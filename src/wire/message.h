@@ -18,7 +18,7 @@
 namespace ebb::wire {
 
 /// Both sides come from one build or refuse each other: records are fixed, nothing is negotiated.
-inline constexpr std::uint16_t kVersion = 1;
+inline constexpr std::uint16_t kVersion = 2;
 
 /// A short text in a fixed place; what does not fit is cut off.
 template <std::size_t Size>

@@ -47,6 +47,7 @@ ReadingRecord record_of(const Reading& reading) {
   record.rss = memory.rss.value_or(0);
   record.live = memory.live.value_or(0);
   record.retained = memory.retained.value_or(0);
+  record.language = reading.language;
   record.cost_seconds = reading.cost_seconds;
   return record;
 }
@@ -77,8 +78,10 @@ base::Result<Reading> fact_of(const ReadingRecord& record) {
   Reading reading;
   reading.memory.rss = rss_from(record.rss);
   reading.cost_seconds = record.cost_seconds;
-  if (!take(record.known, record.live, record.retained, reading.memory) || record.unused != 0)
-    return not_known();
+  if (!take(record.known, record.live, record.retained, reading.memory)) return not_known();
+  if (static_cast<std::uint32_t>(record.language) >= kLanguages)
+    return base::error(base::Code::bad_input, "record with an unknown language");
+  reading.language = record.language;
   return reading;
 }
 

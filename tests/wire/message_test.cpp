@@ -35,9 +35,11 @@ TEST(Message, TellsNothingFromZero) {
   Reading reading;
   reading.memory.live = 0;
   reading.memory.rss = 5;
+  reading.language = Language::python_without_hook;
   const auto back = decode(bytes_of(reading));
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(std::get<Reading>(*back).memory, reading.memory);
+  EXPECT_EQ(std::get<Reading>(*back).language, Language::python_without_hook);
 }
 
 TEST(Message, KeepsItsKind) {
@@ -84,13 +86,16 @@ TEST(Message, RefusesValuesThatCannotBe) {
     reading.cost_seconds = cost;
     EXPECT_FALSE(decode(bytes_of(reading))) << cost;
   }
+  reading.cost_seconds = 0;
+  reading.language = static_cast<Language>(kLanguages);
+  EXPECT_FALSE(decode(bytes_of(reading)));
   Clean clean;
   clean.trigger = static_cast<fact::Trigger>(kTriggers);
   EXPECT_FALSE(decode(bytes_of(clean)));
 }
 
 TEST(Message, RefusesFiguresThatAreNotKnown) {
-  for (const std::size_t at : {8U, 12U, 24U, 32U}) {  // known, unused, live, retained
+  for (const std::size_t at : {8U, 24U, 32U}) {  // known, live, retained
     std::vector<std::byte> bytes = bytes_of(Reading{});
     ASSERT_TRUE(decode(bytes));
     bytes[at] = std::byte{4};
