@@ -13,14 +13,15 @@ namespace ebb::fact {
 /// is nothing: no number stands for it.
 struct ProcessSample {
   std::optional<std::uint64_t> rss;
-  std::optional<std::uint64_t> anon;      ///< resident: heaps, stacks
-  std::optional<std::uint64_t> file;      ///< resident: mapped files
-  std::optional<std::uint64_t> shmem;     ///< resident: shared memory
-  std::optional<std::uint64_t> swap;      ///< anonymous memory that was swapped out
-  std::optional<std::uint64_t> pss;       ///< rss with shared pages divided by their sharers
-  std::optional<std::uint64_t> uss;       ///< what would be free if it ended now
-  std::optional<std::uint64_t> shared;    ///< anonymous memory that sharing it saves: anon less its pss
-  std::optional<std::uint64_t> live;      ///< allocated and not freed, as the allocator says
+  std::optional<std::uint64_t> anon;   ///< resident: heaps, stacks
+  std::optional<std::uint64_t> file;   ///< resident: mapped files
+  std::optional<std::uint64_t> shmem;  ///< resident: shared memory
+  std::optional<std::uint64_t> swap;   ///< anonymous memory that was swapped out
+  std::optional<std::uint64_t> pss;    ///< rss with shared pages divided by their sharers
+  std::optional<std::uint64_t> uss;    ///< what would be free if it ended now
+  std::optional<std::uint64_t>
+      shared;                         ///< anonymous memory that sharing it saves: anon less its pss
+  std::optional<std::uint64_t> live;  ///< allocated and not freed, as the allocator says
   std::optional<std::uint64_t> retained;  ///< resident, held by the allocator, not live
 
   bool operator==(const ProcessSample&) const = default;

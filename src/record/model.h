@@ -65,8 +65,8 @@ struct Sample {
   double seconds = 0;
   fact::ProcessSample memory;
   std::optional<std::uint64_t> peak_rss;  ///< the highest so far, as the kernel keeps it
-  std::uint64_t minor_faults = 0;  ///< since the process started
-  double cpu_seconds = 0;          ///< since the process started
+  std::uint64_t minor_faults = 0;         ///< since the process started
+  double cpu_seconds = 0;                 ///< since the process started
 };
 
 /// Where the job runs (its control group, or the machine) at one moment.

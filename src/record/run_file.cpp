@@ -197,12 +197,13 @@ bool RunFile::store_run() {
   const std::string ending = fact::name_of(run_.ending);
   const std::uint64_t processes = static_cast<std::uint64_t>(next_number_ - 1) + totals_.refused;
   database_.run(
-      "UPDATE runs SET peak_group = ?, ended = ?, exit_code = ?, signal = ?, ending = ?, seen = ?, last = ?, "
+      "UPDATE runs SET peak_group = ?, ended = ?, exit_code = ?, signal = ?, ending = ?, seen = ?, "
+      "last = ?, "
       "peak_rss = ?, peak_process_rss = ?, processes = ?, samples = ?, rounds = ?, lost = ? "
       "WHERE id = ? AND started = ? AND writer = ?",
       run_.peak_group, milliseconds(run_.ended), run_.exit_code, run_.signal, ending, now_ms(),
-      totals_.last_ms, totals_.peak_rss, totals_.peak_process_rss, processes, totals_.samples, totals_.rounds,
-      totals_.lost, run_.id, started, writer_);
+      totals_.last_ms, totals_.peak_rss, totals_.peak_process_rss, processes, totals_.samples,
+      totals_.rounds, totals_.lost, run_.id, started, writer_);
   if (database_.failed() || database_.changed() > 0) return !database_.failed();
   // The first time, and where the row or the whole file was removed by somebody.
   const bool taken = database_.number("SELECT count(*) FROM runs WHERE id = ?", run_.id) > 0;
@@ -235,8 +236,7 @@ void RunFile::store_processes() {
   const std::int64_t width =
       std::max<std::int64_t>(kFirstBucket * record::milliseconds(run_.interval), kFirstBucket);
   for (const auto& [key, entry] : entries_) {
-    if (entry.peak > entry.stored_peak)
-      store_peak(database_, run_.id, entry.number, entry.peak);
+    if (entry.peak > entry.stored_peak) store_peak(database_, run_.id, entry.number, entry.peak);
     if (entry.is_stored) continue;
     const Process& process = entry.process;
     database_.run(

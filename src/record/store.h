@@ -28,7 +28,7 @@ const char* name_of(State state);
 struct RunSummary {
   Run run;
   State state = State::ended;
-  double seconds = 0;                  ///< how long it was recorded
+  double seconds = 0;  ///< how long it was recorded
   /// Of all processes together, at least: the most that was seen at one moment, or that one of them
   /// had. Shared pages count in each.
   std::uint64_t peak_rss = 0;

@@ -22,7 +22,8 @@ struct Column {
   int since = 1;  ///< the version of the schema that brought it
 };
 
-/// One question to a table, for files of every version: what an older one has no column for is NULL.
+/// One question to a table, for files of every version: what an older one has no column for is
+/// NULL.
 struct Query {
   std::array<std::string, kSchemaVersion> of_version;
 

@@ -28,9 +28,9 @@ struct Summary {
   Ending ending;
   fact::RunEnd how = fact::RunEnd::unknown;
   double seconds = 0;
-  std::uint64_t peak_rss = 0;    ///< of all processes together, at least: sampled, or of one
+  std::uint64_t peak_rss = 0;  ///< of all processes together, at least: sampled, or of one
   std::optional<std::uint64_t> peak_group;  ///< of the control group, where it is the job's own
-  std::uint64_t steady_rss = 0;  ///< the same, the median of the second half
+  std::uint64_t steady_rss = 0;             ///< the same, the median of the second half
   std::uint64_t cleanups = 0;
   std::uint64_t returned = 0;
   double cleanup_seconds = 0;

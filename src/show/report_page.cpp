@@ -94,8 +94,7 @@ page::Plot time_plot(std::string title, page::Unit unit, const char* y_label) {
 
 page::Plot plot_of(const record::RecordedRun& run, const story::ProcessStory& process) {
   const record::ProcessHistory& history = run.processes[process.index];
-  page::Plot plot =
-      time_plot("Process " + story::name_of(process), page::Unit::bytes, "memory");
+  page::Plot plot = time_plot("Process " + story::name_of(process), page::Unit::bytes, "memory");
   plot.note = process.diagnosis.headline;
   plot.lines.push_back(
       line_of("rss", history, [](const Reading& r) { return std::optional(r.rss); }));
@@ -173,10 +172,10 @@ page::Table process_table(const story::RunStory& story) {
     const story::ProcessStory& one = *row.process;
     if (story.culprit && &one == &story.processes[*story.culprit])
       table.highlight = table.rows.size();
-    table.rows.push_back({Json(std::to_string(one.process.pid)), Json(row.name),
-                          Json(one.peak_rss), Json(one.steady_rss), Json(one.live),
-                          Json(one.retained), Json(one.cleanups.count), Json(one.cleanups.returned),
-                          Json(one.rounds), Json(fact::name_of(one.diagnosis.verdict))});
+    table.rows.push_back({Json(std::to_string(one.process.pid)), Json(row.name), Json(one.peak_rss),
+                          Json(one.steady_rss), Json(one.live), Json(one.retained),
+                          Json(one.cleanups.count), Json(one.cleanups.returned), Json(one.rounds),
+                          Json(fact::name_of(one.diagnosis.verdict))});
   }
   return table;
 }

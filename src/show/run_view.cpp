@@ -33,7 +33,8 @@ const char* what_happens_at_critical(const run::Options& options) {
 std::string summary_line(const run::Summary& summary, std::int64_t run_id) {
   std::string line =
       run_id > 0 ? base::format_text("run %lld: ", static_cast<long long>(run_id)) : std::string();
-  line += base::duration_text(summary.seconds) + ", peak " + peak_text(summary) + ", " + cleanups_text(summary);
+  line += base::duration_text(summary.seconds) + ", peak " + peak_text(summary) + ", " +
+          cleanups_text(summary);
   if (summary.how == fact::RunEnd::out_of_memory)
     line += "; the kernel killed it because memory ran out";
   if (summary.how == fact::RunEnd::stopped) line += "; stopped, since memory stayed critical";

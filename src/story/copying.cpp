@@ -69,8 +69,8 @@ class CopyingJudge {
   }
 
   static std::size_t count_of(const Moment& moment) {
-    return moment.shares.size() -
-           static_cast<std::size_t>(std::count(moment.shares.begin(), moment.shares.end(), nullptr));
+    return moment.shares.size() - static_cast<std::size_t>(std::count(
+                                      moment.shares.begin(), moment.shares.end(), nullptr));
   }
 
   static Sums sums_of(const Moment& moment) {

@@ -35,23 +35,23 @@ bool takes_part(const Copying& family, const CopyingProcess& process) {
 }
 
 std::vector<std::string> findings_of(const Copying& family) {
-  std::string copies =
-      format_text("%zu processes that share pages since a fork copied at least %s of them in %s, "
-                  "from %s after the start on",
-                  family.processes.size(), bytes_text(family.copied).c_str(),
-                  duration_text(family.until - family.since).c_str(),
-                  duration_text(family.since).c_str());
+  std::string copies = format_text(
+      "%zu processes that share pages since a fork copied at least %s of them in %s, "
+      "from %s after the start on",
+      family.processes.size(), bytes_text(family.copied).c_str(),
+      duration_text(family.until - family.since).c_str(), duration_text(family.since).c_str());
   if (family.levels_off()) {
-    copies += "; it levels off: " + bytes_text(family.copied_late) + " in the last third of the time";
+    copies +=
+        "; it levels off: " + bytes_text(family.copied_late) + " in the last third of the time";
   } else if (family.goes_on()) {
     copies += ", and it goes on";
   }
-  std::vector<std::string> findings{
-      std::move(copies),
-      "together they went from " + bytes_text(family.held_before) + " to " +
-          bytes_text(family.held_after) + " of anonymous memory, each page counted once",
-      "sharing still saves " + bytes_text(family.still_shared) +
-          ": further copies take at most that much"};
+  std::vector<std::string> findings{std::move(copies),
+                                    "together they went from " + bytes_text(family.held_before) +
+                                        " to " + bytes_text(family.held_after) +
+                                        " of anonymous memory, each page counted once",
+                                    "sharing still saves " + bytes_text(family.still_shared) +
+                                        ": further copies take at most that much"};
   if (family.times > 1) {
     findings.push_back(
         format_text("workers were forked again: %zu sets of them copied that way", family.times));
@@ -61,10 +61,10 @@ std::vector<std::string> findings_of(const Copying& family) {
 
 void judge(const Copying& family, const CopyingProcess& process, ProcessStory& story) {
   keep::ProcessDiagnosis& found = story.diagnosis;
-  const std::string headline = "pages that it shared since the fork became its own: private memory "
-                               "grew from " +
-                               bytes_text(process.uss_before) + " to " +
-                               bytes_text(process.uss_after) + " (copy-on-write)";
+  const std::string headline =
+      "pages that it shared since the fork became its own: private memory "
+      "grew from " +
+      bytes_text(process.uss_before) + " to " + bytes_text(process.uss_after) + " (copy-on-write)";
   if (found.verdict != Verdict::healthy && found.verdict != Verdict::not_enough_data &&
       found.verdict != Verdict::file_cache) {
     found.also.push_back(Verdict::copy_on_write);
@@ -105,11 +105,10 @@ base::Json copying_json(const record::RecordedRun& run, const std::vector<Copyin
   const Copying& most = families.front();
   base::Json processes = base::Json::array();
   for (const CopyingProcess& one : most.processes) {
-    processes.push(
-        base::Json::object({{"pid", std::int64_t{run.processes[one.index].process.pid}},
-                            {"forked_the_others", one.is_root},
-                            {"private_before_bytes", one.uss_before},
-                            {"private_after_bytes", one.uss_after}}));
+    processes.push(base::Json::object({{"pid", std::int64_t{run.processes[one.index].process.pid}},
+                                       {"forked_the_others", one.is_root},
+                                       {"private_before_bytes", one.uss_before},
+                                       {"private_after_bytes", one.uss_after}}));
   }
   base::Json levels_off;
   if (most.readings_late > 0) levels_off = most.levels_off();
@@ -136,11 +135,10 @@ void tell_tree(RunStory& story) {
       return bytes_text(static_cast<std::uint64_t>(most));
     };
     last_pss = static_cast<std::uint64_t>(tree.pss.back().value);
-    const std::string pss =
-        tree.pss_readings > 1
-            ? format_text("pss at most %s in %zu readings", highest(tree.pss).c_str(),
-                          tree.pss_readings)
-            : "pss " + highest(tree.pss) + " when it was read, once";
+    const std::string pss = tree.pss_readings > 1
+                                ? format_text("pss at most %s in %zu readings",
+                                              highest(tree.pss).c_str(), tree.pss_readings)
+                                : "pss " + highest(tree.pss) + " when it was read, once";
     story.diagnosis.findings.push_back(
         format_text("%zu processes together: %s (rss %s, which counts shared pages in each of "
                     "them)",

@@ -157,7 +157,8 @@ class Namesakes {
   int noise_of_key(const std::string& key) const {
     int noise = 0;
     for (const Command* command : commands_)
-      if (const Argument* part = find(*command, key)) noise = std::max(noise, noise_of(part->value));
+      if (const Argument* part = find(*command, key))
+        noise = std::max(noise, noise_of(part->value));
     return noise;
   }
 
@@ -281,13 +282,12 @@ std::vector<LabelRow> rows_of(const std::vector<std::size_t>& order,
     const Waiting next = waiting.back();
     waiting.pop_back();
     const Label& label = labels[next.index];
-    rows.push_back({next.index, next.depth == 0 ? label.name
-                                                : std::string(2 * next.depth, ' ') +
-                                                      worker_text(label)});
+    rows.push_back({next.index, next.depth == 0
+                                    ? label.name
+                                    : std::string(2 * next.depth, ' ') + worker_text(label)});
     std::vector<std::size_t>& own = below[next.index];
-    std::sort(own.begin(), own.end(), [&](std::size_t a, std::size_t b) {
-      return labels[a].worker > labels[b].worker;
-    });
+    std::sort(own.begin(), own.end(),
+              [&](std::size_t a, std::size_t b) { return labels[a].worker > labels[b].worker; });
     for (const std::size_t worker : own)
       waiting.push_back({worker, next.depth + 1});
   }

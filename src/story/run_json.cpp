@@ -68,8 +68,7 @@ Json to_json(const record::RunSummary& summary) {
 Json verdict_json(const record::RecordedRun& run, const RunStory& story) {
   Json json;
   json.set("run", to_json(run.summary));
-  json.set("process",
-           story.culprit ? process_json(story.processes[*story.culprit]) : Json());
+  json.set("process", story.culprit ? process_json(story.processes[*story.culprit]) : Json());
   const Json verdict = fact::to_json(story.diagnosis);
   for (const Json::Member& member : *verdict.as_object())
     json.set(member.first, member.second);

@@ -12,7 +12,7 @@ namespace {
 using support::Subprocess;
 
 struct Case {
-  const char* kind;  ///< of programs/forked.py
+  const char* kind;     ///< of programs/forked.py
   const char* verdict;  ///< null: whatever its start-up looks like, but no copies
 };
 
@@ -28,10 +28,9 @@ class CopyOnWrite : public EbbRun {
   std::string db_of(const Case& one) const { return folder_ / (std::string(one.kind) + ".db"); }
 
   std::unique_ptr<Subprocess> start(const Case& one, int seconds) const {
-    return std::make_unique<Subprocess>(
-        std::vector<std::string>{EBB_PROGRAM, "run", "--quiet", "--db", db_of(one), "--",
-                                 "/usr/bin/python3", EBB_FORKED_PY, one.kind,
-                                 std::to_string(seconds)});
+    return std::make_unique<Subprocess>(std::vector<std::string>{
+        EBB_PROGRAM, "run", "--quiet", "--db", db_of(one), "--", "/usr/bin/python3", EBB_FORKED_PY,
+        one.kind, std::to_string(seconds)});
   }
 
   base::Json report_of(const Case& one) const {

@@ -95,8 +95,8 @@ TEST_F(EbbRunInAGroup, APeakOfAGroupWithOthersIsNotTheJobs) {
   if (!group_.usable()) GTEST_SKIP() << "no control group can be made here";
   support::Subprocess other(group_.inside({"sh", "-c", "echo inside; exec sleep 1000"}));
   ASSERT_EQ(other.read_line(), "inside");
-  const Finished done =
-      support::run(group_.inside(command({}, {"/usr/bin/python3", "-c", "x = bytearray(1 << 20)"})));
+  const Finished done = support::run(
+      group_.inside(command({}, {"/usr/bin/python3", "-c", "x = bytearray(1 << 20)"})));
   kill(other.pid(), SIGKILL);
   other.wait();
   EXPECT_EQ(done.status, 0) << done.error;

@@ -83,8 +83,7 @@ double mib(std::uint64_t bytes) {
 }
 
 TEST(Copying, IsMeasuredAndSaidHowFarItCanGo) {
-  const record::RecordedRun run =
-      Household(2, [](int) { return ramp(20, 60, 300); }).recorded();
+  const record::RecordedRun run = Household(2, [](int) { return ramp(20, 60, 300); }).recorded();
   const std::vector<Copying> found = copying_in(run);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_NEAR(mib(found[0].copied), 600, 10) << "each of two workers copied 300 MiB";
@@ -120,8 +119,9 @@ TEST(Copying, GoesOnUntilTheEnd) {
 }
 
 TEST(Copying, IsNotWhatAWorkerAllocates) {
-  const record::RecordedRun run =
-      Household(2, [](int) { return level(0); }, growing(0, 1)).recorded();
+  const record::RecordedRun run = Household(
+                                      2, [](int) { return level(0); }, growing(0, 1))
+                                      .recorded();
   EXPECT_TRUE(copying_in(run).empty());
   const RunStory story = story_of(run);
   EXPECT_EQ(story.diagnosis.verdict, Verdict::leak) << story.diagnosis.headline;
@@ -129,15 +129,15 @@ TEST(Copying, IsNotWhatAWorkerAllocates) {
 }
 
 TEST(Copying, ALeakBesideItIsTheWorseOfTheTwo) {
-  const RunStory story = story_of(
-      Household(2, [](int) { return ramp(20, 60, 300); }, growing(0, 0.5)).recorded());
+  const RunStory story = story_of(Household(
+                                      2, [](int) { return ramp(20, 60, 300); }, growing(0, 0.5))
+                                      .recorded());
   EXPECT_EQ(story.diagnosis.verdict, Verdict::leak) << story.diagnosis.headline;
   EXPECT_EQ(story.diagnosis.also, std::vector<Verdict>{Verdict::copy_on_write});
 }
 
 TEST(Copying, OfFewPagesIsHealthy) {
-  const RunStory story =
-      story_of(Household(2, [](int) { return ramp(20, 60, 12); }).recorded());
+  const RunStory story = story_of(Household(2, [](int) { return ramp(20, 60, 12); }).recorded());
   EXPECT_EQ(story.diagnosis.verdict, Verdict::healthy) << story.diagnosis.headline;
 }
 

@@ -34,31 +34,35 @@ std::vector<std::string> names(const std::vector<Given>& all) {
 using Names = std::vector<std::string>;
 
 std::string simulator_worker(const char* site, const char* token, const char* port) {
-  return std::string("/opt/venv/bin/python3.11 -m nvflare.private.fed.app.simulator.simulator_worker"
-                     " -o /tmp/workspace --logging_config /tmp/workspace/log_config.json --client ") +
+  return std::string(
+             "/opt/venv/bin/python3.11 -m nvflare.private.fed.app.simulator.simulator_worker"
+             " -o /tmp/workspace --logging_config /tmp/workspace/log_config.json --client ") +
          site + " --token " + token + " --port " + port +
          " --gpu None --parent_pid 4711 --simulator_engine_conf /tmp/x.json";
 }
 
 TEST(Labels, TellTheProcessesOfAnNvflareJobApart) {
   EXPECT_EQ(
-      names({{1, 0, "/opt/venv/bin/python3.11 /opt/venv/bin/nvflare simulator -w /tmp/workspace job"},
-             {2, 1, simulator_worker("site-1", "6e0d2f34-6b0e-4f5c-9a55-0d5d9f1f6a01", "40001")},
-             {3, 1, simulator_worker("site-2", "0d9a2b11-1c8e-4b7a-8e9f-aa5a9f1f6a02", "40002")},
-             {4, 1,
-              "/opt/venv/bin/python3.11 -u -m nvflare.private.fed.app.server.server_train -m "
-              "/tmp/server -s fed_server.json --set secure_train=false org=nvidia"}}),
-      (Names{"nvflare simulator -w /tmp/workspace job", "simulator_worker site-1",
-             "simulator_worker site-2",
-             "server_train -m /tmp/server -s fed_server.json --set secure_train=false org=nvidia"}));
+      names(
+          {{1, 0, "/opt/venv/bin/python3.11 /opt/venv/bin/nvflare simulator -w /tmp/workspace job"},
+           {2, 1, simulator_worker("site-1", "6e0d2f34-6b0e-4f5c-9a55-0d5d9f1f6a01", "40001")},
+           {3, 1, simulator_worker("site-2", "0d9a2b11-1c8e-4b7a-8e9f-aa5a9f1f6a02", "40002")},
+           {4, 1,
+            "/opt/venv/bin/python3.11 -u -m nvflare.private.fed.app.server.server_train -m "
+            "/tmp/server -s fed_server.json --set secure_train=false org=nvidia"}}),
+      (Names{
+          "nvflare simulator -w /tmp/workspace job", "simulator_worker site-1",
+          "simulator_worker site-2",
+          "server_train -m /tmp/server -s fed_server.json --set secure_train=false org=nvidia"}));
 }
 
 TEST(Labels, ForkedChildrenAreWorkersOfTheirParent) {
   const std::string train = "/usr/bin/python3 -B -X dev train.py --epochs 3";
-  const std::vector<Given> all = {{10, 1, train}, {11, 10, train}, {12, 10, train}, {13, 11, train}};
-  EXPECT_EQ(names(all), (Names{"train.py --epochs 3", "train.py --epochs 3, worker 1",
-                               "train.py --epochs 3, worker 2",
-                               "train.py --epochs 3, worker 1, worker 1"}));
+  const std::vector<Given> all = {
+      {10, 1, train}, {11, 10, train}, {12, 10, train}, {13, 11, train}};
+  EXPECT_EQ(names(all),
+            (Names{"train.py --epochs 3", "train.py --epochs 3, worker 1",
+                   "train.py --epochs 3, worker 2", "train.py --epochs 3, worker 1, worker 1"}));
   const std::vector<LabelRow> rows = rows_of({2, 0, 1, 3}, labels_of(processes_of(all)));
   ASSERT_EQ(rows.size(), 4U);
   EXPECT_EQ(rows[0].text, "train.py --epochs 3");
@@ -97,8 +101,14 @@ TEST(Labels, NameTheHelpersOfMultiprocessingAndNumberWhatNothingTellsApart) {
 }
 
 TEST(Labels, TakeAnyCommandLine) {
-  EXPECT_EQ(names({{1, 0, ""}, {2, 1, "   "}, {3, 1, "/"}, {4, 1, "python3"}, {5, 1, "python3 -m"},
-                   {6, 1, "-"}, {7, 7, "python3 -c"}, {8, 1, "sh -c 'a b'"}})
+  EXPECT_EQ(names({{1, 0, ""},
+                   {2, 1, "   "},
+                   {3, 1, "/"},
+                   {4, 1, "python3"},
+                   {5, 1, "python3 -m"},
+                   {6, 1, "-"},
+                   {7, 7, "python3 -c"},
+                   {8, 1, "sh -c 'a b'"}})
                 .size(),
             8U);
   EXPECT_EQ(names({{1, 0, "kworker"}, {2, 1, "kworker"}}), (Names{"kworker", "kworker, worker 1"}));

@@ -210,7 +210,8 @@ TEST(RunStory, ForkedWorkersAreSummedByWhatIsTheirs) {
   const RunStory story = story_of(job.recorded());
   EXPECT_EQ(story.diagnosis.verdict, Verdict::healthy) << story.diagnosis.headline;
   EXPECT_NEAR(number(story, "tree_pss_bytes"), 5 * 140 * 1048576.0, 1);
-  EXPECT_TRUE(tells(story, "5 processes together: pss at most 700.0 MiB in 80 readings (rss 2.9 GiB"));
+  EXPECT_TRUE(
+      tells(story, "5 processes together: pss at most 700.0 MiB in 80 readings (rss 2.9 GiB"));
 }
 
 TEST(RunStory, PagesThatStopBeingSharedAreTold) {
