@@ -2,213 +2,226 @@
 #include "story/copying.h"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <optional>
+#include <utility>
 
 #include "base/bytes.h"
+#include "story/family.h"
 
 namespace ebb::story {
 namespace {
 
-using record::ProcessHistory;
-
-// A process that shares less has run another program since its fork.
-constexpr std::uint64_t kLeastShared = 4 * base::kMiB;
 // Between two readings, less is unrest.
 constexpr double kLeastStep = 256 * 1024;
 constexpr std::uint64_t kLeastCopied = 32 * base::kMiB;
 constexpr double kLeastShareCopied = 0.1;
 
-/// One reading of what a process shares.
-struct Share {
+/// A family at one moment: the readings of its members, null for those that are not there.
+struct Moment {
   double seconds = 0;
-  double held = 0;   ///< anonymous
-  double saved = 0;  ///< of that, by sharing
-  double pss = 0;
-  double uss = 0;
+  std::vector<const Share*> shares;
 };
 
-struct Relative {
-  std::size_t index = 0;
-  double began = 0, ended = INFINITY;
-  std::vector<Share> shares;
-
-  /// The last reading until then.
-  const Share* at(double seconds) const {
-    const auto after =
-        std::upper_bound(shares.begin(), shares.end(), seconds,
-                         [](double moment, const Share& one) { return moment < one.seconds; });
-    return after == shares.begin() ? nullptr : &*(after - 1);
-  }
-};
-
-std::vector<Share> shares_of(const ProcessHistory& history) {
-  std::vector<Share> shares;
-  for (const record::Reading& reading : history.readings) {
-    if (!reading.shared || !reading.anon || !reading.pss || !reading.uss) continue;
-    const auto mean = [](const std::optional<record::Extent>& part) {
-      return static_cast<double>(part->mean);
-    };
-    shares.push_back({reading.middle(), mean(reading.anon), mean(reading.shared), mean(reading.pss),
-                      mean(reading.uss)});
-  }
-  return shares;
-}
-
-/// Which processes share with which: parents with their children, children of one parent.
-std::vector<std::vector<std::size_t>> families_of(const record::RecordedRun& run) {
-  std::map<std::int32_t, std::vector<std::size_t>> by_parent;
-  std::map<std::int32_t, std::size_t> by_pid;
-  for (std::size_t i = 0; i < run.processes.size(); ++i) {
-    const auto& readings = run.processes[i].readings;
-    if (std::none_of(readings.begin(), readings.end(), [](const record::Reading& reading) {
-          return reading.shared && reading.shared->high >= kLeastShared;
-        }))
-      continue;
-    by_parent[run.processes[i].process.parent].push_back(i);
-    by_pid[run.processes[i].process.pid] = i;  // the newest of a number that was used again
-  }
-  std::map<std::size_t, std::size_t> leader;
-  for (const auto& [pid, index] : by_pid)
-    leader[index] = index;
-  const auto leader_of = [&](std::size_t index) {
-    while (leader[index] != index)
-      index = leader[index];
-    return index;
-  };
-  for (const auto& [parent, children] : by_parent) {
-    const auto found = by_pid.find(parent);
-    const std::size_t head = found != by_pid.end() ? found->second : children.front();
-    for (const std::size_t child : children) {
-      leader.try_emplace(child, child);
-      leader[leader_of(child)] = leader_of(head);
-    }
-  }
-  std::map<std::size_t, std::vector<std::size_t>> families;
-  for (const auto& [index, unused] : leader)
-    families[leader_of(index)].push_back(index);
-  std::vector<std::vector<std::size_t>> result;
-  for (auto& [index, members] : families)
-    if (members.size() > 1) result.push_back(std::move(members));
-  return result;
-}
-
+/// What two sums over a family are.
 struct Sums {
-  double held = 0, saved = 0, pss = 0;
+  double saved = 0;
+  double pss = 0;
 };
 
-class Family {
+/// From one set of workers to the next.
+struct Stretch {
+  double since = 0, until = 0;
+  double held_before = 0, held_after = 0;
+  double copied = 0;  ///< and not gone with whoever ended
+  double most = 0;
+  std::vector<std::pair<double, double>> steps;
+  std::vector<Moment> moments;
+};
+
+class CopyingJudge {
  public:
-  Family(const record::RecordedRun& run, const std::vector<std::size_t>& members) {
-    std::vector<double> moments;
-    for (const std::size_t index : members) {
-      const ProcessHistory& history = run.processes[index];
-      Relative one{index, history.process.seconds, history.process.ended.value_or(INFINITY),
-                   shares_of(history)};
-      for (const Share& share : one.shares)
-        moments.push_back(share.seconds);
-      relatives_.push_back(std::move(one));
-    }
-    std::sort(moments.begin(), moments.end());
-    moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
-    moments_ = std::move(moments);
-    find_root(run);
-  }
+  explicit CopyingJudge(const Family& family) : family_(family) {}
 
   Copying judge() {
-    std::vector<std::pair<double, double>> steps;
-    for (std::size_t i = 1; i < moments_.size(); ++i) {
-      const auto change = change_between(moments_[i - 1], moments_[i]);
-      if (!change) continue;
-      ++found_.readings;
-      const double copied = std::min(-change->saved, change->held - change->saved);
-      if (copied >= kLeastStep) take_step(moments_[i - 1], moments_[i], copied, steps);
+    for (const double seconds : moments_of(family_)) {
+      const auto now = moment_at(seconds);
+      if (!now) continue;
+      if (count_of(*now) < 2) {
+        close();
+      } else {
+        take(*now);
+      }
+      before_ = *now;
     }
-    if (found_.readings == 0) return found_;
-    found_.last = moments_.back();
-    const double late = found_.since + (found_.last - found_.since) * 2 / 3;
-    for (const auto& [seconds, copied] : steps)
-      if (seconds > late) found_.copied_late += static_cast<std::uint64_t>(copied);
-    found_.still_shared = static_cast<std::uint64_t>(sums_at(found_.last).saved);
-    for (const Relative& one : relatives_)
-      add_process(one);
+    close();
     return found_;
   }
 
  private:
-  void find_root(const record::RecordedRun& run) {
-    for (const Relative& one : relatives_) {
-      const std::int32_t parent = run.processes[one.index].process.parent;
-      const bool has_parent =
-          std::any_of(relatives_.begin(), relatives_.end(), [&](const Relative& other) {
-            return run.processes[other.index].process.pid == parent && other.index != one.index;
-          });
-      const bool has_children =
-          std::any_of(relatives_.begin(), relatives_.end(), [&](const Relative& other) {
-            return run.processes[other.index].process.parent ==
-                   run.processes[one.index].process.pid;
-          });
-      if (!has_parent && has_children && !root_) root_ = one.index;
-    }
+  static std::vector<double> moments_of(const Family& family) {
+    std::vector<double> moments;
+    for (const Relative& one : family)
+      for (const Share& share : one.shares)
+        moments.push_back(share.seconds);
+    std::sort(moments.begin(), moments.end());
+    moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
+    return moments;
   }
 
-  void take_step(double from, double to, double copied,
-                 std::vector<std::pair<double, double>>& steps) {
-    if (found_.copied == 0) {
-      found_.since = from;
-      found_.pss_before = static_cast<std::uint64_t>(sums_at(from).pss);
-    }
-    found_.until = to;
-    found_.pss_after = static_cast<std::uint64_t>(sums_at(to).pss);
-    found_.copied += static_cast<std::uint64_t>(copied);
-    steps.emplace_back(to, copied);
+  static std::size_t count_of(const Moment& moment) {
+    return moment.shares.size() - static_cast<std::size_t>(std::count(
+                                      moment.shares.begin(), moment.shares.end(), nullptr));
   }
 
-  void add_process(const Relative& one) {
-    CopyingProcess process;
-    process.index = one.index;
-    process.is_root = root_ == one.index;
-    std::optional<double> first;
-    for (const Share& share : one.shares) {
-      // Before its first fork it shared with nobody.
-      if (share.seconds < found_.since) continue;
-      if (!first) first = share.uss;
-      process.uss_after = std::max(process.uss_after, static_cast<std::uint64_t>(share.uss));
-    }
-    process.uss_before = static_cast<std::uint64_t>(first.value_or(0));
-    if (first) found_.processes.push_back(process);
-  }
-
-  Sums sums_at(double seconds) const {
+  static Sums sums_of(const Moment& moment) {
     Sums sums;
-    for (const Relative& one : relatives_) {
-      const Share* share = one.at(seconds);
-      if (share == nullptr || seconds >= one.ended) continue;
-      sums.held += share->held;
+    for (const Share* share : moment.shares) {
+      if (share == nullptr) continue;
       sums.saved += share->saved;
-      sums.pss += share->pss;
+      sums.pss += share->pss();
     }
     return sums;
   }
 
-  /// Nothing where a process came or ended in between.
-  std::optional<Sums> change_between(double from, double to) const {
-    std::size_t there = 0;
-    for (const Relative& one : relatives_) {
-      if (one.ended <= from || one.began > to) continue;
-      if (one.at(from) == nullptr || one.ended <= to) return std::nullopt;
-      ++there;
+  /// Nothing where somebody who is there was not read yet, or nobody knows of it: with n processes
+  /// sharing saves each of them at most (n - 1) / n.
+  std::optional<Moment> moment_at(double seconds) const {
+    Moment moment{seconds, {}};
+    for (const Relative& one : family_) {
+      const Share* share = one.is_there(seconds) ? one.at(seconds) : nullptr;
+      if (one.is_there(seconds) && share == nullptr) return std::nullopt;
+      moment.shares.push_back(share);
     }
-    if (there < 2) return std::nullopt;
-    const Sums before = sums_at(from);
-    const Sums after = sums_at(to);
-    return Sums{after.held - before.held, after.saved - before.saved, after.pss - before.pss};
+    const auto count = static_cast<double>(std::max<std::size_t>(count_of(moment), 1));
+    for (const Share* share : moment.shares) {
+      if (share != nullptr && share->saved > share->held * (count - 1) / count + base::kMiB)
+        return std::nullopt;
+    }
+    return moment;
   }
 
-  std::vector<Relative> relatives_;
-  std::vector<double> moments_;
-  std::optional<std::size_t> root_;
+  /// What the sums would be now if nobody had written to a shared page since `before_`. Nothing
+  /// where that cannot be said.
+  std::optional<Sums> expected_at(const Moment& now) const {
+    Sums sums;
+    for (std::size_t i = 0; i < family_.size(); ++i) {
+      const Share* was = before_ ? before_->shares[i] : nullptr;
+      const Share* is = now.shares[i];
+      if (was != nullptr) {
+        sums.saved += was->saved;
+        sums.pss += was->pss();
+        if (is == nullptr) {
+          sums.saved -= was->held - was->own();
+          sums.pss -= was->own();
+        } else if (is->held < was->held / 2) {
+          return std::nullopt;  // it has become another program
+        }
+      } else if (is != nullptr && family_[i].parent) {
+        sums.saved += family_[i].inherited;
+      } else if (is != nullptr) {
+        if (before_ || family_[i].inherited == 0) return std::nullopt;
+        sums.pss += family_[i].inherited;
+      }
+    }
+    return sums;
+  }
+
+  void take(const Moment& now) {
+    double gone = 0;
+    double began = now.seconds;
+    for (std::size_t i = 0; i < family_.size(); ++i) {
+      const Share* was = before_ ? before_->shares[i] : nullptr;
+      if (was != nullptr && now.shares[i] == nullptr) gone += was->own();
+      if (was == nullptr && now.shares[i] != nullptr && family_[i].parent)
+        began = std::min(began, family_[i].began);
+    }
+    if (gone > 0) {
+      const double left = stretch_ ? std::max(stretch_->copied - gone, 0.0) : 0;
+      if (left < kLeastStep) {
+        close();
+      } else {
+        stretch_->copied = left;
+      }
+    }
+    const auto expected = expected_at(now);
+    if (!stretch_) {
+      stretch_.emplace();
+      const double before = before_ ? before_->seconds : began;
+      stretch_->since = began < now.seconds ? std::max(began, before) : before;
+      stretch_->held_before = expected ? expected->pss : sums_of(now).pss;
+    }
+    stretch_->moments.push_back(now);
+    if (!expected) return;
+    const Sums sums = sums_of(now);
+    const double copied = std::min(expected->saved - sums.saved, sums.pss - expected->pss);
+    if (copied < kLeastStep) return;
+    if (stretch_->steps.empty() && stretch_->moments.size() > 1) {
+      stretch_->since = before_->seconds;
+      stretch_->held_before = expected->pss;
+    }
+    stretch_->copied += copied;
+    stretch_->steps.emplace_back(now.seconds, copied);
+    if (stretch_->copied <= stretch_->most) return;
+    stretch_->most = stretch_->copied;
+    stretch_->until = now.seconds;
+    stretch_->held_after = sums.pss;
+  }
+
+  /// The workers of this stretch are gone, or the record ends.
+  void close() {
+    const std::optional<Stretch> over = std::exchange(stretch_, std::nullopt);
+    if (!over || over->steps.empty()) return;
+    Copying one = copying_of(*over);
+    const std::size_t times = found_.times + (one.matters() ? 1 : 0);
+    if (one.copied > found_.copied) found_ = std::move(one);
+    found_.times = times;
+  }
+
+  Copying copying_of(const Stretch& over) const {
+    Copying one;
+    one.copied = static_cast<std::uint64_t>(over.most);
+    one.since = over.since;
+    one.until = over.until;
+    one.held_before = static_cast<std::uint64_t>(over.held_before);
+    one.held_after = static_cast<std::uint64_t>(over.held_after);
+    one.readings = over.moments.size();
+    const double last = over.moments.back().seconds;
+    const double late = over.since + (last - over.since) * 2 / 3;
+    // One reading says how much was copied by then, and nothing of its end.
+    for (std::size_t i = 1; i < over.moments.size(); ++i)
+      if (over.moments[i].seconds > late) ++one.readings_late;
+    for (const auto& [seconds, copied] : over.steps)
+      if (seconds > late) one.copied_late += static_cast<std::uint64_t>(copied);
+    one.still_shared = static_cast<std::uint64_t>(sums_of(over.moments.back()).saved);
+    for (std::size_t i = 0; i < family_.size(); ++i)
+      add_process(one, over, i);
+    return one;
+  }
+
+  void add_process(Copying& one, const Stretch& over, std::size_t member) const {
+    std::optional<double> first;
+    double most = 0;
+    for (const Moment& moment : over.moments) {
+      const Share* share = moment.shares[member];
+      if (share == nullptr) continue;
+      if (!first) first = share->uss;
+      most = std::max(most, share->uss);
+    }
+    if (!first) return;
+    const Relative& relative = family_[member];
+    const bool is_new = relative.parent && relative.began >= over.since - 1;
+    const bool is_root =
+        !relative.parent && std::any_of(family_.begin(), family_.end(), [&](const Relative& other) {
+          return other.parent && *other.parent == member;
+        });
+    one.processes.push_back({relative.index, is_root,
+                             static_cast<std::uint64_t>(is_new ? 0 : *first),
+                             static_cast<std::uint64_t>(most)});
+  }
+
+  const Family& family_;
+  std::optional<Moment> before_;
+  std::optional<Stretch> stretch_;
   Copying found_;
 };
 
@@ -216,13 +229,13 @@ class Family {
 
 bool Copying::matters() const {
   return copied >= kLeastCopied &&
-         static_cast<double>(copied) >= kLeastShareCopied * static_cast<double>(pss_before);
+         static_cast<double>(copied) >= kLeastShareCopied * static_cast<double>(held_before);
 }
 
 std::vector<Copying> copying_in(const record::RecordedRun& run) {
   std::vector<Copying> found;
-  for (const std::vector<std::size_t>& members : families_of(run)) {
-    Copying one = Family(run, members).judge();
+  for (const Family& family : families_of(run)) {
+    Copying one = CopyingJudge(family).judge();
     if (one.copied > 0) found.push_back(std::move(one));
   }
   std::stable_sort(found.begin(), found.end(),

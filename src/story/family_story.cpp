@@ -40,14 +40,23 @@ std::vector<std::string> findings_of(const Copying& family) {
       "from %s after the start on",
       family.processes.size(), bytes_text(family.copied).c_str(),
       duration_text(family.until - family.since).c_str(), duration_text(family.since).c_str());
-  copies += family.levels_off() ? "; it levels off: " + bytes_text(family.copied_late) +
-                                      " in the last third of the time"
-                                : ", and it goes on";
-  return {std::move(copies),
-          "their pss went from " + bytes_text(family.pss_before) + " to " +
-              bytes_text(family.pss_after),
-          "sharing still saves " + bytes_text(family.still_shared) +
-              ": further copies take at most that much"};
+  if (family.levels_off()) {
+    copies +=
+        "; it levels off: " + bytes_text(family.copied_late) + " in the last third of the time";
+  } else if (family.goes_on()) {
+    copies += ", and it goes on";
+  }
+  std::vector<std::string> findings{std::move(copies),
+                                    "together they went from " + bytes_text(family.held_before) +
+                                        " to " + bytes_text(family.held_after) +
+                                        " of anonymous memory, each page counted once",
+                                    "sharing still saves " + bytes_text(family.still_shared) +
+                                        ": further copies take at most that much"};
+  if (family.times > 1) {
+    findings.push_back(
+        format_text("workers were forked again: %zu sets of them copied that way", family.times));
+  }
+  return findings;
 }
 
 void judge(const Copying& family, const CopyingProcess& process, ProcessStory& story) {
@@ -101,14 +110,17 @@ base::Json copying_json(const record::RecordedRun& run, const std::vector<Copyin
                                        {"private_before_bytes", one.uss_before},
                                        {"private_after_bytes", one.uss_after}}));
   }
+  base::Json levels_off;
+  if (most.readings_late > 0) levels_off = most.levels_off();
   return base::Json::object({{"copied_bytes", most.copied},
                              {"still_shared_bytes", most.still_shared},
-                             {"pss_before_bytes", most.pss_before},
-                             {"pss_after_bytes", most.pss_after},
+                             {"held_before_bytes", most.held_before},
+                             {"held_after_bytes", most.held_after},
                              {"since_seconds", most.since},
                              {"until_seconds", most.until},
-                             {"levels_off", most.levels_off()},
+                             {"levels_off", std::move(levels_off)},
                              {"readings", std::uint64_t{most.readings}},
+                             {"times", std::uint64_t{most.times}},
                              {"processes", std::move(processes)}});
 }
 

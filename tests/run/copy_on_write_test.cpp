@@ -78,7 +78,7 @@ TEST_F(CopyOnWrite, IsTheVerdictWhereForkedWorkersCopyAndNowhereElse) {
     if (verdict != "copy_on_write") continue;
     EXPECT_GE(bytes(found, "copied_bytes"), 32 << 20);
     EXPECT_GT(bytes(found, "still_shared_bytes"), 0);
-    EXPECT_GT(bytes(found, "pss_after_bytes"), bytes(found, "pss_before_bytes"));
+    EXPECT_GT(bytes(found, "held_after_bytes"), bytes(found, "held_before_bytes"));
     EXPECT_EQ(found.find("processes")->as_array()->size(), 3U) << "two workers and their parent";
     const base::Json::Array& processes = *report.find("processes")->as_array();
     const auto parent = processes.front().find("pid")->as_int();  // the largest

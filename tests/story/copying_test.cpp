@@ -19,10 +19,10 @@ Job::Curve ramp(double from, double until, double most) {
 }
 
 /// A parent and workers over one data set, read every five seconds.
-class Family {
+class Household {
  public:
   /// `copied(i)`: MiB of the data that worker i has copied so far; `grown`: what each allocated.
-  Family(int workers, std::function<Job::Curve(int)> copied, Job::Curve grown = level(0))
+  Household(int workers, std::function<Job::Curve(int)> copied, Job::Curve grown = level(0))
       : workers_(workers), copied_(std::move(copied)), grown_(std::move(grown)) {}
 
   record::RecordedRun recorded() {
@@ -83,13 +83,13 @@ double mib(std::uint64_t bytes) {
 }
 
 TEST(Copying, IsMeasuredAndSaidHowFarItCanGo) {
-  const record::RecordedRun run = Family(2, [](int) { return ramp(20, 60, 300); }).recorded();
+  const record::RecordedRun run = Household(2, [](int) { return ramp(20, 60, 300); }).recorded();
   const std::vector<Copying> found = copying_in(run);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_NEAR(mib(found[0].copied), 600, 10) << "each of two workers copied 300 MiB";
   EXPECT_NEAR(mib(found[0].still_shared), 200, 5) << "100 MiB, which three processes share";
-  EXPECT_NEAR(mib(found[0].pss_before), 400, 5);
-  EXPECT_NEAR(mib(found[0].pss_after), 1000, 10);
+  EXPECT_NEAR(mib(found[0].held_before), 400, 5);
+  EXPECT_NEAR(mib(found[0].held_after), 1000, 10);
   EXPECT_NEAR(found[0].since, 20, 5);
   EXPECT_NEAR(found[0].until, 60, 5);
   EXPECT_TRUE(found[0].levels_off());
@@ -112,14 +112,14 @@ TEST(Copying, IsMeasuredAndSaidHowFarItCanGo) {
 }
 
 TEST(Copying, GoesOnUntilTheEnd) {
-  const auto found = copying_in(Family(2, [](int) { return ramp(20, 400, 400); }).recorded());
+  const auto found = copying_in(Household(2, [](int) { return ramp(20, 400, 400); }).recorded());
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_FALSE(found[0].levels_off());
+  EXPECT_TRUE(found[0].goes_on());
   EXPECT_NEAR(found[0].until, 200, 6);
 }
 
 TEST(Copying, IsNotWhatAWorkerAllocates) {
-  const record::RecordedRun run = Family(
+  const record::RecordedRun run = Household(
                                       2, [](int) { return level(0); }, growing(0, 1))
                                       .recorded();
   EXPECT_TRUE(copying_in(run).empty());
@@ -129,7 +129,7 @@ TEST(Copying, IsNotWhatAWorkerAllocates) {
 }
 
 TEST(Copying, ALeakBesideItIsTheWorseOfTheTwo) {
-  const RunStory story = story_of(Family(
+  const RunStory story = story_of(Household(
                                       2, [](int) { return ramp(20, 60, 300); }, growing(0, 0.5))
                                       .recorded());
   EXPECT_EQ(story.diagnosis.verdict, Verdict::leak) << story.diagnosis.headline;
@@ -137,13 +137,13 @@ TEST(Copying, ALeakBesideItIsTheWorseOfTheTwo) {
 }
 
 TEST(Copying, OfFewPagesIsHealthy) {
-  const RunStory story = story_of(Family(2, [](int) { return ramp(20, 60, 12); }).recorded());
+  const RunStory story = story_of(Household(2, [](int) { return ramp(20, 60, 12); }).recorded());
   EXPECT_EQ(story.diagnosis.verdict, Verdict::healthy) << story.diagnosis.headline;
 }
 
-TEST(Copying, IsNotConcludedWhereAWorkerEnds) {
+TEST(Copying, IsNotWhatIsLeftWhenAWorkerEnds) {
   // Its parent is left alone with its pages, and nothing was copied.
-  Family family(1, [](int) { return level(0); });
+  Household family(1, [](int) { return level(0); });
   record::RecordedRun run = family.recorded();
   for (record::ProcessHistory& history : run.processes) {
     const bool is_worker = history.process.pid == 101;
@@ -159,23 +159,85 @@ TEST(Copying, IsNotConcludedWhereAWorkerEnds) {
   EXPECT_TRUE(copying_in(run).empty());
 }
 
+record::Extent extent(double mib) {
+  const auto bytes = static_cast<std::uint64_t>(mib * 1048576);
+  return {bytes, bytes, bytes};
+}
+
+/// A parent that forks a worker for every ten seconds, each of which is read once, in its middle.
+record::RecordedRun workers_in_turn(int count, double copied, double allocated) {
+  record::RecordedRun run;
+  const auto add = [&](int pid, int parent, double from, double until) {
+    record::ProcessHistory history;
+    history.process.pid = pid;
+    history.process.parent = parent;
+    history.process.seconds = from;
+    if (until > 0) history.process.ended = until;
+    run.processes.push_back(std::move(history));
+  };
+  const auto read = [&](std::size_t index, double seconds, double anon,
+                        std::optional<double> shared, double uss) {
+    record::Reading reading;
+    reading.seconds = reading.until = seconds;
+    reading.rss = reading.anon = extent(anon);
+    if (shared) {
+      reading.shared = extent(*shared);
+      reading.uss = extent(uss);
+    }
+    run.processes[index].readings.push_back(reading);
+  };
+  add(100, 1, 0, 0);
+  read(0, 0, kData, std::nullopt, 0);
+  for (int i = 0; i < count; ++i) {
+    add(101 + i, 100, 10 * i + 1, 10 * i + 9);
+    const double saved = (kData - copied) / 2;
+    read(0, 10 * i + 5, kData, saved, copied);
+    read(run.processes.size() - 1, 10 * i + 5, kData + allocated, saved, copied + allocated);
+  }
+  return run;
+}
+
+TEST(Copying, IsSeenInASingleReadingAfterAFork) {
+  const auto found = copying_in(workers_in_turn(1, 300, 50));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NEAR(mib(found[0].copied), 300, 1) << "not what it allocated";
+  EXPECT_FALSE(found[0].levels_off()) << "one reading does not tell";
+  EXPECT_FALSE(found[0].goes_on());
+  EXPECT_TRUE(copying_in(workers_in_turn(1, 0, 300)).empty());
+}
+
+TEST(Copying, OfWorkersThatFollowOneAnotherIsWhatWasThereAtOnce) {
+  const auto found = copying_in(workers_in_turn(20, 60, 5));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NEAR(mib(found[0].copied), 60, 1);
+  EXPECT_EQ(found[0].times, 20U);
+  EXPECT_EQ(found[0].processes.size(), 2U);
+  const auto little = copying_in(workers_in_turn(20, 10, 5));
+  ASSERT_EQ(little.size(), 1U);
+  EXPECT_FALSE(little[0].matters()) << "ten MiB each, and never more at once";
+}
+
+TEST(Copying, ThatNobodyKnowsTheOtherSideOfIsNotJudged) {
+  // Somebody shares with them who was never read.
+  record::RecordedRun run = workers_in_turn(3, 0, 0);
+  for (record::Reading& reading : run.processes[0].readings)
+    if (reading.shared) reading.shared = extent(kData * 2 / 3);
+  EXPECT_TRUE(copying_in(run).empty());
+}
+
 TEST(Copying, IsNotWhatAParentFrees) {
   // What it lets go of becomes the worker's alone: no copy.
-  Family family(1, [](int) { return level(0); });
+  Household family(1, [](int) { return level(0); });
   record::RecordedRun run = family.recorded();
-  const auto all = [](double mib) {
-    const auto bytes = static_cast<std::uint64_t>(mib * 1048576);
-    return record::Extent{bytes, bytes, bytes};
-  };
   for (record::ProcessHistory& history : run.processes) {
     for (record::Reading& reading : history.readings) {
       if (reading.seconds < 100) continue;
       const bool is_worker = history.process.pid == 101;
-      reading.anon = reading.rss = all(is_worker ? kData : 10);
+      reading.anon = reading.rss = extent(is_worker ? kData : 10);
       if (!reading.shared) continue;
-      reading.shared = all(5);
-      reading.pss = all(is_worker ? kData - 5 : 5);
-      reading.uss = all(is_worker ? kData - 10 : 0);
+      reading.shared = extent(5);
+      reading.pss = extent(is_worker ? kData - 5 : 5);
+      reading.uss = extent(is_worker ? kData - 10 : 0);
     }
   }
   for (const Copying& one : copying_in(run))
