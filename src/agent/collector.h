@@ -14,6 +14,7 @@ class Collector {
  public:
   static constexpr std::uint32_t kGarbage = 1;
   static constexpr std::uint32_t kDeviceCaches = 2;
+  static constexpr std::uint32_t kLibraryPools = 4;
 
   /// For the language's thread: waits for a request. 0 after close().
   std::uint32_t await() EBB_EXCLUDES(mutex_);

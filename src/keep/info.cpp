@@ -84,6 +84,7 @@ base::Result<Info> info_of(int pid) {
   info.memory = *std::move(memory);
   info.heap.cannot_tell.emplace_back(
       "live, retained, mapped: only the process itself can ask its allocator");
+  if (auto copies = heap::private_copies_in(pid)) info.private_copies = *std::move(copies);
   add_gpus(info, pid);
   return info;
 }

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "heap/host_allocator.h"
+#include "heap/private_copies.h"
 #include "sense/gpu.h"
 #include "sense/memory_info.h"
 

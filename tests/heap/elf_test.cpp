@@ -78,7 +78,7 @@ TEST(ElfFile, SurvivesTruncationAndDamage) {
       continue;
     }
     static_cast<void>(identify_main(*file));
-    static_cast<void>(identify_private_copy(*file));
+    static_cast<void>(identify_private_copies(*file));
   }
 }
 
