@@ -75,8 +75,16 @@ CREATE TABLE events(
   PRIMARY KEY(run, ms, number)) WITHOUT ROWID;
 )";
 
+constexpr const char* kVersion2 = R"(
+CREATE TABLE private_allocators(
+  run INTEGER NOT NULL, process INTEGER NOT NULL, library TEXT NOT NULL, kind TEXT NOT NULL,
+  prefix TEXT NOT NULL, ms INTEGER NOT NULL, controllable INTEGER NOT NULL, live INTEGER,
+  retained INTEGER, asked INTEGER NOT NULL, returned INTEGER NOT NULL,
+  PRIMARY KEY(run, process, library, kind)) WITHOUT ROWID;
+)";
+
 /// The step at index i makes schema i + 1 out of schema i.
-constexpr std::array<const char*, kSchemaVersion> kSteps{kVersion1};
+constexpr std::array<const char*, kSchemaVersion> kSteps{kVersion1, kVersion2};
 
 std::string folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();

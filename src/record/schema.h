@@ -9,7 +9,7 @@
 namespace ebb::record {
 
 /// What PRAGMA user_version says of files that this build writes.
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 
 /// Opens a record for writing and makes it, with the folders above it, where there is none. An
 /// older schema is brought up to date in one transaction; a newer one, and a file that is no

@@ -3,7 +3,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "fact/private_allocator.h"
 #include "fact/process_sample.h"
 #include "keep/cleanup_policy.h"
 #include "record/model.h"
@@ -30,11 +32,16 @@ struct Member {
   bool awaits_reading = false;  ///< one was asked for and has not arrived
   bool awaits_cleanup = false;  ///< one was asked for and has not been reported
   AnswerWatch answers;
+  /// Allocators of libraries' own in it, as the agent last said.
+  std::vector<fact::PrivateAllocator> beside;
 
   record::ProcessKey key() const { return about.key(); }
   /// Seconds on the policy's clock.
   double age(double seconds) const { return seconds - agent_since; }
 };
+
+/// Whether a cleanup in it may bring back memory beside malloc.
+bool can_give_back_beside(const Member& member);
 
 /// The command line of a process, cut to what fits a table; its name where it has none.
 std::string command_of(pid_t pid);
