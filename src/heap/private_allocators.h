@@ -31,6 +31,9 @@ class PrivateAllocators {
   /// loaded.
   void look();
 
+  /// One that was found already, for a caller that looked itself.
+  void add(const PrivateCopy& copy);
+
   /// What is known of each now.
   std::vector<fact::PrivateAllocator> read() const;
 
@@ -60,8 +63,6 @@ class PrivateAllocators {
     fact::PrivateAllocator known;
     std::shared_ptr<HostAllocator> controls;  ///< null where nothing can be called
   };
-
-  void add(const PrivateCopy& copy);
 
   std::uint64_t loaded_ = 0;
   std::set<std::pair<std::uint64_t, std::string>> seen_;

@@ -194,9 +194,10 @@ class Doctor {
     if (trends_.cleanups_paid(series_) && beside_.explains_cleanups()) {
       const fact::PrivateAllocator& one = *beside_.most_returned();
       decide(Verdict::private_allocator, nullptr,
-             format_text("%s, an allocator of the library's own, keeps what is freed: %llu cleanups "
+             format_text("%s, an allocator of the library's own, keeps what is freed: %llu cleanup%s "
                          "returned %s of it",
                          fact::name_of(one).c_str(), static_cast<unsigned long long>(one.asked),
+                         one.asked == 1 ? "" : "s",
                          base::bytes_text(one.returned).c_str()),
              FixKind::settings, setting_for(one));
       return;

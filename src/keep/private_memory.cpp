@@ -77,10 +77,11 @@ std::vector<std::string> PrivateMemory::findings() const {
   std::vector<std::string> lines;
   for (const PrivateAllocator& one : series_.private_allocators) {
     if (one.returned < kWorthNaming) continue;
-    lines.push_back(format_text("%s keeps memory of its own beside malloc: asked %llu times, it "
+    lines.push_back(format_text("%s keeps memory of its own beside malloc: asked %llu time%s, it "
                                 "returned %s",
                                 fact::name_of(one).c_str(),
                                 static_cast<unsigned long long>(one.asked),
+                                one.asked == 1 ? "" : "s",
                                 base::bytes_text(one.returned).c_str()));
   }
   if (beside_ >= kWorthNaming && !suspects().empty()) {

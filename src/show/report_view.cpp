@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/duration.h"
 #include "base/text.h"
+#include "show/ledger_view.h"
 #include "show/verdict.h"
 #include "show/words.h"
 #include "term/sparkline.h"
@@ -132,6 +133,8 @@ std::string report_text(const record::RecordedRun& run, const story::RunStory& s
                         const term::Style& style) {
   std::string text = verdict_text(run, story, style);
   if (!story.processes.empty()) text += "\n" + process_text(run, story, style) + "\n";
+  if (const std::string parts = ledgers_text(story, kMostProcesses, style); !parts.empty())
+    text += parts + "\n";
   text += format_text("peak       rss %s of all processes together, %s of one\n",
                       bytes_text(run.summary.peak_rss).c_str(),
                       bytes_text(run.summary.peak_process_rss).c_str());

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "fact/cleanup.h"
+#include "story/process_ledger.h"
 
 namespace ebb::story {
 namespace {
@@ -170,8 +171,7 @@ ProcessSeries series_of(const record::RecordedRun& run, const record::ProcessHis
     add(series.retained_after, after.retained);
   }
   series.beside = even(readings, [](const Reading& r) { return sample_of(r).beside(); });
-  for (const record::Beside& one : run.beside)
-    if (one.process == key) series.private_allocators.push_back(one.allocator);
+  series.private_allocators = private_allocators_of(run, key);
   series.round_ends = rounds_of(run, key);
   series.cleanups = cleanups_of(run, key);
   return series;
