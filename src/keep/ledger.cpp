@@ -38,8 +38,7 @@ void add_private(std::span<const fact::PrivateAllocator> allocators, Account& an
     }
   }
   if (!silent.empty()) {
-    ledger.notes.push_back("private: " + silent +
-                           " does not count; what it holds is in unexplained");
+    ledger.notes.push_back("private: what " + silent + " may hold is not known; in unexplained");
     if (*counted == 0) counted.reset();
   }
   ledger.private_allocators = anonymous.take(counted);
@@ -76,7 +75,7 @@ fact::Ledger ledger_of(
   }
   ledger.unexplained = all.left();
   if (!ledger.python)
-    ledger.notes.emplace_back("python: arenas of small objects are not told apart; in unexplained");
+    ledger.notes.emplace_back("python: arenas of small objects, if any, are not told apart; in unexplained");
   if (!memory.live && ledger.unexplained > 0U)
     ledger.notes.emplace_back("live, retained: not known; in unexplained");
   return ledger;
