@@ -184,6 +184,7 @@ fact::Cleanup Agent::clean_here_or_there(const wire::Clean& ask) {
 void Agent::give_back_beside() {
   if (beside_ == nullptr) return;
   beside().look();
+  beside().give_back(sense::rss_now);
   // Where a library offers nothing to call, its Python package may.
   if (beside().any_uncontrollable()) {
     const std::optional<std::uint64_t> before = sense::rss_now();
@@ -191,7 +192,6 @@ void Agent::give_back_beside() {
         Collector::Answer::collected)
       beside().count_uncontrollable(before, sense::rss_now());
   }
-  beside().give_back(sense::rss_now);
 }
 
 void Agent::tell_beside() {

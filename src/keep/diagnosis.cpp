@@ -149,12 +149,7 @@ class Doctor {
 
   /// Allocators that libraries bring for their own use.
   void judge_private() {
-    if (const auto* one = beside_.keeps_by_its_account()) {
-      decide(Verdict::private_allocator, nullptr,
-             fact::name_of(*one) + ", an allocator of the library's own, keeps " +
-                 base::bytes_text(*one->retained) + " that nobody uses",
-             FixKind::settings, setting_for(*one));
-    } else if (const auto* silent = beside_.out_of_reach(); silent != nullptr && !decided_) {
+    if (const auto* silent = beside_.out_of_reach(); silent != nullptr && !decided_) {
       decide(Verdict::private_allocator, nullptr,
              "most of the memory lies beside malloc, and " + fact::name_of(*silent) +
                  ", an allocator of the library's own, tells neither what it keeps nor gives back",

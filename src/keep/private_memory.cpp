@@ -54,15 +54,7 @@ const PrivateAllocator* PrivateMemory::out_of_reach() const {
   const auto kept = static_cast<double>(beside_);
   if (kept < kLeastKept || kept < kLeastKeptShare * level_) return nullptr;
   for (const PrivateAllocator& one : series_.private_allocators)
-    if (!one.controllable && one.returned == 0) return &one;
-  return nullptr;
-}
-
-const PrivateAllocator* PrivateMemory::keeps_by_its_account() const {
-  for (const PrivateAllocator& one : series_.private_allocators) {
-    const auto kept = static_cast<double>(one.retained.value_or(0));
-    if (kept >= kLeastKept && kept >= kLeastKeptShare * level_) return &one;
-  }
+    if (!one.controllable && one.asked == 0) return &one;
   return nullptr;
 }
 

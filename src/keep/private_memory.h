@@ -27,9 +27,6 @@ class PrivateMemory {
   /// memory, at all times. Null where there is none.
   const fact::PrivateAllocator* out_of_reach() const;
 
-  /// One that keeps much, and most of the memory, by its own account. Null where none does.
-  const fact::PrivateAllocator* keeps_by_its_account() const;
-
   /// What lies beside malloc at the least, and whose it may be, for people; empty where it is
   /// little or nothing is known about it.
   std::vector<std::string> findings() const;

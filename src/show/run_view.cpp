@@ -19,7 +19,8 @@ std::string beside_text(const run::Summary& summary) {
       summary.beside.begin(), summary.beside.end(),
       [](const auto& a, const auto& b) { return a.returned < b.returned; });
   if (most == summary.beside.end() || most->returned < kWorthTelling) return "";
-  return ", " + base::bytes_text(most->returned) + " of it from " + fact::name_of(*most);
+  // Each is measured by itself: while others clean up, the job goes on.
+  return ", " + base::bytes_text(std::min(most->returned, summary.returned)) + " of it from " + fact::name_of(*most);
 }
 
 std::string cleanups_text(const run::Summary& summary) {

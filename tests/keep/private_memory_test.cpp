@@ -97,9 +97,12 @@ TEST(PrivateMemory, OneThatCannotBeAskedIsAGuessAndSaysSo) {
   EXPECT_NE(found.fix.text.find("MIMALLOC_PURGE_DELAY=0"), std::string::npos) << found.fix.text;
 }
 
-TEST(PrivateMemory, OneThatCountsWhatItKeepsIsBelieved) {
+TEST(PrivateMemory, TheSettingOfAJemallocIsThatOfItsPrefix) {
   Job job;
-  job.allocators = {{"jemalloc", "_polars_runtime.abi3.so", "_rjem_", true, 10 * kMiB, 300 * kMiB}};
+  job.allocators = {{"jemalloc", "_polars_runtime.abi3.so", "_rjem_", true}};
+  job.allocators[0].asked = 3;
+  job.allocators[0].returned = 1000 * kMiB;
+  job.cleanups = {3, 1000 * kMiB, 333 * kMiB, 0.01};
   const ProcessDiagnosis found = job.diagnosis();
   EXPECT_EQ(found.verdict, Verdict::private_allocator) << found.headline;
   EXPECT_NE(found.fix.text.find("_RJEM_MALLOC_CONF=dirty_decay_ms:0,muzzy_decay_ms:0"),
