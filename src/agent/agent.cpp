@@ -131,10 +131,18 @@ void Agent::answer(const wire::Message& message) {
   if (const auto* ask = std::get_if<wire::Read>(&message)) {
     set_pressure(ask->pressure != 0);
     see_to_hook();
-    tell(read());
+    wire::Reading reading = read();
+    // Done once, and no part of what a reading costs again and again.
+    if (keep::is_worth_looking_beside(reading.memory)) beside().look();
+    const std::int64_t start = base::thread_cpu_clock().now_ns();
+    tell_beside();
+    reading.cost_seconds += base::seconds_between(start, base::thread_cpu_clock().now_ns());
+    tell(reading);
   } else if (const auto* wanted = std::get_if<wire::Clean>(&message)) {
     set_pressure(wanted->pressure != 0);
-    tell(clean(*wanted));
+    const fact::Cleanup done = clean(*wanted);
+    tell_beside();
+    tell(done);
   }
 }
 
@@ -163,6 +171,7 @@ fact::Cleanup Agent::clean(const wire::Clean& ask) {
   const bool is_late =
       wanted != 0 && collector_.collect(wanted, kCollectSeconds) == Collector::Answer::late;
   const std::int64_t start = base::thread_cpu_clock().now_ns();
+  give_back_beside();
   fact::Cleanup done = clean_here_or_there(ask);
   done.seconds = base::seconds_between(start, base::thread_cpu_clock().now_ns());
   done.trigger = ask.trigger;
@@ -179,8 +188,37 @@ fact::Cleanup Agent::clean_here_or_there(const wire::Clean& ask) {
     return wire::fact_of(done).value_or({});
   }
   return cleaner()
-      .clean({.cuda_empty_cache = ask.device_caches != 0, .hooks = ask.collect != 0})
+      .clean({.cuda_empty_cache = ask.device_caches != 0,
+              .hooks = ask.collect != 0,
+              .beside = false})  // done already
       .measured;
+}
+
+void Agent::give_back_beside() {
+  if (beside_ == nullptr) return;
+  beside().look();
+  beside().give_back(sense::rss_now);
+  // Where a library offers nothing to call, its Python package may.
+  if (beside().any_uncontrollable()) {
+    const std::optional<std::uint64_t> before = sense::rss_now();
+    if (collector_.collect(Collector::kLibraryPools, kCollectSeconds) ==
+        Collector::Answer::collected)
+      beside().count_uncontrollable(before, sense::rss_now());
+  }
+}
+
+void Agent::tell_beside() {
+  if (beside_ == nullptr) return;
+  std::vector<fact::PrivateAllocator> now = beside().read();
+  if (told_ == nullptr) told_ = new std::vector<fact::PrivateAllocator>;
+  for (const fact::PrivateAllocator& one : now)
+    if (std::find(told_->begin(), told_->end(), one) == told_->end()) tell(one);
+  *told_ = std::move(now);
+}
+
+heap::PrivateAllocators& Agent::beside() {
+  if (beside_ == nullptr) beside_ = new heap::PrivateAllocators;
+  return *beside_;
 }
 
 keep::Cleaner& Agent::cleaner() {
@@ -202,6 +240,9 @@ void Agent::after_fork_in_child(void* self) EBB_ANNOTATION(no_thread_safety_anal
   if (agent->channel_ && !agent->channel_->is_ours()) agent->channel_->abandon();
   agent->channel_.reset();
   agent->hook_asked_ = 0;
+  // The parent's thread may have been in the middle of them.
+  agent->beside_ = nullptr;
+  agent->told_ = nullptr;
   agent->start();
 }
 

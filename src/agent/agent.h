@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "agent/collector.h"
 #include "base/fork.h"
 #include "base/reclaimer.h"
 #include "fact/cleanup.h"
+#include "heap/private_allocators.h"
 #include "keep/cleanup.h"
 #include "wire/channel.h"
 
@@ -51,6 +53,9 @@ class Agent {
   void see_to_hook();
   wire::Reading read();
   fact::Cleanup clean(const wire::Clean& ask);
+  void give_back_beside();
+  void tell_beside();
+  heap::PrivateAllocators& beside();
   fact::Cleanup clean_here_or_there(const wire::Clean& ask);
   keep::Cleaner& cleaner();
   void set_pressure(bool on) EBB_EXCLUDES(mutex_);
@@ -59,6 +64,9 @@ class Agent {
   base::ReclaimerRegistry reclaimers_;
   std::atomic<keep::Cleaner*> cleaner_{nullptr};  // made by the thread, on first use
   std::atomic<Delegate> delegate_{nullptr};
+  // Of the thread alone, made on first use; and what it last said of them.
+  heap::PrivateAllocators* beside_ = nullptr;
+  std::vector<fact::PrivateAllocator>* told_ = nullptr;
   Collector collector_;
   int hook_asked_ = 0;  // by the thread
   std::atomic<bool> left_{false};

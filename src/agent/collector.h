@@ -15,6 +15,7 @@ class Collector {
  public:
   static constexpr std::uint32_t kGarbage = 1;
   static constexpr std::uint32_t kDeviceCaches = 2;
+  static constexpr std::uint32_t kLibraryPools = 4;
 
   /// For the language: true for the first who would serve, in this process and its forks, so that
   /// nobody else does.

@@ -25,6 +25,8 @@ const char* name_of(Verdict verdict) {
       return "retention";
     case Verdict::fragmentation:
       return "fragmentation";
+    case Verdict::private_allocator:
+      return "private_allocator";
     case Verdict::foreign:
       return "foreign";
     case Verdict::copy_on_write:

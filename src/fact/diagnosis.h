@@ -18,10 +18,12 @@ namespace ebb::fact {
 
 /// What is wrong. Of two processes with different verdicts, the one that comes first here is worse.
 enum class Verdict : std::uint8_t {
-  capacity,        ///< what is live does not fit
-  leak,            ///< what is live grows
-  retention,       ///< the allocator keeps ever more that a cleanup could return
-  fragmentation,   ///< it cannot return or use what is free: it is in pieces between live blocks
+  capacity,       ///< what is live does not fit
+  leak,           ///< what is live grows
+  retention,      ///< the allocator keeps ever more that a cleanup could return
+  fragmentation,  ///< it cannot return or use what is free: it is in pieces between live blocks
+  /// An allocator that a library brings for its own use keeps what was freed.
+  private_allocator,
   foreign,         ///< it grows, but not in the allocator: mappings of a library's own
   copy_on_write,   ///< forked workers copy the pages that they shared
   file_cache,      ///< mapped files or shared memory grow
@@ -36,9 +38,11 @@ enum class Verdict : std::uint8_t {
 };
 
 /// What can be found of a process or a run, which are watched over time.
-inline constexpr std::array kProcessVerdicts{
-    Verdict::leak,          Verdict::retention,  Verdict::fragmentation, Verdict::foreign,
-    Verdict::copy_on_write, Verdict::file_cache, Verdict::healthy,       Verdict::not_enough_data};
+inline constexpr std::array kProcessVerdicts{Verdict::leak,           Verdict::retention,
+                                             Verdict::fragmentation,  Verdict::private_allocator,
+                                             Verdict::foreign,        Verdict::copy_on_write,
+                                             Verdict::file_cache,     Verdict::healthy,
+                                             Verdict::not_enough_data};
 /// What can be found of a snapshot, which tells every request that a job made of its device.
 inline constexpr std::array kSnapshotVerdicts{
     Verdict::capacity,       Verdict::fragmentation, Verdict::rounding,   Verdict::oversize,

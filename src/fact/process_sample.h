@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -30,6 +31,14 @@ struct ProcessSample {
   std::optional<std::uint64_t> held() const {
     if (!anon) return std::nullopt;
     return *anon + swap.value_or(0);
+  }
+
+  /// What of that the allocator does not account for: memory beside malloc. Nothing where it does
+  /// not count what it holds.
+  std::optional<std::uint64_t> beside() const {
+    if (!anon || !live || !retained) return std::nullopt;
+    const std::uint64_t all = *held();
+    return all - std::min(all, *live + *retained);
   }
 };
 

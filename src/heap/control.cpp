@@ -4,9 +4,13 @@
 #include <dlfcn.h>
 
 #include "base/fork.h"
+#include "heap/elf.h"
+#include "heap/thread_heaps.h"
 
 namespace ebb::heap {
 namespace {
+
+constexpr std::size_t kCodeCompared = 64;
 
 void* dynamic_address(const Detection& detection, const std::string& symbol) {
   const auto in_object = [&](void* address) {
@@ -24,13 +28,27 @@ void* dynamic_address(const Detection& detection, const std::string& symbol) {
   return in_object(address) ? address : nullptr;
 }
 
+/// Whether the code at an address is what the file has there: an update may have replaced the file
+/// under a process that goes on with the old one.
+bool is_loaded_from(const ElfFile& file, std::uint64_t value, std::uint64_t address) {
+  const std::string expected = file.code_at(value, kCodeCompared);
+  std::string there(expected.size(), '\0');
+  return !expected.empty() && read_own_memory(address, there.data(), there.size()) &&
+         there == expected;
+}
+
 void* static_address(const Detection& detection, const std::string& symbol) {
   base::Result<ElfFile> file = ElfFile::open(detection.object);
   if (!file) return nullptr;
-  const auto value = file->defined(symbol);
-  if (!value) return nullptr;
-  const std::uint64_t bias = file->is_relocatable() ? detection.load_address : 0;
-  return reinterpret_cast<void*>(bias + *value);
+  const std::string_view ending = symbol;
+  for (const ElfFunction& function : file->functions_ending_in({&ending, 1})) {
+    if (function.name != symbol) continue;
+    const std::uint64_t bias = file->is_relocatable() ? detection.load_address : 0;
+    const std::uint64_t address = bias + function.value;
+    return is_loaded_from(*file, function.value, address) ? reinterpret_cast<void*>(address)
+                                                          : nullptr;
+  }
+  return nullptr;
 }
 
 }  // namespace

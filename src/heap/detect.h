@@ -19,19 +19,9 @@ struct Detection {
   AllocatorKind kind() const { return identity.kind; }
 };
 
-/// An allocator beside the main one, serving only its own library.
-struct PrivateCopy {
-  Identity identity;
-  std::string object;
-};
-
 /// This process: the object that a call of malloc reaches, and that object's own control symbols.
 /// Looked up once, then remembered: malloc does not change under a running process. Thread-safe.
 const Detection& detect_here();
-
-/// Copies beside the main allocator in this process. Reads every loaded library's symbols: tens
-/// of milliseconds in a large process, so ask when a person wants to know.
-std::vector<PrivateCopy> private_copies_here();
 
 /// Another process, from its ELF files in the dynamic linker's search order, without touching it.
 /// `proc` is the root of the proc file system. Code::not_found for no such process,

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "heap/detect.h"
-#include "heap/mappings.h"
+#include "heap/mapped_objects.h"
 
 namespace ebb::heap {
 namespace {
@@ -23,10 +23,8 @@ std::string_view base_name(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-/// A file that the process has mapped executable, and how to open it from here.
-struct MappedObject {
-  std::string path;       // as the process sees it
-  std::string reachable;  // as we do
+/// A file that the process has mapped, and what it asks the dynamic linker for.
+struct LinkedObject : MappedObject {
   std::string soname;
   std::vector<std::string> needed;
 };
@@ -35,13 +33,8 @@ class ProcessObjects {
  public:
   ProcessObjects(std::string directory, const std::vector<Mapping>& mappings)
       : directory_(std::move(directory)) {
-    std::set<std::string> seen;
-    for (const Mapping& mapping : mappings) {
-      if (!mapping.executable || mapping.name.empty() || mapping.name[0] != '/') continue;
-      if (!seen.insert(mapping.name).second) continue;
-      MappedObject object;
-      object.path = mapping.name;
-      object.reachable = reachable_path(mapping);
+    for (MappedObject& mapped : mapped_objects(directory_, mappings)) {
+      LinkedObject object{std::move(mapped), "", {}};
       if (base::Result<ElfFile> file = ElfFile::open(object.reachable)) {
         object.soname = file->soname();
         object.needed = file->needed();
@@ -51,17 +44,17 @@ class ProcessObjects {
   }
 
   /// The object that the dynamic linker found for a name in DT_NEEDED or LD_PRELOAD.
-  const MappedObject* find(std::string_view name) const {
-    for (const MappedObject& object : objects_)
+  const LinkedObject* find(std::string_view name) const {
+    for (const LinkedObject& object : objects_)
       if (object.path == name) return &object;
     const std::string_view wanted = base_name(name);
-    for (const MappedObject& object : objects_)
+    for (const LinkedObject& object : objects_)
       if (object.soname == wanted || base_name(object.path) == wanted) return &object;
     // A link such as libjemalloc.so -> libjemalloc.so.2: the same file under another name.
     struct stat linked {};
     if (name.find('/') == std::string_view::npos) return nullptr;
     if (::stat((directory_ + "/root" + std::string(name)).c_str(), &linked) != 0) return nullptr;
-    for (const MappedObject& object : objects_) {
+    for (const LinkedObject& object : objects_) {
       struct stat candidate {};
       if (::stat(object.reachable.c_str(), &candidate) == 0 && candidate.st_ino == linked.st_ino &&
           candidate.st_dev == linked.st_dev)
@@ -71,18 +64,8 @@ class ProcessObjects {
   }
 
  private:
-  /// map_files survives deletion and other mount namespaces but may be refused; the path through
-  /// the process's root is the next best.
-  std::string reachable_path(const Mapping& mapping) const {
-    const std::string exact = base::format_text("%s/map_files/%llx-%llx", directory_.c_str(),
-                                                static_cast<unsigned long long>(mapping.start),
-                                                static_cast<unsigned long long>(mapping.end));
-    if (::access(exact.c_str(), R_OK) == 0) return exact;
-    return directory_ + "/root" + mapping.name;
-  }
-
   std::string directory_;
-  std::vector<MappedObject> objects_;
+  std::vector<LinkedObject> objects_;
 };
 
 std::vector<std::string> preloaded(const std::string& directory) {
@@ -123,7 +106,7 @@ base::Result<Detection> first_with_malloc(const std::string& directory, ElfFile&
     enqueue(name);
   const bool on_musl = program.interpreter().find("ld-musl-") != std::string::npos;
   while (!order.empty()) {
-    const MappedObject* object = objects.find(order.front());
+    const LinkedObject* object = objects.find(order.front());
     order.pop_front();
     if (object == nullptr) continue;
     base::Result<ElfFile> file = ElfFile::open(object->reachable);
@@ -147,16 +130,8 @@ base::Result<Detection> first_with_malloc(const std::string& directory, ElfFile&
 
 base::Result<Detection> detect_in(int pid, const std::string& proc) {
   const std::string directory = base::format_text("%s/%d", proc.c_str(), pid);
-  if (::access(directory.c_str(), F_OK) != 0)
-    return base::error(Code::not_found, "no process with pid %d", pid);
-  const base::Result<std::vector<Mapping>> mappings = read_mappings(directory + "/maps");
-  if (!mappings && mappings.error().code == Code::not_permitted)
-    return base::error(Code::not_permitted,
-                       "pid %d belongs to somebody else: its maps cannot be read", pid);
+  const base::Result<std::vector<Mapping>> mappings = mappings_of(pid, proc);
   if (!mappings) return mappings.error();
-  if (mappings->empty())
-    return base::error(Code::not_found, "pid %d has no memory: it ended or is a kernel thread",
-                       pid);
 
   base::Result<ElfFile> program = ElfFile::open(directory + "/exe");
   if (!program && program.error().code == Code::bad_input)

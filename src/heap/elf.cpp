@@ -110,7 +110,8 @@ base::Status ElfFile::read_sections(std::uint64_t offset, std::uint16_t count,
   }
   for (const Elf64_Shdr& header : headers) {
     sections_.push_back({std::string(string_at(names, header.sh_name)), header.sh_type,
-                         header.sh_flags, header.sh_offset, header.sh_size, header.sh_link});
+                         header.sh_flags, header.sh_addr, header.sh_offset, header.sh_size,
+                         header.sh_link});
   }
   for (const Section& section : sections_) {
     if (section.type != SHT_DYNAMIC) continue;
@@ -174,18 +175,8 @@ std::optional<std::uint64_t> ElfFile::defined(std::string_view name) {
 }
 
 bool ElfFile::read_only_data_contains(std::string_view needle) const {
-  constexpr std::uint64_t kStep = 1 << 20;
-  for (const Section& section : sections_) {
-    if (section.type != SHT_PROGBITS || !section.name.starts_with(".rodata")) continue;
-    for (std::uint64_t at = 0; at < section.size; at += kStep) {
-      // Neighbouring pieces overlap, so that no match is cut in two.
-      const std::uint64_t size = std::min(kStep + needle.size(), section.size - at);
-      const base::Result<std::string> piece = bytes_at(section.offset + at, size);
-      if (!piece) break;
-      if (piece->find(needle) != std::string::npos) return true;
-    }
-  }
-  return false;
+  const std::string one(needle);
+  return read_only_data_contains_each({&one, 1})[0];
 }
 
 }  // namespace ebb::heap

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,15 @@
 #include "base/result.h"
 
 namespace ebb::heap {
+
+/// A function that a file defines.
+struct ElfFunction {
+  std::string name;
+  std::uint64_t value = 0;
+  bool is_dynamic = false;  ///< in the table that the dynamic linker uses
+
+  friend bool operator==(const ElfFunction&, const ElfFunction&) = default;
+};
 
 /// The parts of a 64-bit little-endian ELF file that tell which allocator is in it. Reads with
 /// pread, never by mapping: a library that is replaced under us must not become a SIGBUS.
@@ -37,14 +47,25 @@ class ElfFile {
   /// The same in the table that the dynamic linker uses.
   std::optional<std::uint64_t> defined_dynamically(std::string_view name);
 
+  /// Functions whose names end so, with at most 32 characters in front: those of the dynamic table
+  /// first, then those that only the static one has. Reads both in pieces: a library's tables may
+  /// be larger than the heap of the job that is looked at.
+  std::vector<ElfFunction> functions_ending_in(std::span<const std::string_view> endings) const;
+
+  /// The bytes that the file has for an address in it; empty where it has none there.
+  std::string code_at(std::uint64_t value, std::size_t size) const;
+
   /// Whether the read-only data holds these bytes; strings survive strip.
   bool read_only_data_contains(std::string_view bytes) const;
+  /// The same for each of several, in one pass.
+  std::vector<bool> read_only_data_contains_each(std::span<const std::string> needles) const;
 
  private:
   struct Section {
     std::string name;
     std::uint32_t type = 0;
     std::uint64_t flags = 0;
+    std::uint64_t address = 0;
     std::uint64_t offset = 0;
     std::uint64_t size = 0;
     std::uint32_t link = 0;
@@ -63,6 +84,8 @@ class ElfFile {
   base::Status read_dynamic(const Section& section);
   base::Result<std::string> bytes_at(std::uint64_t offset, std::uint64_t size) const;
   SymbolTable read_symbols(std::uint32_t section_type) const;
+  void add_functions(std::uint32_t section_type, std::span<const std::string_view> endings,
+                     std::vector<ElfFunction>& found) const;
   static std::optional<std::uint64_t> find(const SymbolTable& table, std::string_view name);
 
   std::string path_;

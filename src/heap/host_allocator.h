@@ -25,6 +25,7 @@ struct Detail {
 struct HeapReading {
   std::optional<std::uint64_t> live;        ///< allocated and not freed
   std::optional<std::uint64_t> retained;    ///< resident, held by the allocator, not live
+  std::optional<std::uint64_t> active;      ///< live in whole pages, where those are counted
   std::optional<std::uint64_t> mapped;      ///< held from the system, resident or not
   std::optional<std::uint64_t> releasable;  ///< what a light give-back returns, where it is counted
   std::vector<Detail> details;

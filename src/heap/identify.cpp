@@ -101,9 +101,4 @@ Identity identify_main(ElfFile& file) {
   return {};
 }
 
-Identity identify_private_copy(ElfFile& file) {
-  if (is_libc(file)) return {};
-  return by_control_symbol(file);
-}
-
 }  // namespace ebb::heap

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "heap/allocator_kind.h"
 #include "heap/elf.h"
@@ -31,8 +32,9 @@ struct Identity {
 /// Identifies the allocator that serves malloc out of `file`, which defines `malloc` itself.
 Identity identify_main(ElfFile& file);
 
-/// Identifies an allocator that `file` carries for its own use (pyarrow's jemalloc, Rust's); the
-/// kind is unknown where it carries none.
-Identity identify_private_copy(ElfFile& file);
+/// The allocators that `file` carries for its own use (pyarrow's, Rust's), each kind once: found by
+/// what it defines, under whatever prefix, or else by what it says of itself. CPython's own
+/// mimalloc, which serves its objects alone, is none of them.
+std::vector<Identity> identify_private_copies(ElfFile& file);
 
 }  // namespace ebb::heap

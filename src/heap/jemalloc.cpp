@@ -59,21 +59,23 @@ class Jemalloc final : public HostAllocator {
 
   HeapReading read() override {
     HeapReading reading;
+    control_.set<std::uint64_t>("epoch", 1);  // statistics stand still until this
+    const std::uint64_t page = control_.get<std::size_t>("arenas.page").value_or(4096);
+    const std::string arenas = base::format_text("stats.arenas.%d.", kAllArenas);
+    const auto dirty = control_.get<std::size_t>(arenas + "pdirty");
+    const auto muzzy = control_.get<std::size_t>(arenas + "pmuzzy");
+    if (dirty) reading.releasable = (*dirty + muzzy.value_or(0)) * page;
+    if (const auto pages = control_.get<std::size_t>(arenas + "pactive"))
+      reading.active = *pages * page;
     if (!control_.get<bool>("config.stats").value_or(false)) {
       reading.cannot_tell.push_back(
           "live, retained, mapped: jemalloc was built without statistics");
       return reading;
     }
-    control_.set<std::uint64_t>("epoch", 1);  // statistics stand still until this
     const auto allocated = control_.get<std::size_t>("stats.allocated");
     const auto active = control_.get<std::size_t>("stats.active");
-    const std::uint64_t page = control_.get<std::size_t>("arenas.page").value_or(4096);
-    const std::string arenas = base::format_text("stats.arenas.%d.", kAllArenas);
-    const auto dirty = control_.get<std::size_t>(arenas + "pdirty");
-    const auto muzzy = control_.get<std::size_t>(arenas + "pmuzzy");
     if (allocated) reading.live = *allocated;
     if (const auto mapped = control_.get<std::size_t>("stats.mapped")) reading.mapped = *mapped;
-    if (dirty) reading.releasable = (*dirty + muzzy.value_or(0)) * page;
     if (allocated && active && reading.releasable) {
       const std::uint64_t inside_pages = *active > *allocated ? *active - *allocated : 0;
       reading.retained = inside_pages + *reading.releasable;

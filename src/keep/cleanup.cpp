@@ -5,9 +5,12 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "sense/process.h"
 
 namespace ebb::keep {
 namespace {
+
+constexpr std::uint64_t kWorthLookingBeside = 32ULL << 20;
 
 void add_once(std::vector<std::string>& notes, const std::string& note) {
   if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
@@ -53,6 +56,14 @@ base::Json to_json(const CleanupReport& report) {
                              {"steps", steps},
                              {"notes", notes},
                              {"coalesced", report.coalesced}});
+}
+
+bool is_worth_looking_beside(fact::ProcessSample memory) {
+  const auto process = sense::read_process();
+  if (!process) return false;
+  memory.anon = process->anon;
+  memory.swap = process->swap;
+  return memory.beside().value_or(memory.held().value_or(0)) >= kWorthLookingBeside;
 }
 
 fact::ProcessSample sample_of(heap::HostAllocator& allocator, const RssSource& rss) {
@@ -129,6 +140,7 @@ CleanupReport Cleaner::run(const CleanupRequest& request) {
           rss = now;
         });
   }
+  if (request.beside) give_back_beside(report);
   give_back(fact::Depth::light, report);
   measured.after = sample_of(allocator_, rss_);
   if (request.deep || deep_is_worth_it(measured.after)) {
@@ -157,6 +169,16 @@ void Cleaner::give_back(fact::Depth depth, CleanupReport& report) {
        difference(before, rss_()), seconds, calls});
 }
 
+void Cleaner::give_back_beside(CleanupReport& report) {
+  if (beside_ == nullptr) {
+    if (!is_worth_looking_beside(report.measured.before)) return;
+    beside_ = new heap::PrivateAllocators;
+  }
+  beside_->look();
+  for (const auto& [name, bytes, seconds] : beside_->give_back(rss_))
+    report.steps.push_back({name, true, bytes, seconds, ""});
+}
+
 bool Cleaner::deep_is_worth_it(const fact::ProcessSample& left) const {
   if (!left.retained) return false;
   base::Lock lock(mutex_);
@@ -178,6 +200,7 @@ std::optional<int> Cleaner::trim() {
 void Cleaner::after_fork_in_child(void* self) EBB_ANNOTATION(no_thread_safety_analysis) {
   auto* cleaner = static_cast<Cleaner*>(self);
   cleaner->running_ = 0;
+  cleaner->beside_ = nullptr;  // the parent may have been in the middle of them
   cleaner->runner_ = {};
   cleaner->finished_.renew();
 }

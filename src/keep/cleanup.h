@@ -13,6 +13,7 @@
 #include "base/reclaimer.h"
 #include "fact/cleanup.h"
 #include "heap/host_allocator.h"
+#include "heap/private_allocators.h"
 
 // keep: what to do with memory and when. Cleanup, round schedules by role, thresholds, the
 // environment a job should start with.
@@ -25,6 +26,8 @@ struct CleanupRequest {
   bool hooks = true;              ///< run the registered reclaimers at all
   /// Go deep even where light was enough; otherwise deep happens when light left enough behind.
   bool deep = false;
+  /// Also ask the allocators that libraries bring for their own use.
+  bool beside = true;
 };
 
 /// One thing that a cleanup did, with what it gave back by itself.
@@ -50,6 +53,10 @@ base::Json to_json(const CleanupReport& report);
 
 /// Where rss of this process comes from; nothing where it cannot be read.
 using RssSource = std::function<std::optional<std::uint64_t>()>;
+
+/// Whether malloc accounts for so little of this process's memory that it is worth looking for
+/// allocators of libraries' own, which costs tens of milliseconds once. `memory`: what malloc says.
+bool is_worth_looking_beside(fact::ProcessSample memory);
 
 /// What this process holds now: live and retained as its allocator says, and rss.
 fact::ProcessSample sample_of(heap::HostAllocator& allocator, const RssSource& rss);
@@ -86,6 +93,7 @@ class Cleaner {
  private:
   CleanupReport run(const CleanupRequest& request);
   void give_back(fact::Depth depth, CleanupReport& report);
+  void give_back_beside(CleanupReport& report);
   bool deep_is_worth_it(const fact::ProcessSample& left) const EBB_EXCLUDES(mutex_);
   static void after_fork_in_child(void* self);
 
@@ -93,6 +101,7 @@ class Cleaner {
   base::ReclaimerRegistry& reclaimers_;
   const RssSource rss_;
   const base::Clock& clock_;
+  heap::PrivateAllocators* beside_ = nullptr;  ///< of whoever cleans, made on first use
 
   base::Condition finished_;
   std::uint64_t running_ EBB_GUARDED_BY(mutex_) = 0;  ///< which cleanup; 0: none

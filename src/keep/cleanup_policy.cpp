@@ -92,6 +92,21 @@ std::optional<fact::Trigger> CleanupPolicy::sampled(double seconds,
   return decide(fact::Trigger::growth);
 }
 
+std::optional<fact::Trigger> CleanupPolicy::sampled_beside(double seconds,
+                                                           const fact::ProcessSample& now) {
+  const std::optional<std::uint64_t> beside = now.beside();
+  if (!beside) return std::nullopt;
+  const std::uint64_t since = above(*beside, beside_floor_);
+  if (!is_worth(since, now.rss.value_or(0), kLargeBytes, kLargeShare)) {
+    beside_since_.reset();
+    return std::nullopt;
+  }
+  if (!beside_since_) beside_since_ = seconds;
+  if (asked_ || seconds - *beside_since_ < beside_stay_) return std::nullopt;
+  if (!is_affordable(seconds, since)) return std::nullopt;
+  return decide(fact::Trigger::growth);
+}
+
 std::optional<fact::Trigger> CleanupPolicy::round_done(double seconds, std::uint64_t rss) {
   count_what_was_taken_again(rss);
   if (asked_) return std::nullopt;
@@ -129,6 +144,10 @@ void CleanupPolicy::cleaned(double seconds, const fact::Cleanup& done) {
   is_watched_ = !in_vain && done.trigger == fact::Trigger::retained;
   retained_ = done.after.retained;
   large_since_.reset();
+  beside_since_.reset();
+  if (const auto beside = done.after.beside()) beside_floor_ = *beside;
+  if (done.trigger == fact::Trigger::growth)
+    beside_stay_ = in_vain ? std::min(kLongestStay, beside_stay_ * 2) : kStaySeconds;
 }
 
 }  // namespace ebb::keep

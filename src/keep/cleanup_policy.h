@@ -42,6 +42,11 @@ class CleanupPolicy {
   /// A look at the process: its rss, and what its allocator said just now, where it was asked.
   std::optional<fact::Trigger> sampled(double seconds, const fact::ProcessSample& now);
 
+  /// Memory beside malloc, in a process where allocators of libraries' own can be made to give back
+  /// and not all can tell what they keep: a cleanup tells. It is due when so much of it came since
+  /// the last one and stayed.
+  std::optional<fact::Trigger> sampled_beside(double seconds, const fact::ProcessSample& now);
+
   /// The allocator of this process cannot tell what it retains: rss alone decides.
   void tells_nothing() { is_told_ = false; }
 
@@ -81,6 +86,10 @@ class CleanupPolicy {
   double refaults_ = 0;            // seconds, of all cleanups so far
   bool is_watched_ = false;        // whether what it returned comes back
   double probe_ = kProbeSeconds;
+
+  std::uint64_t beside_floor_ = 0;  // beside malloc after the last cleanup
+  std::optional<double> beside_since_;
+  double beside_stay_ = kStaySeconds;
 };
 
 }  // namespace ebb::keep

@@ -7,6 +7,7 @@
 #include "base/duration.h"
 #include "base/text.h"
 #include "keep/memory_trends.h"
+#include "keep/private_memory.h"
 
 namespace ebb::keep {
 namespace {
@@ -46,7 +47,7 @@ std::string rate_text(const trend::Slope& slope) {
 
 class Doctor {
  public:
-  explicit Doctor(const MemorySeries& series) : series_(series), trends_(series) {}
+  explicit Doctor(const MemorySeries& series) : series_(series), trends_(series), beside_(series) {}
 
   ProcessDiagnosis diagnose() {
     if (trends_.live.slope) {
@@ -56,6 +57,7 @@ class Doctor {
     } else {
       judge_from_outside();
     }
+    judge_private();
     judge_files();
     if (grows(trends_.children)) {
       found_.findings.push_back("together, the processes it started grow by " +
@@ -122,10 +124,7 @@ class Doctor {
         // growth comes second.
         if (growing.growth() < kDwarfedShare * static_cast<double>(series_.cleanups.typical))
           judge_level_retention();
-        decide(Verdict::foreign, &growing,
-               "memory outside the allocator grows by " + rate_text(*growing.slope), FixKind::code,
-               "Look for memory that does not come from malloc: Python's small objects, pinned "
-               "buffers, caches of a library");
+        decide_foreign(growing);
       }
     } else if (grows(trends_.floor, kClearGrowth)) {
       decide_fragmentation();
@@ -133,6 +132,31 @@ class Doctor {
       decide_growing_retention(trends_.anon);
     }
     judge_level_retention();
+  }
+
+  void decide_foreign(const Assessment& growing) {
+    const std::string rate = rate_text(*growing.slope);
+    const std::string suspects = beside_.suspects();
+    decide(Verdict::foreign, &growing,
+           "memory outside the allocator grows by " + rate +
+               (suspects.empty() ? "" : "; " + suspects + " may hold it"),
+           FixKind::code,
+           "Look for memory that does not come from malloc: Python's small objects, pinned "
+           "buffers, caches of a library" +
+               (suspects.empty() ? std::string() : ", what " + suspects + " serves"));
+  }
+
+  /// Allocators that libraries bring for their own use.
+  void judge_private() {
+    if (const auto* silent = beside_.out_of_reach(); silent != nullptr && !decided_) {
+      decide(Verdict::private_allocator, nullptr,
+             "most of the memory lies beside malloc, and " + fact::name_of(*silent) +
+                 ", an allocator of the library's own, tells neither what it keeps nor gives back",
+             FixKind::settings, setting_for(*silent));
+      is_guess_ = true;
+    }
+    for (std::string& line : beside_.findings())
+      found_.findings.push_back(std::move(line));
   }
 
   /// Whether the allocator may hold half of the growth or more: because what it retains grows so
@@ -161,6 +185,17 @@ class Doctor {
   /// What does not grow may still be retained: all the time, or until a cleanup returns it.
   void judge_level_retention() {
     if (found_.verdict == Verdict::retention || found_.verdict == Verdict::fragmentation) return;
+    if (trends_.cleanups_paid(series_) && beside_.explains_cleanups()) {
+      const fact::PrivateAllocator& one = *beside_.most_returned();
+      decide(
+          Verdict::private_allocator, nullptr,
+          format_text("%s, an allocator of the library's own, keeps what is freed: %llu cleanup%s "
+                      "returned %s of it",
+                      fact::name_of(one).c_str(), static_cast<unsigned long long>(one.asked),
+                      one.asked == 1 ? "" : "s", base::bytes_text(one.returned).c_str()),
+          FixKind::settings, setting_for(one));
+      return;
+    }
     if (trends_.cleanups_paid(series_)) {
       decide(Verdict::retention, nullptr, what_cleanups_did(), FixKind::cleanup,
              "Keep cleaning up, or start the job with settings that keep less: see ebb env");
@@ -281,7 +316,9 @@ class Doctor {
       found_.findings.push_back("observed for " + base::duration_text(trends_.rss.span_seconds) +
                                 " only: slower changes would not show");
     }
-    if (live_known) {
+    if (is_guess_) {
+      found_.findings.emplace_back("whose the memory beside malloc is cannot be told");
+    } else if (live_known) {
       found_.confidence = is_short ? Confidence::medium : Confidence::high;
     } else if (from_kernel && !is_short) {
       found_.confidence = Confidence::medium;
@@ -298,8 +335,10 @@ class Doctor {
 
   const MemorySeries& series_;
   const MemoryTrends trends_;
+  const PrivateMemory beside_;
   ProcessDiagnosis found_;
   bool decided_ = false;
+  bool is_guess_ = false;  // the verdict names what may be, not what was seen
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "fact/diagnosis.h"
+#include "fact/private_allocator.h"
 #include "trend/series.h"
 
 namespace ebb::keep {
@@ -35,6 +36,10 @@ struct MemorySeries {
   std::span<const trend::Point> children{};  ///< rss of all processes it started
   std::span<const double> round_ends{};      ///< seconds; none: rounds are looked for
   std::optional<std::uint64_t> room{};       ///< bytes left below the limit now
+  /// Anonymous memory that malloc does not account for, and the allocators of libraries' own that
+  /// may hold it.
+  std::span<const trend::Point> beside{};
+  std::span<const fact::PrivateAllocator> private_allocators{};
   CleanupSum cleanups{};
 };
 

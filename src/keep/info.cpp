@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "keep/info.h"
 
+#include <span>
+
+#include "heap/private_allocators.h"
+#include "keep/ledger.h"
+#include "sense/mapping_sums.h"
+
 namespace ebb::keep {
 namespace {
 
@@ -16,6 +22,25 @@ void add_gpus(Info& info, int pid) {
   } else {
     info.gpu_trouble = gpus.error().message;
   }
+}
+
+void add_ledger(Info& info, int pid) {
+  const sense::ProcessReading& process = info.memory.process;
+  fact::ProcessSample memory;
+  memory.rss = process.rss;
+  memory.anon = process.anon;
+  memory.file = process.file;
+  memory.shmem = process.shmem;
+  memory.swap = process.swap;
+  memory.live = info.heap.live;
+  memory.retained = info.heap.retained;
+  std::optional<std::span<const fact::PrivateAllocator>> beside;
+  if (info.private_trouble.empty()) beside = info.private_allocators;
+  std::optional<sense::MappingSums> mappings;
+  if (const auto read = sense::read_mapping_sums(pid)) mappings = *read;
+  info.ledger = ledger_of(memory, beside, mappings);
+  if (!info.private_trouble.empty())
+    info.ledger.notes.push_back("private: not known: " + info.private_trouble);
 }
 
 base::Json to_json(const sense::GpuReading& gpu) {
@@ -70,6 +95,11 @@ base::Result<Info> info_here() {
   info.memory = *std::move(memory);
   info.heap = allocator.read();
   info.private_copies = heap::private_copies_here();
+  heap::PrivateAllocators beside;
+  for (const heap::PrivateCopy& copy : info.private_copies)
+    beside.add(copy);
+  info.private_allocators = beside.read();
+  add_ledger(info, sense::kSelf);
   add_gpus(info, sense::kSelf);
   return info;
 }
@@ -84,6 +114,18 @@ base::Result<Info> info_of(int pid) {
   info.memory = *std::move(memory);
   info.heap.cannot_tell.emplace_back(
       "live, retained, mapped: only the process itself can ask its allocator");
+  auto copies = heap::private_copies_in(pid);
+  if (copies) {
+    info.private_copies = *std::move(copies);
+  } else {
+    info.private_trouble = copies.error().message;
+  }
+  for (const heap::PrivateCopy& copy : info.private_copies) {
+    info.private_allocators.emplace_back();
+    info.private_allocators.back().kind = heap::name_of(copy.identity.kind);
+    info.private_allocators.back().library = heap::library_of(copy);
+  }
+  add_ledger(info, pid);
   add_gpus(info, pid);
   return info;
 }
@@ -110,9 +152,14 @@ base::Json to_json(const Info& info) {
   for (const heap::Detail& detail : info.heap.details)
     details.set(detail.name, detail.value);
   base::Json copies = base::Json::array();
-  for (const heap::PrivateCopy& copy : info.private_copies) {
-    copies.push(base::Json::object(
-        {{"allocator", heap::name_of(copy.identity.kind)}, {"object", copy.object}}));
+  for (std::size_t i = 0; i < info.private_copies.size(); ++i) {
+    const heap::PrivateCopy& copy = info.private_copies[i];
+    const fact::PrivateAllocator& known = info.private_allocators[i];
+    copies.push(base::Json::object({{"allocator", heap::name_of(copy.identity.kind)},
+                                    {"object", copy.object},
+                                    {"evidence", heap::name_of(copy.identity.evidence)},
+                                    {"live_bytes", known.live},
+                                    {"retained_bytes", known.retained}}));
   }
   base::Json gpus = base::Json::array();
   for (const sense::GpuReading& gpu : info.gpus)
@@ -120,6 +167,7 @@ base::Json to_json(const Info& info) {
   json.set("details", details)
       .set("cannot_tell", texts(info.heap.cannot_tell))
       .set("private_copies", copies)
+      .set("ledger", fact::to_json(info.ledger))
       .set("gpus", gpus)
       .set("gpu_trouble", info.gpu_trouble);
   return json;

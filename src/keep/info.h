@@ -7,7 +7,10 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "fact/ledger.h"
+#include "fact/private_allocator.h"
 #include "heap/host_allocator.h"
+#include "heap/private_copies.h"
 #include "sense/gpu.h"
 #include "sense/memory_info.h"
 
@@ -20,6 +23,10 @@ struct Info {
   bool controllable = false;      ///< a cleanup in that process could act
   heap::HeapReading heap;         ///< from outside: nothing but the reasons
   std::vector<heap::PrivateCopy> private_copies;
+  std::string private_trouble;  ///< why nobody knows them; usually empty
+  /// The same with what they say of themselves; from outside they say nothing.
+  std::vector<fact::PrivateAllocator> private_allocators;
+  fact::Ledger ledger;
   sense::MemoryInfo memory;
   std::vector<sense::GpuReading> gpus;
   std::string gpu_trouble;  ///< why there are no GPUs; empty where there are some

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "heap/private_copies.h"
 #include "sense/process_tree.h"
 
 namespace ebb::keep {
@@ -60,6 +61,12 @@ base::Result<ProcessWatch> ProcessWatch::of(pid_t pid, const base::Clock& clock,
   auto allocator = heap::detect_in(pid, roots.proc);
   if (!allocator) return allocator.error();
   watch.allocator_ = *std::move(allocator);
+  const auto copies = heap::private_copies_in(pid, roots.proc);
+  for (const heap::PrivateCopy& copy : copies.value_or({})) {
+    watch.private_allocators_.emplace_back();
+    watch.private_allocators_.back().kind = heap::name_of(copy.identity.kind);
+    watch.private_allocators_.back().library = heap::library_of(copy);
+  }
   if (auto gpus = sense::GpuMeter::open()) watch.gpus_.emplace(*std::move(gpus));
   return watch;
 }
@@ -141,7 +148,15 @@ ProcessDiagnosis ProcessWatch::diagnose() const {
   series.shmem = shmem_.points();
   series.children = children_rss_.points();
   series.room = room_;
-  return keep::diagnose(series);
+  ProcessDiagnosis diagnosis = keep::diagnose(series);
+  if (!private_allocators_.empty()) {
+    std::string names;
+    for (const fact::PrivateAllocator& one : private_allocators_)
+      names += (names.empty() ? "" : ", ") + fact::name_of(one);
+    diagnosis.findings.push_back("libraries bring allocators of their own: " + names +
+                                 "; what they hold is not known from outside");
+  }
+  return diagnosis;
 }
 
 }  // namespace ebb::keep

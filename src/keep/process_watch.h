@@ -67,6 +67,7 @@ class ProcessWatch {
   std::int64_t began_ns_;
   base::FileDescriptor end_;
   heap::Detection allocator_;
+  std::vector<fact::PrivateAllocator> private_allocators_;
   std::optional<sense::GpuMeter> gpus_;
 
   std::vector<pid_t> children_;

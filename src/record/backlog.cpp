@@ -18,6 +18,7 @@ void Backlog::put_back(Batch batch) {
   put_back(waiting_.rounds, batch.rounds, kMostOthers);
   put_back(waiting_.actions, batch.actions, kMostOthers);
   put_back(waiting_.events, batch.events, kMostOthers);
+  put_back(waiting_.beside, batch.beside, kMostOthers);
 }
 
 }  // namespace ebb::record

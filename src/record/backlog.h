@@ -23,6 +23,7 @@ class Backlog {
   void add(Round round) { push(waiting_.rounds, round, kMostOthers); }
   void add(Action action) { push(waiting_.actions, action, kMostOthers); }
   void add(Event event) { push(waiting_.events, std::move(event), kMostOthers); }
+  void add(Beside beside) { push(waiting_.beside, std::move(beside), kMostOthers); }
   void add_end(ProcessKey process, double seconds) {
     push(waiting_.ended, std::pair(process, seconds), kMostOthers);
   }

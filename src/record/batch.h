@@ -19,11 +19,12 @@ struct Batch {
   std::vector<Round> rounds;
   std::vector<Action> actions;
   std::vector<Event> events;
+  std::vector<Beside> beside;
   std::uint64_t lost = 0;  ///< samples and others that were not kept
 
   std::size_t size() const {
     return processes.size() + ended.size() + samples.size() + places.size() + rounds.size() +
-           actions.size() + events.size();
+           actions.size() + events.size() + beside.size();
   }
 };
 

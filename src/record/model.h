@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fact/cleanup.h"
+#include "fact/private_allocator.h"
 #include "fact/process_sample.h"
 #include "fact/run_end.h"
 
@@ -95,6 +96,13 @@ struct Action {
   fact::Cleanup cleanup;
   std::uint64_t count =
       1;  ///< more where old ones were merged: what they returned and took is summed
+};
+
+/// An allocator of a library's own in a process, as last known.
+struct Beside {
+  ProcessKey process;
+  double seconds = 0;
+  fact::PrivateAllocator allocator;
 };
 
 /// The kind of an event: the agent of its process owes an answer.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "record/beside_rows.h"
 #include "record/liveness.h"
 #include "record/peaks.h"
 #include "record/rows.h"
@@ -189,6 +190,8 @@ void RunFile::note(const Batch& batch) {
   }
   for (const PlaceSample& place : batch.places)
     note_time(place.seconds);
+  for (const Beside& beside : batch.beside)
+    entry_of(beside.process, beside.seconds);
   totals_.rounds += batch.rounds.size();
 }
 
@@ -267,6 +270,10 @@ void RunFile::store(const Batch& batch) {
     if (const Entry* entry = entry_of(action.process, action.seconds)) {
       insert(database_, run_.id, NumberedAction{entry->number, action});
     }
+  }
+  for (const Beside& beside : batch.beside) {
+    if (const Entry* entry = entry_of(beside.process, beside.seconds))
+      insert(database_, run_.id, entry->number, beside);
   }
   for (const Event& event : batch.events) {
     const Entry* entry = event.process ? entry_of(*event.process, event.seconds) : nullptr;

@@ -89,6 +89,11 @@ ALTER TABLE runs ADD COLUMN peak_group INTEGER;
 CREATE TABLE peaks(
   run INTEGER NOT NULL, process INTEGER NOT NULL, rss INTEGER NOT NULL,
   PRIMARY KEY(run, process)) WITHOUT ROWID;
+CREATE TABLE private_allocators(
+  run INTEGER NOT NULL, process INTEGER NOT NULL, library TEXT NOT NULL, kind TEXT NOT NULL,
+  prefix TEXT NOT NULL, ms INTEGER NOT NULL, controllable INTEGER NOT NULL, live INTEGER,
+  retained INTEGER, asked INTEGER NOT NULL, returned INTEGER NOT NULL,
+  PRIMARY KEY(run, process, library, kind)) WITHOUT ROWID;
 )";
 
 /// The step at index i makes schema i + 1 out of schema i.

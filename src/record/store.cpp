@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "record/beside_rows.h"
 #include "record/liveness.h"
 #include "record/peaks.h"
 #include "record/rows.h"
@@ -216,6 +217,10 @@ base::Result<RecordedRun> Store::read(std::int64_t id) {
         result.events.push_back(std::move(event));
       },
       id);
+  for (NumberedBeside& one : read_beside(database_, id)) {
+    one.beside.process = key_of(one.process);
+    result.beside.push_back(std::move(one.beside));
+  }
   database_.script("COMMIT");
   if (database_.failed()) {
     base::Error failure = database_.take_failure();

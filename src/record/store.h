@@ -55,6 +55,7 @@ struct RecordedRun {
   std::vector<Round> rounds;
   std::vector<Action> actions;
   std::vector<Event> events;
+  std::vector<Beside> beside;  ///< allocators of libraries' own
 };
 
 /// A record to read and to remove from, while others may be writing to it. Not thread-safe.

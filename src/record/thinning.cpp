@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "record/beside_rows.h"
 #include "record/folding.h"
 #include "record/rows.h"
 
@@ -214,6 +215,7 @@ bool thin_run(Database& database, std::int64_t run, const RunBounds& bounds) {
   thin_actions(database, run, bounds.actions);
   thin_rounds(database, run, bounds.rounds);
   thin_events(database, run, bounds.events);
+  forget_beside(database, run);
   return true;
 }
 

@@ -212,6 +212,9 @@ void Writer::add(Action action) {
 void Writer::add(Event event) {
   thread_->add([&](Backlog& backlog) { backlog.add(std::move(event)); });
 }
+void Writer::add(Beside beside) {
+  thread_->add([&](Backlog& backlog) { backlog.add(std::move(beside)); });
+}
 void Writer::process_ended(ProcessKey process, double seconds) {
   thread_->add([&](Backlog& backlog) { backlog.add_end(process, seconds); });
 }

@@ -38,6 +38,8 @@ class Writer {
   void add(Round round);
   void add(Action action);
   void add(Event event);
+  /// The last of each library and process counts.
+  void add(Beside beside);
   void process_ended(ProcessKey process, double seconds);
 
   /// Why nothing is recorded any more, or what was lost; each trouble is told once. Empty where all

@@ -3,7 +3,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "fact/private_allocator.h"
 #include "fact/process_sample.h"
 #include "keep/cleanup_policy.h"
 #include "record/model.h"
@@ -32,6 +34,8 @@ struct Member {
   bool awaits_cleanup = false;  ///< one was asked for and has not been reported
   AnswerWatch answers;
   wire::Language language = wire::Language::none;
+  /// Allocators of libraries' own in it, as the agent last said.
+  std::vector<fact::PrivateAllocator> beside;
 
   // What is to be said where something is missing.
   double next_look_for_agent = 1;  ///< at this age: one that is over sooner is not worth a word
@@ -42,6 +46,9 @@ struct Member {
   /// Seconds on the policy's clock.
   double age(double seconds) const { return seconds - agent_since; }
 };
+
+/// Whether a cleanup in it may bring back memory beside malloc.
+bool can_give_back_beside(const Member& member);
 
 /// The command line of a process, cut to what fits a table; its name where it has none.
 std::string command_of(pid_t pid);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "fact/private_allocator.h"
 #include "fact/run_end.h"
 #include "run/journal.h"
 #include "run/launch.h"
@@ -34,6 +35,8 @@ struct Summary {
   std::uint64_t cleanups = 0;
   std::uint64_t returned = 0;
   double cleanup_seconds = 0;
+  /// Of libraries' own that gave back in a cleanup, each once, with what all processes returned.
+  std::vector<fact::PrivateAllocator> beside;
   std::size_t left_running = 0;  ///< processes that go on, no longer managed
 };
 
@@ -81,6 +84,7 @@ class Supervisor {
   void take(Member& member, const wire::Reading& reading, double seconds);
   void take(Member& member, const wire::Round& round, double seconds);
   void take(Member& member, fact::Cleanup cleanup, double seconds);
+  void take(Member& member, const fact::PrivateAllocator& beside, double seconds);
   void ask_reading(Member& member, double seconds);
   void ask_cleanup(Member& member, std::optional<fact::Trigger> trigger);
   void heard_from(Member& member, double seconds);

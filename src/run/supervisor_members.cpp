@@ -86,6 +86,8 @@ bool Supervisor::look_at(Member& member, double seconds) {
     fact::ProcessSample now;  // what the allocator said is known to the policy already
     now.rss = sample.memory.rss;
     ask_cleanup(member, member.policy.sampled(member.age(seconds), now));
+    if (can_give_back_beside(member))
+      ask_cleanup(member, member.policy.sampled_beside(member.age(seconds), sample.memory));
   }
   return true;
 }
@@ -118,6 +120,7 @@ void Supervisor::accept_agents() {
     member->awaits_reading = false;
     member->awaits_cleanup = false;
     member->answers = {};
+    member->beside.clear();
     member->channel.emplace(std::move(stranger));
     journal_.add(member->about);
   }
@@ -140,6 +143,8 @@ void Supervisor::handle(Member& member, const wire::Message& message, double sec
     take(member, *round, seconds);
   } else if (const auto* cleanup = std::get_if<fact::Cleanup>(&message)) {
     take(member, *cleanup, seconds);
+  } else if (const auto* beside = std::get_if<fact::PrivateAllocator>(&message)) {
+    take(member, *beside, seconds);
   }
 }
 
@@ -165,6 +170,7 @@ void Supervisor::take(Member& member, const wire::Round& round, double seconds) 
 }
 
 void Supervisor::take(Member& member, fact::Cleanup cleanup, double seconds) {
+  if (const auto now = sense::read_process(member.about.pid)) cleanup.after.anon = now->anon;
   member.policy.cleaned(member.age(seconds), cleanup);
   member.awaits_cleanup = false;
   heard_from(member, seconds);
@@ -172,7 +178,6 @@ void Supervisor::take(Member& member, fact::Cleanup cleanup, double seconds) {
   ++summary_.cleanups;
   summary_.returned += cleanup.returned;
   summary_.cleanup_seconds += cleanup.seconds;
-  if (const auto now = sense::read_process(member.about.pid)) cleanup.after.anon = now->anon;
   journal_.add(record::Action{member.key(), seconds, cleanup});
 }
 

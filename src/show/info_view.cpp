@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "show/ledger_view.h"
 #include "show/verdict.h"
 #include "term/table.h"
 
@@ -44,7 +45,7 @@ std::string memory_text(const keep::Info& info, const term::Style& style) {
                  or_dash(memory.process.hwm), or_dash(memory.process.anon),
                  or_dash(memory.process.file), or_dash(memory.process.swap),
                  std::to_string(memory.process.threads)});
-  std::string text = "\n" + table.text(style) + "\n";
+  std::string text = "\n" + table.text(style) + "\n" + ledger_text(info.ledger, style) + "\n";
   text += format_text("limit      %s (%s)\n", bytes_text(memory.limit).c_str(),
                       sense::name_of(memory.source));
   text += format_text("used       %s %.1f %% of the limit cannot be reclaimed\n",

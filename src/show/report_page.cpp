@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "fact/cleanup.h"
 #include "page/thin.h"
+#include "show/ledger_view.h"
 #include "show/page_parts.h"
 #include "show/process_rows.h"
 #include "show/verdict.h"
@@ -236,6 +237,8 @@ page::Document page_of_run(const record::RecordedRun& run, const story::RunStory
     if (story.processes[i].samples > 1) page.plots.push_back(plot_of(run, story.processes[i]));
   add_place_plots(run, story, page);
   page.tables.push_back(process_table(story));
+  if (page::Table parts = ledger_table(story, kMostRows); !parts.rows.empty())
+    page.tables.push_back(std::move(parts));
   if (!run.actions.empty()) page.tables.push_back(cleanup_table(run));
   if (!run.events.empty()) page.tables.push_back(event_table(run));
   return page;

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/duration.h"
 #include "base/text.h"
+#include "show/ledger_view.h"
 #include "show/process_rows.h"
 #include "show/verdict.h"
 #include "show/words.h"
@@ -143,6 +144,8 @@ std::string report_text(const record::RecordedRun& run, const story::RunStory& s
                         const term::Style& style) {
   std::string text = verdict_text(run, story, style);
   if (!story.processes.empty()) text += "\n" + process_text(run, story, style) + "\n";
+  if (const std::string parts = ledgers_text(story, kMostProcesses, style); !parts.empty())
+    text += parts + "\n";
   text += peak_text(run.summary);
   text += place_text(run);
   if (story.cleanups.count > 0) {

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "fact/cleanup.h"
+#include "story/process_ledger.h"
 
 namespace ebb::story {
 namespace {
@@ -84,6 +85,20 @@ Value low(std::optional<Extent> Reading::*member) {
   };
 }
 
+/// A reading as one sample: the lowest of anonymous memory, the usual of the rest.
+fact::ProcessSample sample_of(const Reading& reading) {
+  const auto mean = [](const std::optional<Extent>& extent) -> std::optional<std::uint64_t> {
+    if (!extent) return std::nullopt;
+    return extent->mean;
+  };
+  fact::ProcessSample sample;
+  sample.rss = mean(reading.rss);
+  sample.anon = reading.held_low;
+  sample.live = mean(reading.live);
+  sample.retained = mean(reading.retained);
+  return sample;
+}
+
 std::vector<double> rounds_of(const record::RecordedRun& run, const record::ProcessKey& process) {
   std::map<record::ProcessKey, std::vector<double>> ends;
   for (const record::Round& round : run.rounds)
@@ -124,7 +139,7 @@ class Cursor {
 
 void ProcessSeries::forget_heap() {
   for (std::vector<Point>* points :
-       {&live, &retained, &after_cleanup, &live_after, &retained_after})
+       {&live, &retained, &after_cleanup, &live_after, &retained_after, &beside})
     points->clear();
 }
 
@@ -140,6 +155,8 @@ keep::MemorySeries ProcessSeries::view(std::optional<std::uint64_t> room) const 
   series.after_cleanup = after_cleanup;
   series.live_after = live_after;
   series.retained_after = retained_after;
+  series.beside = beside;
+  series.private_allocators = private_allocators;
   series.round_ends = round_ends;
   series.room = room;
   series.cleanups = cleanups;
@@ -173,6 +190,8 @@ ProcessSeries series_of(const record::RecordedRun& run, const record::ProcessHis
     add(series.live_after, after.live);
     add(series.retained_after, after.retained);
   }
+  series.beside = even(readings, [](const Reading& r) { return sample_of(r).beside(); });
+  series.private_allocators = private_allocators_of(run, key);
   series.round_ends = rounds_of(run, key);
   series.cleanups = cleanups_of(run, key);
   return series;

@@ -15,7 +15,8 @@ namespace ebb::story {
 /// thinned: the lowest value of each of at most 1,024 stretches.
 struct ProcessSeries {
   std::vector<trend::Point> rss, anon, peaks, file, shmem, live, retained, after_cleanup,
-      live_after, retained_after;
+      live_after, retained_after, beside;
+  std::vector<fact::PrivateAllocator> private_allocators;
   std::vector<double> round_ends;
   keep::CleanupSum cleanups;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "story/run_story.h"
 
+#include "keep/private_memory.h"
+
 namespace ebb::story {
 namespace {
 
@@ -85,6 +87,8 @@ Json report_json(const record::RecordedRun& run, const RunStory& story) {
         .set("steady_rss_bytes", one.steady_rss)
         .set("live_bytes", one.live)
         .set("retained_bytes", one.retained)
+        .set("ledger", fact::to_json(one.ledger))
+        .set("private_allocators", keep::to_json(one.private_allocators))
         .set("rounds", one.rounds)
         .set("cleanups", cleanups_json(one.cleanups));
     const Json verdict = fact::to_json(one.diagnosis);

@@ -7,6 +7,7 @@
 #include "base/duration.h"
 #include "base/text.h"
 #include "story/family_story.h"
+#include "story/process_ledger.h"
 #include "trend/assessment.h"
 
 namespace ebb::story {
@@ -57,6 +58,8 @@ ProcessStory process_story(const record::RecordedRun& run, std::size_t index) {
     if (reading.live) story.live = reading.live->mean;
     if (reading.retained) story.retained = reading.retained->mean;
   }
+  story.private_allocators = private_allocators_of(run, history.process.key());
+  story.ledger = ledger_of(history, story.private_allocators);
   story.steady_rss = steady_rss_of(history.readings);
   story.cleanups = cleanups_of(run, history.process.key());
   story.rounds = static_cast<std::uint64_t>(std::count_if(

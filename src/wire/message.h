@@ -4,14 +4,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
-#include <string_view>
 #include <variant>
 
 #include "base/result.h"
 #include "fact/cleanup.h"
+#include "wire/private_record.h"
 #include "wire/records.h"
+#include "wire/text.h"
 
 // wire: what the agent inside a job and the supervisor outside it say to each other.
 
@@ -20,18 +20,8 @@ namespace ebb::wire {
 /// Both sides come from one build or refuse each other: records are fixed, nothing is negotiated.
 inline constexpr std::uint16_t kVersion = 2;
 
-/// A short text in a fixed place; what does not fit is cut off.
-template <std::size_t Size>
-struct Text {
-  std::array<char, Size> bytes{};
-
-  Text() = default;
-  explicit Text(std::string_view text) { text.copy(bytes.data(), Size - 1); }
-  std::string_view view() const { return {bytes.data(), ::strnlen(bytes.data(), Size)}; }
-};
-
 // From the agent. It also says a Reading when asked, and a fact::Cleanup when it has cleaned up or
-// the job has.
+// the job has; before either, a fact::PrivateAllocator for each of which it has news.
 
 /// The first thing an agent says; who it is the kernel says (SO_PEERCRED).
 struct Hello {
@@ -66,7 +56,8 @@ struct Clean {
   std::uint32_t pressure = 0;       ///< as in Read
 };
 
-using Message = std::variant<Hello, Reading, Round, fact::Cleanup, Read, Clean, Left>;
+using Message =
+    std::variant<Hello, Reading, Round, fact::Cleanup, Read, Clean, Left, fact::PrivateAllocator>;
 
 /// As long as the longest record.
 inline constexpr std::size_t kLongestRecord = 128;

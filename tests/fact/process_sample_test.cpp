@@ -23,5 +23,17 @@ TEST(ProcessSample, HoldsAnonymousMemoryWhereverItIs) {
   EXPECT_FALSE(sample.held()) << "swap alone does not tell";
 }
 
+TEST(ProcessSample, WhatLiesBesideMallocIsWhatItDoesNotAccountFor) {
+  ProcessSample sample;
+  sample.anon = 100;
+  sample.swap = 20;
+  sample.live = 30;
+  EXPECT_FALSE(sample.beside()) << "retained is not known";
+  sample.retained = 10;
+  EXPECT_EQ(sample.beside(), 80U);
+  sample.live = 500;
+  EXPECT_EQ(sample.beside(), 0U) << "allocated and never touched";
+}
+
 }  // namespace
 }  // namespace ebb::fact

@@ -30,7 +30,7 @@ void read_as_elf(const std::uint8_t* data, std::size_t size) {
     return;
   }
   static_cast<void>(heap::identify_main(*elf));
-  static_cast<void>(heap::identify_private_copy(*elf));
+  static_cast<void>(heap::identify_private_copies(*elf));
 }
 
 }  // namespace

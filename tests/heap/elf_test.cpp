@@ -57,6 +57,18 @@ TEST(ElfFile, SaysWhyAFileIsNotOne) {
       << "and it must not wait for a writer";
 }
 
+TEST(ElfFile, FindsFunctionsByTheirEndings) {
+  const auto file = ElfFile::open(EBB_SMALL_ELF);
+  ASSERT_TRUE(file) << file.error().message;
+  const std::string_view endings[] = {"start", "no_such_ending"};
+  const auto found = file->functions_ending_in(endings);
+  ASSERT_EQ(found.size(), 1U) << "_start; data_start is no function";
+  EXPECT_EQ(found[0].name, "_start");
+  EXPECT_FALSE(found[0].is_dynamic);
+  EXPECT_EQ(file->code_at(found[0].value, 16).size(), 16U);
+  EXPECT_TRUE(file->code_at(~std::uint64_t{0}, 16).empty());
+}
+
 TEST(ElfFile, SurvivesTruncationAndDamage) {
   const TemporaryDirectory directory;
   const auto original = base::read_file(EBB_SMALL_ELF);
@@ -78,7 +90,7 @@ TEST(ElfFile, SurvivesTruncationAndDamage) {
       continue;
     }
     static_cast<void>(identify_main(*file));
-    static_cast<void>(identify_private_copy(*file));
+    static_cast<void>(identify_private_copies(*file));
   }
 }
 

@@ -207,5 +207,38 @@ TEST(CleanupPolicy, AsksUnderPressureOnlyWhoHasSomethingToGive) {
   EXPECT_EQ(policy.squeezed(3, Trigger::pressure), Trigger::pressure);
 }
 
+/// Malloc holds 20 MiB, and `beside` MiB lie beside it.
+fact::ProcessSample beside_malloc(std::uint64_t beside) {
+  fact::ProcessSample sample = seen((beside + 20) * kMiB, 5 * kMiB);
+  sample.live = 15 * kMiB;
+  sample.anon = sample.rss;
+  return sample;
+}
+
+int first_wish_beside(CleanupPolicy& policy, int from, int until, std::uint64_t beside) {
+  for (int second = from; second < until; ++second)
+    if (policy.sampled_beside(second, beside_malloc(beside))) return second;
+  return -1;
+}
+
+TEST(CleanupPolicy, AsksOnceForWhatLiesBesideMalloc) {
+  CleanupPolicy policy;
+  EXPECT_EQ(first_wish_beside(policy, 10, 60, 380), 12);
+  fact::Cleanup in_vain = outcome(400 * kMiB, 399 * kMiB, 0.01, Trigger::growth);
+  in_vain.after = beside_malloc(379);
+  policy.cleaned(13, in_vain);
+  EXPECT_EQ(first_wish_beside(policy, 14, 600, 380), -1) << "it is in use";
+  EXPECT_EQ(first_wish_beside(policy, 600, 700, 500), 604)
+      << "more, and longer: the last was in vain";
+}
+
+TEST(CleanupPolicy, LeavesALittleBesideMalloc) {
+  CleanupPolicy policy;
+  EXPECT_EQ(first_wish_beside(policy, 0, 600, 50), -1);
+  fact::ProcessSample unknown = beside_malloc(500);
+  unknown.live.reset();
+  EXPECT_FALSE(policy.sampled_beside(700, unknown)) << "what lies beside it is not known";
+}
+
 }  // namespace
 }  // namespace ebb::keep

@@ -107,6 +107,59 @@ TEST(Store, KnowsItsPlace) {
   EXPECT_EQ(place(nullptr, nullptr), "unavailable");
 }
 
+TEST(Store, KeepsTheLastThatIsKnownOfAPrivateAllocator) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "runs.db";
+  fact::PrivateAllocator one{"jemalloc", "lib.so", "_rjem_", true};
+  {
+    auto writer = Writer::begin(path, run_named("x"));
+    ASSERT_TRUE(writer);
+    Process process;
+    process.pid = 7;
+    process.start = 70;
+    (*writer)->add(process);
+    (*writer)->add(Beside{process.key(), 1, one});
+    one.retained = 12;
+    one.asked = 2;
+    one.returned = 5;
+    (*writer)->add(Beside{process.key(), 2.5, one});
+    (*writer)->end(run_named("x"));
+  }
+  auto store = Store::open(path);
+  ASSERT_TRUE(store);
+  const auto read = store->read(1);
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->beside.size(), 1U);
+  EXPECT_EQ(read->beside[0].allocator, one) << "also that live is not known";
+  EXPECT_EQ(read->beside[0].process, (ProcessKey{7, 70}));
+  EXPECT_EQ(read->beside[0].seconds, 2.5);
+  ASSERT_TRUE(store->remove({1}));
+  auto database = open_for_reading(path);
+  EXPECT_EQ(database->number("SELECT count(*) FROM private_allocators"), 0);
+}
+
+TEST(Schema, AFileFromBeforePrivateAllocatorsIsReadAndBroughtUpToDate) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "runs.db";
+  record_run(path, "x");
+  {
+    auto database = Database::open(path, Database::Mode::write, 1000);
+    ASSERT_TRUE(database &&
+                database->script("DROP TABLE private_allocators; PRAGMA user_version = 1"));
+  }
+  {
+    auto store = Store::open(path);
+    ASSERT_TRUE(store) << store.error().message;
+    const auto read = store->read(1);
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_TRUE(read->beside.empty());
+  }
+  record_run(path, "y");
+  auto database = open_for_reading(path);
+  EXPECT_EQ(database->number("PRAGMA user_version"), kSchemaVersion);
+  EXPECT_EQ(database->number("SELECT count(*) FROM private_allocators"), 0);
+}
+
 TEST(Schema, ANewerOneIsRefusedInOneLine) {
   const support::TemporaryDirectory folder;
   const std::string path = folder / "runs.db";
@@ -151,14 +204,16 @@ TEST(Schema, IsWhatTheDocumentationNames) {
       "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' "
       "ORDER BY name",
       [&](const Row& row) { tables += row.text(0) + " "; });
-  EXPECT_EQ(tables, "actions buckets events peaks place processes rounds runs samples ");
+  EXPECT_EQ(tables,
+            "actions buckets events peaks place private_allocators processes rounds runs samples ");
 }
 
 /// What an Ebb before version 2 would have written.
 void make_version_1(const std::string& path) {
   auto database = Database::open(path, Database::Mode::write, 1000);
   ASSERT_TRUE(database);
-  std::string script = "DROP TABLE peaks; ALTER TABLE runs DROP COLUMN peak_group;";
+  std::string script =
+      "DROP TABLE peaks; DROP TABLE private_allocators; ALTER TABLE runs DROP COLUMN peak_group;";
   for (const char* part : {"uss", "shared"}) {
     script += std::string("ALTER TABLE samples DROP COLUMN ") + part + ";";
     for (const char* suffix : {"_low", "_mean", "_high"})

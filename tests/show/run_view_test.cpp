@@ -37,6 +37,18 @@ TEST(RunView, CleanupsAreCountedInWords) {
   EXPECT_NE(summary_line(summary, 0).find("2 cleanups returned"), std::string::npos);
 }
 
+TEST(RunView, NamesTheLibraryWhoseAllocatorHadKeptTheMost) {
+  run::Summary summary;
+  summary.cleanups = 2;
+  summary.returned = 400 * kMiB;
+  summary.beside = {{"jemalloc", "small.so", "", true}, {"mimalloc", "libarrow.so.2600", "", true}};
+  EXPECT_EQ(summary_line(summary, 0).find("of it from"), std::string::npos);
+  summary.beside[1].returned = 350 * kMiB;
+  EXPECT_NE(summary_line(summary, 0).find("350.0 MiB of it from libarrow.so.2600 (mimalloc)"),
+            std::string::npos)
+      << summary_line(summary, 0);
+}
+
 TEST(TrialsView, TheLineToKeepStartsTheCommandUnderTheBestSetting) {
   Trials trials{{"python3", "train.py"},
                 {trial("as it is", {}, false, 100 * kMiB),

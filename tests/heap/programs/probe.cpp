@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "heap/host_allocator.h"
+#include "heap/private_copies.h"
 
 #ifdef EBB_TAKE_ADDRESS
 void* (*volatile taken)(std::size_t);

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs whose libraries bring allocators of their own, under `ebb run`: pyarrow's mimalloc, Polars' jemalloc."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import ebb
+
+PROGRAM = Path(ebb.__file__).parent / "_native" / "ebb"
+
+# Prints rss in MiB once all is freed, and again when `until` holds of it or after two minutes.
+_WAIT = """
+import sys, time
+def resident():
+    with open("/proc/self/statm", encoding="ascii") as statm:
+        return int(statm.read().split()[1]) * 4096 >> 20
+def wait(until):
+    held = now = resident()
+    deadline = time.monotonic() + 120
+    while not until(held, now) and time.monotonic() < deadline:
+        time.sleep(0.1)
+        now = resident()
+    print(held, now, flush=True)
+"""
+
+# More work than one short call, so that there is something to look at before it and after it.
+_ARROW = _WAIT + """
+import pyarrow, pyarrow.compute
+def work():
+    tables = [pyarrow.table({f"c{j}": pyarrow.compute.random(500_000) for j in range(4)})
+              for _ in range(20)]
+    del tables
+"""
+
+
+@unittest.skipUnless(PROGRAM.exists(), "the program was not built")
+class PrivateAllocators(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.db = str(Path(folder.name) / "runs.db")
+
+    def run_job(self, code, **environment):
+        """A job under `ebb run`; what it printed, what ebb said, and its report."""
+        done = subprocess.run(
+            [PROGRAM, "run", "--interval", "200ms", "--db", self.db, "--", sys.executable, "-c", code],
+            env={**os.environ, **environment}, text=True, capture_output=True, timeout=600, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = subprocess.run([PROGRAM, "report", "--json", "--db", self.db], text=True,
+                                capture_output=True, check=True)
+        held, left = map(int, done.stdout.split())
+        return held, left, done.stderr, json.loads(report.stdout)
+
+    def assert_adds_up(self, report):
+        for process in report["processes"]:
+            ledger = process["ledger"]
+            parts = [value for key, value in ledger.items()
+                     if key.endswith("_bytes") and key != "total_bytes" and value is not None]
+            self.assertEqual(sum(parts), ledger["total_bytes"], ledger)
+
+    def test_what_arrow_has_freed_goes_back_and_the_verdict_names_it(self):
+        # Long enough for a verdict, which wants 40 samples.
+        held, left, said, report = self.run_job(
+            _ARROW + "work()\nwait(lambda held, now: now < held / 2)\ntime.sleep(12)\n")
+        self.assertGreater(held, 280)
+        self.assertLess(left, held / 2, said)
+        self.assertIn("libarrow", said)
+        self.assertEqual(report["verdict"], "private_allocator", report["findings"])
+        self.assertEqual(report["fix"]["kind"], "settings")
+        self.assertIn("ARROW_DEFAULT_MEMORY_POOL=system", report["fix"]["text"])
+        found = {one["allocator"]: one for one in report["processes"][0]["private_allocators"]}
+        self.assertGreater(found["mimalloc"]["returned_bytes"], 200 << 20)
+        self.assertTrue(found["mimalloc"]["controllable"])
+        self.assert_adds_up(report)
+
+    def test_the_setting_that_the_verdict_names_works(self):
+        held, _, said, report = self.run_job(
+            _ARROW + "work()\nwait(lambda held, now: True)\ntime.sleep(12)\n",
+            ARROW_DEFAULT_MEMORY_POOL="system")
+        self.assertLess(held, 150, "malloc gives blocks of this size back by itself")
+        self.assertNotEqual(report["verdict"], "private_allocator", report["findings"])
+        self.assertNotIn("libarrow", said)
+        self.assert_adds_up(report)
+
+    def test_tables_that_are_in_use_are_no_verdict(self):
+        held, left, _, report = self.run_job(
+            _ARROW + "kept = [pyarrow.table({f'c{j}': pyarrow.compute.random(500_000) for j in range(4)})"
+            " for _ in range(20)]\nwait(lambda held, now: True)\ntime.sleep(12)\nimport os\nos._exit(0)\n")
+        self.assertGreater(left, held * 0.9)
+        self.assertNotEqual(report["verdict"], "private_allocator", report["headline"])
+        ledger = report["processes"][0]["ledger"]
+        self.assertGreater(ledger["unexplained_bytes"], 250 << 20)
+        self.assertTrue(any("libarrow" in note for note in ledger["notes"]), ledger["notes"])
+
+    def test_polars_is_named_and_asked_though_it_exports_nothing(self):
+        held, left, _, report = self.run_job(
+            _WAIT + "import polars\n"
+            "frame = polars.DataFrame({'g': range(300_000)}).with_columns("
+            "[(polars.col('g') * 0.5 + j).alias(f'c{j}') for j in range(60)])\n"
+            # Without taking the interpreter apart, which frees it all.
+            "wait(lambda held, now: True)\ntime.sleep(4)\nimport os\nos._exit(0)\n",
+            POLARS_MAX_THREADS="2")
+        self.assertGreater(left, held * 0.5, "it is in use")
+        found = [one for one in report["processes"][0]["private_allocators"]
+                 if "polars" in one["library"]]
+        self.assertEqual([one["allocator"] for one in found], ["jemalloc"])
+        self.assertTrue(found[0]["controllable"])
+        self.assertGreater(found[0]["live_bytes"], 100 << 20, "counted in whole pages")
+        self.assertGreater(report["processes"][0]["ledger"]["private_bytes"], 100 << 20)
+        self.assert_adds_up(report)
+
+    def test_a_process_is_told_from_outside(self):
+        with subprocess.Popen([sys.executable, "-c", "import pyarrow; print('up', flush=True); input()"],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as job:
+            self.assertEqual(job.stdout.readline(), "up\n")
+            info = json.loads(subprocess.run([PROGRAM, "info", "--json", "--pid", str(job.pid)], text=True,
+                                             capture_output=True, check=True).stdout)
+            doctor = subprocess.run([PROGRAM, "doctor", str(job.pid), "--for", "1s"], text=True,
+                                    capture_output=True, check=True).stdout
+            job.communicate("\n")
+        named = [(one["allocator"], Path(one["object"]).name.split(".")[0]) for one in
+                 info["private_copies"]]
+        self.assertIn(("mimalloc", "libarrow"), named)
+        self.assertIn("libarrow", doctor)
+        ledger = info["ledger"]
+        self.assertIsNone(ledger["live_bytes"])
+        parts = [value for key, value in ledger.items()
+                 if key.endswith("_bytes") and key != "total_bytes" and value is not None]
+        self.assertEqual(sum(parts), ledger["total_bytes"])
+
+    def test_a_cleanup_of_the_jobs_own_asks_them_too(self):
+        code = (_ARROW + "import ebb\nwork()\nbefore = resident()\nreport = ebb.cleanup()\n"
+                "print(before, resident(), [step['name'] for step in report['steps']]"
+                " if isinstance(report, dict) else report, flush=True)\n")
+        done = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, timeout=300,
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        before, after = map(int, done.stdout.split()[:2])
+        self.assertGreater(before, 280)
+        self.assertLess(after, before / 2, done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
