@@ -56,12 +56,12 @@ class Federation:
                         f"partition-id={number}")
         return self
 
-    def run(self, **config):
+    def run(self, app=HERE, **config):
         """What `flwr run` printed. The run's own log is in it."""
         given = " ".join(f"{name}={json.dumps(value)}" for name, value in config.items())
         log = self.folder / "run.log"
         with open(log, "w", encoding="utf-8") as file, subprocess.Popen(
-                ["flwr", "run", str(HERE), "here", "--stream", "--run-config", given],
+                ["flwr", "run", str(app), "here", "--stream", *(["--run-config", given] if given else [])],
                 env=self.environment, stdout=file, stderr=subprocess.STDOUT) as running:
             deadline = time.monotonic() + PATIENCE
             while running.poll() is None:

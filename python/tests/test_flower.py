@@ -99,7 +99,7 @@ class Aggregation(unittest.TestCase):
         for name in theirs:
             self.assertEqual(theirs[name].tobytes(), ours[name].tobytes())
 
-    def test_is_within_flowers_rounding_and_rounds_once_itself(self):
+    def test_is_within_flowers_rounding_and_rounds_at_the_end_only(self):
         rng = numpy.random.default_rng(2)
         weights = [int(weight) for weight in rng.integers(1, 5000, 9)]
         for kind in (numpy.float16, numpy.float32, numpy.float64):
@@ -378,11 +378,9 @@ class Runs(unittest.TestCase):
         return len(calls)
 
     def test_memory_is_cleaned_up_after_each_round_as_told(self):
-        for kind in (FedAvg, FedMedian):
-            self.assertEqual([self.cleanups(keep(kind(), every=every)) for every in (0, 1, 2)], [0, 3, 1])
-        self.assertEqual(self.cleanups(EbbFedAvg(ebb_every=3)), 1)
+        self.assertEqual([self.cleanups(keep(FedMedian(), every=every)) for every in (0, 2)], [0, 1])
         with Lines() as said:
-            self.start(EbbFedAvg(ebb_every=1))
+            self.assertEqual(self.cleanups(EbbFedAvg(ebb_every=1)), 3)
         self.assertEqual([line.split(":")[0] for line in said if line.startswith("Ebb ")],
                          ["Ebb before round 2", "Ebb before round 3", "Ebb at the end"])
 

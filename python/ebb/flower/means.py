@@ -48,7 +48,7 @@ class WeightedMeans:
 
 
 class _ExactMean:
-    """The exact sum of all finite values, rounded once; the others are added beside it."""
+    """The mean of the exact sum of all finite values; the others are added beside it."""
 
     def __init__(self, first: Any) -> None:
         self.shape = first.shape

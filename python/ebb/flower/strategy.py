@@ -72,7 +72,7 @@ class EbbFedAvg(_Keeping, FedAvg):
     """FedAvg in bounded memory: each reply is added to one running mean as it comes and dropped at once, so
     that memory does not grow with the number of clients.
 
-    The mean is that of `ebb.sums`: exact, rounded once, and with the same bits in whatever order clients
+    The mean is that of `ebb.sums`: exact, rounded at the end, and with the same bits in whatever order clients
     answer. Flower rounds after every step; the two differ by no more than that, and not at all where
     Flower's steps are exact. Errors, dropouts and replies that do not fit together end as in FedAvg.
 
