@@ -28,15 +28,16 @@ PATIENCE = 600
 
 
 class Federation:
-    """A SuperLink and its SuperNodes, stopped at the end of the block."""
+    """A SuperLink and its SuperNodes, stopped at the end of the block. `programs` is the folder of Flower's
+    programs: that of this Python."""
 
-    def __init__(self, folder, clients, under=()):
+    def __init__(self, folder, clients, under=(), programs=Path(sys.executable).parent):
         self.folder, self._clients, self._under = Path(folder), clients, list(under)
         self._started = []
         self.superlink_peak = 0.0
         # Flower calls its programs by name.
         self.environment = {
-            **os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            **os.environ, "PATH": f"{programs}:{os.environ['PATH']}",
             "FLWR_HOME": str(self.folder / "home"), "FLWR_TELEMETRY_ENABLED": "0",
             "FLWR_DISABLE_UPDATE_CHECK": "1", "FLWR_SUPEREXEC_TASK_POLL_INTERVAL": "0.1"}
 
@@ -61,7 +62,7 @@ class Federation:
         given = " ".join(f"{name}={json.dumps(value)}" for name, value in config.items())
         log = self.folder / "run.log"
         with open(log, "w", encoding="utf-8") as file, subprocess.Popen(
-                ["flwr", "run", str(app), "here", "--stream", *(["--run-config", given] if given else [])],
+                ["flwr", "run", str(app), "here", "--stream", "--run-config", given],
                 env=self.environment, stdout=file, stderr=subprocess.STDOUT) as running:
             deadline = time.monotonic() + PATIENCE
             while running.poll() is None:

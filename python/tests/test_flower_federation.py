@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import unittest
+from importlib import metadata
 
 import flwr
 
@@ -25,6 +26,18 @@ def fresh(name):
     return folder
 
 
+def programs(folder):
+    """Flower's programs for this Python: those that were downloaded are for another one."""
+    for one in metadata.entry_points(group="console_scripts"):
+        if one.dist.name == "flwr":
+            path = folder / one.name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(f"#!{sys.executable}\nimport sys\nfrom {one.module} import {one.attr} as run\n"
+                            f"sys.exit(run())\n", encoding="utf-8")
+            path.chmod(0o755)
+    return folder
+
+
 class Page(unittest.TestCase):
     def test_names_the_version(self):
         self.assertIn(f"flwr=={flwr.__version__}", PAGE)
@@ -36,8 +49,9 @@ class Page(unittest.TestCase):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         record = folder / "record.db"
-        with Federation(folder / "out", 2, [EBB, "run", "--db", record, "--name", "line", "--"]) as federation:
-            said = federation.run(app=folder / "app")
+        with Federation(folder / "out", 2, [EBB, "run", "--db", record, "--name", "line", "--"],
+                        programs(folder / "bin")) as federation:
+            said = federation.run(app=folder / "app", rounds=2)
         answer = re.search(r"^slope and offset:.*$", PAGE, re.MULTILINE)[0]
         self.assertIn(answer, said)
         self.assertIn("Starting EbbFedAvg strategy", said)
@@ -51,7 +65,7 @@ class Page(unittest.TestCase):
 class Memory(unittest.TestCase):
     def run_job(self, name, clients, **config):
         folder = fresh(name)
-        with Federation(folder / "out", clients) as federation:
+        with Federation(folder / "out", clients, (), programs(folder / "bin")) as federation:
             federation.run(clients=clients, out=str(folder), **config)
         rows = [json.loads(line) for line in (folder / "memory.jsonl").read_text().splitlines()]
         print(name, [(round(row["rss"]), round(row["peak"])) for row in rows], flush=True)

@@ -25,7 +25,7 @@ class OneByOneGrid(Grid):
         self._grid = grid
 
     def send_and_receive(self, messages: Iterable[Message], *,
-                         timeout: float | None = None) -> Iterable[Message]:
+                         timeout: float | None = None) -> Any:
         messages = list(messages)
         if not messages or not all(is_training(message) for message in messages):
             return self._grid.send_and_receive(messages, timeout=timeout)
@@ -55,16 +55,16 @@ class OneByOneGrid(Grid):
     def create_message(self, *args: Any, **kwargs: Any) -> Message:
         return self._grid.create_message(*args, **kwargs)
 
-    def get_node_ids(self) -> Iterable[int]:
+    def get_node_ids(self) -> Any:
         return self._grid.get_node_ids()
 
-    def get_nodes(self) -> Iterable[Any]:
+    def get_nodes(self) -> Any:
         return self._grid.get_nodes()
 
-    def push_messages(self, messages: Iterable[Message]) -> Iterable[str]:
+    def push_messages(self, messages: Iterable[Message]) -> Any:
         return self._grid.push_messages(messages)
 
-    def pull_messages(self, message_ids: Iterable[str]) -> Iterable[Message]:
+    def pull_messages(self, message_ids: Iterable[str]) -> Any:
         return self._grid.pull_messages(message_ids)
 
     def __getattr__(self, name: str) -> Any:
@@ -74,4 +74,4 @@ class OneByOneGrid(Grid):
 def is_training(message: Message) -> bool:
     """Whether it asks for training, also of a kind that an app has named: "train.mine"."""
     kind: str = message.metadata.message_type
-    return kind.split(".")[0] == MessageType.TRAIN
+    return kind.split(".")[0] == str(MessageType.TRAIN)

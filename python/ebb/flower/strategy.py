@@ -41,13 +41,12 @@ class _Keeping(Strategy):
         return result
 
     def configure_train(self, server_round: int, arrays: ArrayRecord, config: ConfigRecord,
-                        grid: Grid) -> Iterable[Message]:
+                        grid: Grid) -> Any:
         if server_round > 1:
             self._ebb_round_done(f"before round {server_round}")
         return super().configure_train(server_round, arrays, config, grid)
 
-    def aggregate_train(self, server_round: int, replies: Iterable[Message]
-                        ) -> tuple[ArrayRecord | None, MetricRecord | None]:
+    def aggregate_train(self, server_round: int, replies: Iterable[Message]) -> Any:
         try:
             return super().aggregate_train(server_round, replies)
         finally:
@@ -153,7 +152,7 @@ def keep(strategy: Strategy, *, every: int | str | None = None, at_once: bool = 
     """
     if isinstance(strategy, _Keeping):
         return strategy
-    kind = type(strategy)
+    kind: Any = type(strategy)
     streams = isinstance(strategy, FedAvg) and kind.aggregate_train in _OF_THE_MEAN
     kept = copy.copy(strategy)
     kept.__class__ = _streaming(kind) if streams else _cleaning(kind)
@@ -163,12 +162,12 @@ def keep(strategy: Strategy, *, every: int | str | None = None, at_once: bool = 
 
 
 @functools.cache
-def _streaming(kind: type[Strategy]) -> type[Strategy]:
+def _streaming(kind: Any) -> Any:
     return EbbFedAvg if kind is FedAvg else type(f"Ebb{kind.__name__}", (kind, EbbFedAvg), {})
 
 
 @functools.cache
-def _cleaning(kind: type[Strategy]) -> type[Strategy]:
+def _cleaning(kind: Any) -> Any:
     log.info("Ebb: %s may need all replies of a round together, so they are not taken one by one; they are "
              "dropped, and memory is cleaned up, after each round", kind.__name__)
     return type(f"Ebb{kind.__name__}", (_Keeping, kind), {})
