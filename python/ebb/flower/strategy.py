@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import copy
 import functools
+import gc
 import logging
+import sys
 from typing import Any, Iterable
 
 from flwr.app import Array, ArrayRecord, ConfigRecord, Message, MetricRecord, RecordDict
@@ -20,6 +22,8 @@ from .means import WeightedMeans
 
 log = logging.getLogger("flwr")  # the one whose lines a Flower job shows
 _MIB = 1 << 20
+# A trim walks the heap: not for replies that left less than this.
+_WORTH_A_TRIM = 16 * _MIB
 # Those whose aggregate_train does everything with FedAvg's mean.
 _OF_THE_MEAN = tuple(kind.aggregate_train for kind in (FedAvg, FedAvgM, FedAdam, FedYogi, FedAdagrad))
 
@@ -31,10 +35,12 @@ class _Keeping(Strategy):
     ebb_every: int | str | None = None
     ebb_at_once = True
     _ebb_keeper: RoundKeeper | None = None
+    _ebb_rss = sys.maxsize
 
     def start(self, grid: Grid, *args: Any, **kwargs: Any) -> Result:
         if self.ebb_at_once:
             memory.give_back_at_once()
+            self._ebb_rss = memory.rss()
         self._ebb_keeper = RoundKeeper("server", self.ebb_every)
         result = super().start(self._ebb_grid(grid), *args, **kwargs)
         self._ebb_round_done("at the end")
@@ -53,9 +59,21 @@ class _Keeping(Strategy):
             # Strategy.start would hold them until all replies of the next round are there.
             if isinstance(replies, list):
                 replies.clear()
+            self._ebb_trim()
 
     def _ebb_grid(self, grid: Grid) -> Grid:
         return grid
+
+    def _ebb_trim(self) -> None:
+        """If memory has grown enough since its last low."""
+        if not self.ebb_at_once:
+            return
+        now = memory.rss()
+        if now >= self._ebb_rss + _WORTH_A_TRIM:
+            gc.collect(1)  # Flower's transfer leaves cycles, all of them young
+            self._ebb_rss = memory.trim().rss_after_bytes
+        else:
+            self._ebb_rss = min(self._ebb_rss, now)
 
     def _ebb_round_done(self, when: str) -> None:
         if self._ebb_keeper is None or library().ebb_is_supervised():
@@ -79,7 +97,8 @@ class EbbFedAvg(_Keeping, FedAvg):
 
     Args:
         ebb_every: rounds between cleanups, as in `ebb.RoundKeeper`.
-        ebb_at_once: makes freed memory go back at once, see `ebb.give_back_at_once`.
+        ebb_at_once: makes freed memory go back at once, see `ebb.give_back_at_once`; what the transfer of a
+            reply left behind goes after that reply.
         All others are FedAvg's. `train_metrics_aggr_fn` is given replies without the data of their arrays.
     """
 
@@ -106,6 +125,7 @@ class EbbFedAvg(_Keeping, FedAvg):
                     failure = problem
             bare.append(_without_data(reply))
             del reply
+            self._ebb_trim()
         valid, _ = self._check_and_log_replies(bare, is_train=True)
         if failure is not None:
             raise failure
@@ -116,6 +136,8 @@ class EbbFedAvg(_Keeping, FedAvg):
         arrays = ArrayRecord()
         for name, mean in means.take():
             arrays[name] = Array(mean)
+            del mean
+        self._ebb_trim()
         return arrays, self.train_metrics_aggr_fn([message.content for message in valid],
                                                   self.weighted_by_key)
 
