@@ -4,7 +4,8 @@
   import ebb
   print(ebb.cleanup_memory())     # what went back to the system, measured
 
-`ebb.torch` is Ebb inside PyTorch, `ebb.nvflare` inside NVFlare, `ebb.sums` exact sums of tensors.
+`ebb.torch` is Ebb inside PyTorch, `ebb.nvflare` inside NVFlare, `ebb.flower` inside Flower, `ebb.sums` exact
+sums of tensors.
 libebb.so is loaded on first use.
 """
 

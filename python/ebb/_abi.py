@@ -100,6 +100,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "ebb_keeper_round_done": (_int, [_void, c.POINTER(_int), c.POINTER(CleanupReport)]),
     "ebb_keeper_numbered_round_done": (
         _int, [_void, _u64, c.POINTER(_int), c.POINTER(CleanupReport)]),
+    "ebb_is_supervised": (_int, []),
     "ebb_rss_marker": (_int, [_text, _text, _text, _u64, _text, _void, _size]),
     "ebb_memory_profile": (_int, []),
     "ebb_watch_pressure": (_int, [c.POINTER(_int)]),

@@ -49,7 +49,8 @@ class Wheel(unittest.TestCase):
                     found = hashlib.sha256(wheel.read(name)).digest()
                     text = base64.urlsafe_b64encode(found).rstrip(b"=").decode()
                     self.assertEqual(digest, f"sha256={text}")
-            for name in ("ebb/py.typed", "ebb/_native/libebb.so", "ebb/nvflare/widget.py"):
+            for name in ("ebb/py.typed", "ebb/_native/libebb.so", "ebb/nvflare/widget.py",
+                         "ebb/flower/strategy.py"):
                 self.assertIn(name, listed)
             self.assertFalse([name for name in listed if "__pycache__" in name])
 

@@ -64,6 +64,29 @@ TEST_F(EbbRun, SeesTheRoundsOfNvflareInItsLog) {
   EXPECT_EQ(numbers, (std::vector<std::uint64_t>{0, 1, 2}));
 }
 
+TEST_F(EbbRun, SeesTheRoundsOfFlowerInItsLog) {
+  folder_.write("flwr/__init__.py", "");
+  const std::string script =
+      folder_.write("job.py",
+                    "import sys, time; sys.path.insert(0, sys.argv[1])\n"
+                    "import ctypes; agent = ctypes.CDLL(None)\n"
+                    "while not agent.ebb_agent_is_supervised(): time.sleep(0.05)\n"
+                    "import flwr, logging\n"
+                    "log = logging.getLogger('flwr')\n"
+                    "log.setLevel(logging.INFO)\n"
+                    "log.info('Strategy execution finished in %.2fs', 0.1)\n"
+                    "for strategy in range(2):\n"
+                    "  for r in 1, 2:\n"
+                    "    log.info('[ROUND %s/%s]', r, 2); log.info('configure_train: %s', r)\n"
+                    "  log.info('Strategy execution finished in %.2fs', 0.1)\n");
+  const Finished done = run({"--interval", "50ms"}, {"/usr/bin/python3", script, folder_.path()});
+  EXPECT_EQ(done.status, 0) << done.error;
+  std::vector<std::uint64_t> numbers;
+  for (const record::Round& round : last().rounds)
+    numbers.push_back(round.number);
+  EXPECT_EQ(numbers, (std::vector<std::uint64_t>{0, 1, 2, 3}));
+}
+
 /// A line of Python that waits until the hook's thread is there.
 constexpr const char* kAwaitHook =
     "import _thread, time\n"

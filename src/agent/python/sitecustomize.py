@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start-up hook of Python jobs under `ebb run`: garbage collection and CUDA's cache take part in
-cleanups, and NVFlare's rounds are announced. The job's code does not change, and a `sitecustomize`
-of its own runs as it would without this one. An interpreter that ignores PYTHONPATH is given this
-file by the agent, under another name.
+cleanups, and rounds of NVFlare and Flower are announced. The job's code does not change, and a
+`sitecustomize` of its own runs as it would without this one. An interpreter that ignores PYTHONPATH
+is given this file by the agent, under another name.
 
 Nothing here may disturb the job: whatever fails is left out, silently.
 """
@@ -77,12 +77,12 @@ def _collect(agent):
 
 
 def _announce_rounds(agent):
-    """Watches NVFlare's log records, from the moment at which NVFlare is imported."""
+    """Watches log records, from the moment at which NVFlare or Flower is imported."""
     import re
     import sys
 
     server = re.compile(r"\bRound (\d+) (started|finished)\b|\bFinished round (\d+)\b")
-    seen = {"round": -1, "tasks": 0}
+    seen = {"round": -1, "tasks": 0, "in Flower's": False}
 
     def announce(number):
         if number > seen["round"]:
@@ -100,6 +100,11 @@ def _announce_rounds(agent):
             # A client's round is a task that it has dealt with.
             seen["tasks"] += 1
             announce(seen["tasks"] - 1)
+        elif text.startswith(("[ROUND %s", "Strategy execution finished", "Run finished ")):
+            # Flower's: where one of its rounds begins, or all have ended, the one before has ended.
+            if seen["in Flower's"]:
+                announce(seen["round"] + 1)
+            seen["in Flower's"] = text.startswith("[")
 
     def install():
         import logging
@@ -117,10 +122,10 @@ def _announce_rounds(agent):
         logging.setLogRecordFactory(make_and_look)
 
     class WhenImported:
-        """A finder that finds nothing and sees the first import of NVFlare."""
+        """A finder that finds nothing and sees the first import of NVFlare or Flower."""
 
         def find_spec(self, name, path=None, target=None):
-            if name == "nvflare":
+            if name in ("nvflare", "flwr"):
                 sys.meta_path.remove(self)
                 try:
                     install()
