@@ -128,6 +128,18 @@ TEST_F(EbbRun, LeavesNothingBehindInAnInterpreterThatItsAgentHasTold) {
   EXPECT_EQ(done.output, "there\n[] False\n");
 }
 
+TEST_F(EbbRun, SeesRoundsWhereTheHookComesAfterNvflare) {
+  folder_.write("nvflare/__init__.py", "");
+  const std::string script = folder_.write(
+      "job.py", "import sys; sys.path.insert(0, sys.argv[1])\nimport nvflare, logging\n" +
+                    std::string(kAwaitHook) + "logging.error('Round 7 finished.')\n");
+  const Finished done =
+      run({"--interval", "50ms"}, {"/usr/bin/python3", "-E", script, folder_.path()});
+  EXPECT_EQ(done.status, 0) << done.error;
+  ASSERT_EQ(last().rounds.size(), 1U);
+  EXPECT_EQ(last().rounds[0].number, 7U);
+}
+
 /// What starts late because the machine is busy must not be met by an interpreter that ends.
 TEST_F(EbbRun, HasItsThreadInPythonOnlyWhileTheInterpreterStands) {
   const std::string count_threads =

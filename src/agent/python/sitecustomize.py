@@ -133,7 +133,10 @@ def _announce_rounds(agent):
                     pass
             return None
 
-    sys.meta_path.insert(0, WhenImported())
+    if "nvflare" in sys.modules or "flwr" in sys.modules:  # the hook came late
+        install()
+    else:
+        sys.meta_path.insert(0, WhenImported())
 
 
 class _Collecting:
