@@ -35,7 +35,9 @@ SLOW = {"Bulyan": {"num_malicious_nodes": 0},
 
 def setUpModule():
     # What strategies say of each round is looked at where it matters.
-    logging.getLogger("flwr").setLevel(logging.ERROR)
+    logger = logging.getLogger("flwr")
+    unittest.addModuleCleanup(logger.setLevel, logger.level)
+    logger.setLevel(logging.ERROR)
 
 
 class Runs(unittest.TestCase):
