@@ -27,8 +27,8 @@ void ebb_agent_cleaned(const void* cleaned);
 void ebb_agent_set_cleaner(void (*clean)(const void* ask, void* cleaned));
 
 /// Waits until a cleanup wants the job's language to collect its garbage and returns what is wanted
-/// (bit 0 garbage, bit 1 device caches, bit 2 pools of libraries), or 0 when the agent is of no use any more. Each answer is
-/// followed by a call of ebb_agent_collected().
+/// (bit 0 garbage, bit 1 device caches, bit 2 pools of libraries), or 0 when the agent is of no use
+/// any more. Each answer is followed by a call of ebb_agent_collected().
 std::uint32_t ebb_agent_await_collection();
 void ebb_agent_collected();
 

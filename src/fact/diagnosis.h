@@ -18,10 +18,10 @@ namespace ebb::fact {
 
 /// What is wrong. Of two processes with different verdicts, the one that comes first here is worse.
 enum class Verdict : std::uint8_t {
-  capacity,        ///< what is live does not fit
-  leak,            ///< what is live grows
-  retention,       ///< the allocator keeps ever more that a cleanup could return
-  fragmentation,   ///< it cannot return or use what is free: it is in pieces between live blocks
+  capacity,       ///< what is live does not fit
+  leak,           ///< what is live grows
+  retention,      ///< the allocator keeps ever more that a cleanup could return
+  fragmentation,  ///< it cannot return or use what is free: it is in pieces between live blocks
   /// An allocator that a library brings for its own use keeps what was freed.
   private_allocator,
   foreign,         ///< it grows, but not in the allocator: mappings of a library's own

@@ -9,9 +9,9 @@ namespace ebb::fact {
 
 /// An allocator that a library brings for its own use, beside the malloc of its process.
 struct PrivateAllocator {
-  std::string kind;     ///< "jemalloc", "mimalloc", "tcmalloc"
-  std::string library;  ///< the file that carries it: "libarrow.so.2600"
-  std::string prefix;   ///< before its usual names: "arrow_", "_rjem_"; often empty
+  std::string kind;           ///< "jemalloc", "mimalloc", "tcmalloc"
+  std::string library;        ///< the file that carries it: "libarrow.so.2600"
+  std::string prefix;         ///< before its usual names: "arrow_", "_rjem_"; often empty
   bool controllable = false;  ///< it has functions that make it give back, and they can be called
   /// As it counts itself, in whole pages where it counts those alone; nothing where it does not.
   std::optional<std::uint64_t> live{};

@@ -102,8 +102,7 @@ std::string ElfFile::code_at(std::uint64_t value, std::size_t size) const {
     if (section.type != SHT_PROGBITS || (section.flags & SHF_ALLOC) == 0) continue;
     if (value < section.address || value - section.address >= section.size) continue;
     const std::uint64_t within = value - section.address;
-    return bytes_at(section.offset + within,
-                    std::min<std::uint64_t>(size, section.size - within))
+    return bytes_at(section.offset + within, std::min<std::uint64_t>(size, section.size - within))
         .value_or("");
   }
   return {};

@@ -38,8 +38,8 @@ std::optional<Identity> by_pair(const Pair& pair, const std::vector<ElfFunction>
           return one.name == other && one.is_dynamic == function.is_dynamic;
         });
     if (!is_whole) continue;
-    return Identity{pair.kind, function.is_dynamic ? Evidence::dynamic_symbol
-                                                   : Evidence::static_symbol,
+    return Identity{pair.kind,
+                    function.is_dynamic ? Evidence::dynamic_symbol : Evidence::static_symbol,
                     function.name, *prefix, ""};
   }
   return std::nullopt;
@@ -57,9 +57,9 @@ constexpr std::array<AllocatorKind, 2> kStrippedKinds{AllocatorKind::jemalloc,
 std::vector<Identity> identify_private_copies(ElfFile& file) {
   if (file.soname() == "libc.so.6" || file.path().find("/libc.so.6") != std::string::npos)
     return {};
-  static constexpr std::array<std::string_view, 6> kEndings{
-      kPairs[0].control, kPairs[0].beside, kPairs[1].control,
-      kPairs[1].beside,  kPairs[2].control, kPairs[2].beside};
+  static constexpr std::array<std::string_view, 6> kEndings{kPairs[0].control, kPairs[0].beside,
+                                                            kPairs[1].control, kPairs[1].beside,
+                                                            kPairs[2].control, kPairs[2].beside};
   const std::vector<ElfFunction> functions = file.functions_ending_in(kEndings);
   std::vector<Identity> found;
   for (const Pair& pair : kPairs)
@@ -71,8 +71,8 @@ std::vector<Identity> identify_private_copies(ElfFile& file) {
       return one.kind == kStrippedKinds[i];
     });
     if (has_sign[i] && !is_known) {
-      found.push_back({kStrippedKinds[i], Evidence::string, signs[i], "",
-                       "stripped: known, not controllable"});
+      found.push_back(
+          {kStrippedKinds[i], Evidence::string, signs[i], "", "stripped: known, not controllable"});
     }
   }
   if (!found.empty() && file.defined_dynamically("PyObject_Malloc")) return {};

@@ -17,8 +17,8 @@ bool pin(const std::string& object) {
   return dlopen(object.c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) != nullptr;
 }
 
-/// In a child of fork some thread that is not there may hold a lock of mimalloc's for ever; jemalloc
-/// and tcmalloc see to that themselves.
+/// In a child of fork some thread that is not there may hold a lock of mimalloc's for ever;
+/// jemalloc and tcmalloc see to that themselves.
 bool may_be_called(AllocatorKind kind) {
   return kind != AllocatorKind::mimalloc || base::fork_generation() == 0;
 }
@@ -85,7 +85,8 @@ std::vector<PrivateAllocators::Returned> PrivateAllocators::give_back(const Rss&
     ++found.known.asked;
     if (before && after) found.known.returned += *before - std::min(*before, *after);
     const std::int64_t bytes =
-        before && after ? static_cast<std::int64_t>(*before) - static_cast<std::int64_t>(*after) : 0;
+        before && after ? static_cast<std::int64_t>(*before) - static_cast<std::int64_t>(*after)
+                        : 0;
     all.push_back({fact::name_of(found.known), bytes, seconds});
   }
   return all;

@@ -47,8 +47,7 @@ std::string rate_text(const trend::Slope& slope) {
 
 class Doctor {
  public:
-  explicit Doctor(const MemorySeries& series)
-      : series_(series), trends_(series), beside_(series) {}
+  explicit Doctor(const MemorySeries& series) : series_(series), trends_(series), beside_(series) {}
 
   ProcessDiagnosis diagnose() {
     if (trends_.live.slope) {
@@ -188,13 +187,13 @@ class Doctor {
     if (found_.verdict == Verdict::retention || found_.verdict == Verdict::fragmentation) return;
     if (trends_.cleanups_paid(series_) && beside_.explains_cleanups()) {
       const fact::PrivateAllocator& one = *beside_.most_returned();
-      decide(Verdict::private_allocator, nullptr,
-             format_text("%s, an allocator of the library's own, keeps what is freed: %llu cleanup%s "
-                         "returned %s of it",
-                         fact::name_of(one).c_str(), static_cast<unsigned long long>(one.asked),
-                         one.asked == 1 ? "" : "s",
-                         base::bytes_text(one.returned).c_str()),
-             FixKind::settings, setting_for(one));
+      decide(
+          Verdict::private_allocator, nullptr,
+          format_text("%s, an allocator of the library's own, keeps what is freed: %llu cleanup%s "
+                      "returned %s of it",
+                      fact::name_of(one).c_str(), static_cast<unsigned long long>(one.asked),
+                      one.asked == 1 ? "" : "s", base::bytes_text(one.returned).c_str()),
+          FixKind::settings, setting_for(one));
       return;
     }
     if (trends_.cleanups_paid(series_)) {

@@ -75,7 +75,8 @@ fact::Ledger ledger_of(
   }
   ledger.unexplained = all.left();
   if (!ledger.python)
-    ledger.notes.emplace_back("python: arenas of small objects, if any, are not told apart; in unexplained");
+    ledger.notes.emplace_back(
+        "python: arenas of small objects, if any, are not told apart; in unexplained");
   if (!memory.live && ledger.unexplained > 0U)
     ledger.notes.emplace_back("live, retained: not known; in unexplained");
   return ledger;

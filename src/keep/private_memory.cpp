@@ -35,14 +35,12 @@ PrivateMemory::PrivateMemory(const MemorySeries& series) : series_(series) {
   if (!series.rss.empty()) level_ = series.rss.back().value;
   for (const PrivateAllocator& one : series.private_allocators) {
     returned_ += one.returned;
-    if (one.returned > 0 &&
-        (most_returned_ == nullptr || one.returned > most_returned_->returned))
+    if (one.returned > 0 && (most_returned_ == nullptr || one.returned > most_returned_->returned))
       most_returned_ = &one;
   }
   const auto late = series.beside.subspan(series.beside.size() / 2);
-  const auto least =
-      std::min_element(late.begin(), late.end(),
-                       [](const auto& a, const auto& b) { return a.value < b.value; });
+  const auto least = std::min_element(
+      late.begin(), late.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
   if (least != late.end()) beside_ = static_cast<std::uint64_t>(least->value);
 }
 
@@ -69,21 +67,19 @@ std::vector<std::string> PrivateMemory::findings() const {
   std::vector<std::string> lines;
   for (const PrivateAllocator& one : series_.private_allocators) {
     if (one.returned < kWorthNaming) continue;
-    lines.push_back(format_text("%s keeps memory of its own beside malloc: asked %llu time%s, it "
-                                "returned %s",
-                                fact::name_of(one).c_str(),
-                                static_cast<unsigned long long>(one.asked),
-                                one.asked == 1 ? "" : "s",
-                                base::bytes_text(one.returned).c_str()));
+    lines.push_back(
+        format_text("%s keeps memory of its own beside malloc: asked %llu time%s, it "
+                    "returned %s",
+                    fact::name_of(one).c_str(), static_cast<unsigned long long>(one.asked),
+                    one.asked == 1 ? "" : "s", base::bytes_text(one.returned).c_str()));
   }
   if (beside_ >= kWorthNaming && !suspects().empty()) {
-    const bool all_asked = std::all_of(
-        series_.private_allocators.begin(), series_.private_allocators.end(),
-        [](const PrivateAllocator& one) { return one.asked > 0 || !is_suspect(one); });
-    lines.push_back(base::bytes_text(beside_) + " lie beside malloc, which may be in use by " +
-                    suspects() +
-                    (all_asked ? ": asked, they returned no more"
-                               : ": what they hold is not known"));
+    const bool all_asked =
+        std::all_of(series_.private_allocators.begin(), series_.private_allocators.end(),
+                    [](const PrivateAllocator& one) { return one.asked > 0 || !is_suspect(one); });
+    lines.push_back(
+        base::bytes_text(beside_) + " lie beside malloc, which may be in use by " + suspects() +
+        (all_asked ? ": asked, they returned no more" : ": what they hold is not known"));
   }
   return lines;
 }

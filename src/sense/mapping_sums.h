@@ -19,9 +19,9 @@ struct MappingSums {
   /// Of all threads; nothing where one of them could not be asked where its stack is, since it was
   /// running.
   std::optional<std::uint64_t> stacks;
-  /// Host memory that CUDA's driver has allocated: of it `pinned_shared` is counted as shared memory
-  /// by the kernel, the rest as files. Nothing where the process does not use the driver. Memory of
-  /// malloc that was registered with the driver later is not in it: nothing tells.
+  /// Host memory that CUDA's driver has allocated: of it `pinned_shared` is counted as shared
+  /// memory by the kernel, the rest as files. Nothing where the process does not use the driver.
+  /// Memory of malloc that was registered with the driver later is not in it: nothing tells.
   std::optional<std::uint64_t> pinned;
   std::uint64_t pinned_shared = 0;
   /// Arenas of Python's small objects, where the interpreter names them to the kernel (3.15 and

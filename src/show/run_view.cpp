@@ -15,20 +15,22 @@ constexpr std::uint64_t kWorthTelling = 32ULL << 20;
 
 /// Which library's own allocator had kept the most of what was returned, where it was much.
 std::string beside_text(const run::Summary& summary) {
-  const auto most = std::max_element(
-      summary.beside.begin(), summary.beside.end(),
-      [](const auto& a, const auto& b) { return a.returned < b.returned; });
+  const auto most =
+      std::max_element(summary.beside.begin(), summary.beside.end(),
+                       [](const auto& a, const auto& b) { return a.returned < b.returned; });
   if (most == summary.beside.end() || most->returned < kWorthTelling) return "";
   // Each is measured by itself: while others clean up, the job goes on.
-  return ", " + base::bytes_text(std::min(most->returned, summary.returned)) + " of it from " + fact::name_of(*most);
+  return ", " + base::bytes_text(std::min(most->returned, summary.returned)) + " of it from " +
+         fact::name_of(*most);
 }
 
 std::string cleanups_text(const run::Summary& summary) {
   if (summary.cleanups == 0) return "no cleanup was needed";
   return base::format_text(
-      "%llu cleanup%s returned %s in %s", static_cast<unsigned long long>(summary.cleanups),
-      summary.cleanups == 1 ? "" : "s", base::bytes_text(summary.returned).c_str(),
-      base::duration_text(summary.cleanup_seconds).c_str()) + beside_text(summary);
+             "%llu cleanup%s returned %s in %s", static_cast<unsigned long long>(summary.cleanups),
+             summary.cleanups == 1 ? "" : "s", base::bytes_text(summary.returned).c_str(),
+             base::duration_text(summary.cleanup_seconds).c_str()) +
+         beside_text(summary);
 }
 
 const char* what_happens_at_critical(const run::Options& options) {

@@ -28,7 +28,7 @@ struct ProcessStory {
   std::uint64_t steady_rss = 0;           ///< median of the second half of its life
   std::optional<std::uint64_t> live;      ///< the last that is known
   std::optional<std::uint64_t> retained;  ///< likewise
-  fact::Ledger ledger;  ///< when `live` was last known; else at the end
+  fact::Ledger ledger;                    ///< when `live` was last known; else at the end
   std::vector<fact::PrivateAllocator> private_allocators;
   keep::CleanupSum cleanups;
   std::uint64_t rounds = 0;  ///< as kept in the record

@@ -56,8 +56,8 @@ struct Clean {
   std::uint32_t pressure = 0;       ///< as in Read
 };
 
-using Message = std::variant<Hello, Reading, Round, fact::Cleanup, Read, Clean, Left,
-                             fact::PrivateAllocator>;
+using Message =
+    std::variant<Hello, Reading, Round, fact::Cleanup, Read, Clean, Left, fact::PrivateAllocator>;
 
 /// As long as the longest record.
 inline constexpr std::size_t kLongestRecord = 128;

@@ -13,7 +13,8 @@ static_assert(sizeof(PrivateRecord) == 120 && std::is_trivially_copyable_v<Priva
 
 /// Names end up in tables and on terminals.
 bool is_plain(std::string_view text) {
-  return std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  return std::none_of(text.begin(), text.end(),
+                      [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ namespace ebb::heap {
 namespace {
 
 constexpr std::uint64_t kMuch = 64ULL << 20;
-/// Debian's jemalloc is built for programs that are linked with it: loaded later, it needs more room
-/// for its thread-local variables than glibc keeps ready.
+/// Debian's jemalloc is built for programs that are linked with it: loaded later, it needs more
+/// room for its thread-local variables than glibc keeps ready.
 const support::Subprocess::Environment kRoomForJemalloc = {
     {"GLIBC_TUNABLES", "glibc.rtld.optional_static_tls=32768"}};
 
@@ -45,8 +45,8 @@ class Library {
 
 const fact::PrivateAllocator* find(const std::vector<fact::PrivateAllocator>& all,
                                    const std::string& kind) {
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [&](const auto& one) { return one.kind == kind; });
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.kind == kind; });
   return found == all.end() ? nullptr : &*found;
 }
 
@@ -129,10 +129,8 @@ TEST(PrivateCopiesIn, NamesThemFromOutside) {
   ASSERT_EQ(copies->size(), 2U);
   for (const PrivateCopy& copy : *copies) {
     const bool is_stripped = copy.object == EBB_STRIPPED_COPY;
-    EXPECT_EQ(copy.identity.kind,
-              is_stripped ? AllocatorKind::jemalloc : AllocatorKind::mimalloc);
-    EXPECT_EQ(copy.identity.evidence,
-              is_stripped ? Evidence::string : Evidence::dynamic_symbol);
+    EXPECT_EQ(copy.identity.kind, is_stripped ? AllocatorKind::jemalloc : AllocatorKind::mimalloc);
+    EXPECT_EQ(copy.identity.evidence, is_stripped ? Evidence::string : Evidence::dynamic_symbol);
   }
   EXPECT_EQ(private_copies_in(INT32_MAX).error().code, base::Code::not_found);
 }

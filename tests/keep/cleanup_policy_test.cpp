@@ -228,7 +228,8 @@ TEST(CleanupPolicy, AsksOnceForWhatLiesBesideMalloc) {
   in_vain.after = beside_malloc(379);
   policy.cleaned(13, in_vain);
   EXPECT_EQ(first_wish_beside(policy, 14, 600, 380), -1) << "it is in use";
-  EXPECT_EQ(first_wish_beside(policy, 600, 700, 500), 604) << "more, and longer: the last was in vain";
+  EXPECT_EQ(first_wish_beside(policy, 600, 700, 500), 604)
+      << "more, and longer: the last was in vain";
 }
 
 TEST(CleanupPolicy, LeavesALittleBesideMalloc) {

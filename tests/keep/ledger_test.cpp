@@ -74,7 +74,8 @@ TEST(Ledger, AnAllocatorThatDoesNotCountIsNamed) {
   EXPECT_EQ(ledger.unexplained, 394 * kMiB);
   EXPECT_TRUE(notes_name(ledger, "libarrow.so.2600 (mimalloc)"));
   const std::vector<PrivateAllocator> none;
-  EXPECT_EQ(ledger_of(memory, none, std::nullopt).private_allocators, 0U) << "looked, and none there";
+  EXPECT_EQ(ledger_of(memory, none, std::nullopt).private_allocators, 0U)
+      << "looked, and none there";
 }
 
 TEST(Ledger, LiveThatWasNeverTouchedIsNotInMemory) {

@@ -123,7 +123,7 @@ TEST(Store, KeepsTheLastThatIsKnownOfAPrivateAllocator) {
     one.asked = 2;
     one.returned = 5;
     (*writer)->add(Beside{process.key(), 2.5, one});
-    (*writer)->end(run_named("x"));
+    (*writer)->end(ended(run_named("x")));
   }
   auto store = Store::open(path);
   ASSERT_TRUE(store);
@@ -204,7 +204,8 @@ TEST(Schema, IsWhatTheDocumentationNames) {
       "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' "
       "ORDER BY name",
       [&](const Row& row) { tables += row.text(0) + " "; });
-  EXPECT_EQ(tables, "actions buckets events place private_allocators processes rounds runs samples ");
+  EXPECT_EQ(tables,
+            "actions buckets events place private_allocators processes rounds runs samples ");
 }
 
 TEST(Database, TheFirstFailureSticksUntilItIsTaken) {

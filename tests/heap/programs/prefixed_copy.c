@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A library that exports an allocator under mimalloc's names with a prefix of its own, as Arrow does. Like
-   mimalloc it gives back nothing on a thread that never took anything. And a name that only ends so. */
+   A library that exports an allocator under mimalloc's names with a prefix of its own, as Arrow
+   does. Like mimalloc it gives back nothing on a thread that never took anything. And a name that
+   only ends so. */
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
