@@ -37,23 +37,54 @@ def work():
 """
 
 
+_KEPT = ("kept = [pyarrow.table({f'c{j}': pyarrow.compute.random(500_000) for j in range(4)}) "
+         "for _ in range(20)]\n")
+# Without taking the interpreter apart, which frees it all.
+_LEAVE = "import os\nos._exit(0)\n"
+
+# A verdict wants 40 samples: five a second for twelve seconds. What the jobs are, and their variables.
+JOBS = {
+    "frees": (_ARROW + "work()\nwait(lambda held, now: now < held / 2)\ntime.sleep(12)\n", {}),
+    "system": (_ARROW + "work()\nwait(lambda held, now: True)\ntime.sleep(12)\n",
+               {"ARROW_DEFAULT_MEMORY_POOL": "system"}),
+    "keeps": (_ARROW + _KEPT + "wait(lambda held, now: True)\ntime.sleep(12)\n" + _LEAVE, {}),
+    "polars": (_WAIT + "import polars\n"
+               "frame = polars.DataFrame({'g': range(300_000)}).with_columns("
+               "[(polars.col('g') * 0.5 + j).alias(f'c{j}') for j in range(60)])\n"
+               "wait(lambda held, now: True)\ntime.sleep(4)\n" + _LEAVE, {"POLARS_MAX_THREADS": "2"}),
+}
+
+
 @unittest.skipUnless(PROGRAM.exists(), "the program was not built")
 class PrivateAllocators(unittest.TestCase):
-    def setUp(self):
+    @classmethod
+    def setUpClass(cls):
+        """They mostly wait: all of them run side by side."""
         folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.db = str(Path(folder.name) / "runs.db")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = Path(folder.name)
+        cls.running = {}
+        for name, (code, variables) in JOBS.items():
+            cls.running[name] = subprocess.Popen(
+                [PROGRAM, "run", "--interval", "200ms", "--db", cls.folder / f"{name}.db", "--",
+                 sys.executable, "-c", code],
+                env={**os.environ, **variables}, text=True, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE)
+            cls.addClassCleanup(cls.end, cls.running[name])
 
-    def run_job(self, code, **environment):
-        """A job under `ebb run`; what it printed, what ebb said, and its report."""
-        done = subprocess.run(
-            [PROGRAM, "run", "--interval", "200ms", "--db", self.db, "--", sys.executable, "-c", code],
-            env={**os.environ, **environment}, text=True, capture_output=True, timeout=600, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        report = subprocess.run([PROGRAM, "report", "--json", "--db", self.db], text=True,
-                                capture_output=True, check=True)
-        held, left = map(int, done.stdout.split())
-        return held, left, done.stderr, json.loads(report.stdout)
+    @staticmethod
+    def end(job):
+        job.kill()
+        job.communicate()
+
+    def run_job(self, name):
+        """What a job printed, what ebb said, and its report."""
+        output, error = self.running[name].communicate(timeout=600)
+        self.assertEqual(self.running[name].returncode, 0, error)
+        report = subprocess.run([PROGRAM, "report", "--json", "--db", self.folder / f"{name}.db"],
+                                text=True, capture_output=True, check=True)
+        held, left = map(int, output.split())
+        return held, left, error, json.loads(report.stdout)
 
     def assert_adds_up(self, report):
         for process in report["processes"]:
@@ -63,9 +94,7 @@ class PrivateAllocators(unittest.TestCase):
             self.assertEqual(sum(parts), ledger["total_bytes"], ledger)
 
     def test_what_arrow_has_freed_goes_back_and_the_verdict_names_it(self):
-        # Long enough for a verdict, which wants 40 samples.
-        held, left, said, report = self.run_job(
-            _ARROW + "work()\nwait(lambda held, now: now < held / 2)\ntime.sleep(12)\n")
+        held, left, said, report = self.run_job("frees")
         self.assertGreater(held, 280)
         self.assertLess(left, held / 2, said)
         self.assertIn("libarrow", said)
@@ -78,18 +107,14 @@ class PrivateAllocators(unittest.TestCase):
         self.assert_adds_up(report)
 
     def test_the_setting_that_the_verdict_names_works(self):
-        held, _, said, report = self.run_job(
-            _ARROW + "work()\nwait(lambda held, now: True)\ntime.sleep(12)\n",
-            ARROW_DEFAULT_MEMORY_POOL="system")
+        held, _, said, report = self.run_job("system")
         self.assertLess(held, 150, "malloc gives blocks of this size back by itself")
         self.assertNotEqual(report["verdict"], "private_allocator", report["findings"])
         self.assertNotIn("libarrow", said)
         self.assert_adds_up(report)
 
     def test_tables_that_are_in_use_are_no_verdict(self):
-        held, left, _, report = self.run_job(
-            _ARROW + "kept = [pyarrow.table({f'c{j}': pyarrow.compute.random(500_000) for j in range(4)})"
-            " for _ in range(20)]\nwait(lambda held, now: True)\ntime.sleep(12)\nimport os\nos._exit(0)\n")
+        held, left, _, report = self.run_job("keeps")
         self.assertGreater(left, held * 0.9)
         self.assertNotEqual(report["verdict"], "private_allocator", report["headline"])
         ledger = report["processes"][0]["ledger"]
@@ -97,13 +122,7 @@ class PrivateAllocators(unittest.TestCase):
         self.assertTrue(any("libarrow" in note for note in ledger["notes"]), ledger["notes"])
 
     def test_polars_is_named_and_asked_though_it_exports_nothing(self):
-        held, left, _, report = self.run_job(
-            _WAIT + "import polars\n"
-            "frame = polars.DataFrame({'g': range(300_000)}).with_columns("
-            "[(polars.col('g') * 0.5 + j).alias(f'c{j}') for j in range(60)])\n"
-            # Without taking the interpreter apart, which frees it all.
-            "wait(lambda held, now: True)\ntime.sleep(4)\nimport os\nos._exit(0)\n",
-            POLARS_MAX_THREADS="2")
+        held, left, _, report = self.run_job("polars")
         self.assertGreater(left, held * 0.5, "it is in use")
         found = [one for one in report["processes"][0]["private_allocators"]
                  if "polars" in one["library"]]

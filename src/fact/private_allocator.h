@@ -14,8 +14,8 @@ struct PrivateAllocator {
   std::string prefix;         ///< before its usual names: "arrow_", "_rjem_"; often empty
   bool controllable = false;  ///< it has functions that make it give back, and they can be called
   /// As it counts itself, in whole pages where it counts those alone; nothing where it does not.
-  std::optional<std::uint64_t> live;
-  std::optional<std::uint64_t> retained;
+  std::optional<std::uint64_t> live{};
+  std::optional<std::uint64_t> retained{};
   std::uint64_t asked = 0;     ///< how often it was made to give back
   std::uint64_t returned = 0;  ///< rss that went back for that, measured
 

@@ -123,7 +123,7 @@ TEST(Store, KeepsTheLastThatIsKnownOfAPrivateAllocator) {
     one.asked = 2;
     one.returned = 5;
     (*writer)->add(Beside{process.key(), 2.5, one});
-    (*writer)->end(run_named("x"));
+    (*writer)->end(ended(run_named("x")));
   }
   auto store = Store::open(path);
   ASSERT_TRUE(store);
