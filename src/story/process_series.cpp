@@ -56,9 +56,9 @@ double pace_of(const std::vector<Point>& points, std::size_t first, std::size_t 
 }
 
 /// Jobs are sampled densely at first. The lowest of many values is lower than that of few: what is
-/// closer together than in the second half is left out, so that no stretch has more than another.
+/// closer together than at the end is left out, so that no stretch has more than another.
 std::vector<Point> at_one_pace(std::vector<Point> points) {
-  const double usual = pace_of(points, points.size() / 2, points.size());
+  const double usual = pace_of(points, points.size() * 3 / 4, points.size());
   if (pace_of(points, 0, points.size() / 4) >= kDensePace * usual) return points;
   std::size_t kept = 1;
   for (std::size_t i = 1; i < points.size(); ++i)
