@@ -8,8 +8,9 @@
 namespace ebb::run {
 namespace {
 
-// Until the rest of a pool is there.
-constexpr double kPoolSeconds = 0.1;
+// What a process shared when it was forked is known: what matters is what becomes of it. Also, the
+// rest of a pool is there by then.
+constexpr double kFirstPause = 1;
 // What readings after a fork may take in all before they have to wait as others do.
 constexpr double kAllowance = 0.15;
 constexpr double kLongestPause = 60;
@@ -18,7 +19,7 @@ constexpr std::uint64_t kMovement = base::kMiB;
 }  // namespace
 
 void ShareWatch::came(double seconds) {
-  const double soon = seconds + kPoolSeconds;
+  const double soon = seconds + kFirstPause;
   next_ = std::min(next_, spent_ < kAllowance ? soon : std::max(soon, allowed_));
 }
 

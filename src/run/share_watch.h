@@ -9,9 +9,8 @@ namespace ebb::run {
 
 /// When to read what the processes of a job share. The reading walks all their pages, so it is made
 /// when it matters: soon after a process came that may have been forked, again and again while
-/// shared pages become private, ever more seldom while nothing moves. It takes no larger a share of
-/// the time than samples do, but for a first allowance. Seconds are since the run began. Not
-/// thread-safe.
+/// shared pages become private, ever more seldom while nothing moves. It takes a bounded share of
+/// the time, but for a first allowance. Seconds are since the run began. Not thread-safe.
 class ShareWatch {
  public:
   /// A process came. Those of a pool come in a row: one reading is enough for all of them.

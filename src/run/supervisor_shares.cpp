@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the processes of the job share.
+#include <algorithm>
+
 #include "run/supervisor.h"
 
 namespace ebb::run {
@@ -17,7 +19,8 @@ void Supervisor::measure_shares(double seconds) {
     if (exact->shared) shared = shared.value_or(0) + *exact->shared;
   }
   const double cost = base::seconds_between(start, base::thread_cpu_clock().now_ns());
-  shares_.measured(seconds, shared, cost, pause_after(cost));
+  // Workers may live for some seconds only: twice the share of the time that samples may take.
+  shares_.measured(seconds, shared, cost, std::max(interval(), pause_after(cost) / 2));
 }
 
 }  // namespace ebb::run

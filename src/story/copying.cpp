@@ -128,15 +128,17 @@ class CopyingJudge {
 
   void take(const Moment& now) {
     double gone = 0;
+    double left = 0;  // with the workers that stay
     double began = now.seconds;
     for (std::size_t i = 0; i < family_.size(); ++i) {
       const Share* was = before_ ? before_->shares[i] : nullptr;
       if (was != nullptr && now.shares[i] == nullptr) gone += was->own();
+      if (was != nullptr && now.shares[i] != nullptr && family_[i].parent) left += was->own();
       if (was == nullptr && now.shares[i] != nullptr && family_[i].parent)
         began = std::min(began, family_[i].began);
     }
     if (gone > 0) {
-      const double left = stretch_ ? std::max(stretch_->copied - gone, 0.0) : 0;
+      left = stretch_ ? std::min(std::max(stretch_->copied - gone, 0.0), left) : 0;
       if (left < kLeastStep) {
         close();
       } else {

@@ -17,7 +17,8 @@ using record::Reading;
 using trend::Point;
 
 constexpr std::size_t kCells = 1024;
-// Of the usual distance: nearer than that is dense.
+// Of the usual distance: what a dense beginning has, and what is as good as usual.
+constexpr double kDensePace = 0.6;
 constexpr double kSamePace = 0.7;
 
 /// One point per stretch of equal length: the lowest of its values, or the highest.
@@ -47,17 +48,23 @@ class EvenSeries {
   std::vector<Point> points_;
 };
 
-/// Jobs are sampled densely at first. The lowest of many values is lower than that of few: what is
-/// closer together than the second half is left out, so that no stretch has more than another.
-std::vector<Point> at_one_pace(std::vector<Point> points) {
-  if (points.size() < 4) return points;
+/// The usual distance between points from `first` to before `last`.
+double pace_of(const std::vector<Point>& points, std::size_t first, std::size_t last) {
   std::vector<double> gaps;
-  for (std::size_t i = points.size() / 2; i < points.size(); ++i)
+  for (std::size_t i = std::max<std::size_t>(first, 1); i < last; ++i)
     gaps.push_back(points[i].seconds - points[i - 1].seconds);
-  const double least = kSamePace * trend::median(std::move(gaps));
+  return gaps.empty() ? 0 : trend::median(std::move(gaps));
+}
+
+/// Jobs are sampled densely at first. The lowest of many values is lower than that of few: what is
+/// closer together than at the end is left out, so that no stretch has more than another.
+std::vector<Point> at_one_pace(std::vector<Point> points) {
+  const double usual = pace_of(points, points.size() * 3 / 4, points.size());
+  if (pace_of(points, 0, points.size() / 4) >= kDensePace * usual) return points;
   std::size_t kept = 1;
   for (std::size_t i = 1; i < points.size(); ++i)
-    if (points[i].seconds - points[kept - 1].seconds >= least) points[kept++] = points[i];
+    if (points[i].seconds - points[kept - 1].seconds >= kSamePace * usual)
+      points[kept++] = points[i];
   points.resize(kept);
   return points;
 }

@@ -18,9 +18,9 @@ for (const name of ['report', 'empty']) {
 
 test('the verdict is on top, every process has its plot, and the place is beside them', () =>
   withPage('report', {}, async (page) => {
-    assert.match(await page.locator('.verdict').innerText(), /leak[\s\S]*process 4242 \(python3 train.py\)/);
+    assert.match(await page.locator('.verdict').innerText(), /leak[\s\S]*process 4242 \(train.py\)/);
     const titles = await page.locator('.plot h2').allInnerTexts();
-    assert.match(titles[0], /^Process 4242 \(python3 train.py\)$/);
+    assert.match(titles[0], /^Process 4242 \(train.py\)$/);
     assert.match(titles[1], /^Process 4243 /);
     assert.deepEqual(titles.slice(2), ['Where it runs', 'GPU', 'Pressure']);
     const legend = await page.locator('.plot').first().locator('.plot-legend button').allInnerTexts();

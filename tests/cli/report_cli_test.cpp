@@ -5,7 +5,9 @@
 
 #include <chrono>
 #include <fstream>
+#include <set>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "story/job.h"
 #include "support/subprocess.h"
@@ -86,6 +88,70 @@ TEST_F(EbbReport, RunsAreListedInATableThatLinesUp) {
   EXPECT_EQ(shown.output.find('\033'), std::string::npos) << "no colours into a pipe";
 }
 
+TEST_F(EbbReport, ASampledPeakIsCalledAtLeastAndThatOfTheGroupIsNot) {
+  Job grouped(60);
+  grouped.run().name = "grouped";
+  grouped.add(51, "./grouped", {level(100), level(90), level(1)});
+  for (record::Sample& sample : grouped.batch().samples)
+    sample.peak_rss = 333 << 20;
+  grouped.run().peak_group = 777 << 20;
+  grouped.write(db_);
+  const Finished runs = ebb({"runs"});
+  EXPECT_NE(runs.output.find("at least 640.5 MiB"), std::string::npos) << runs.output;
+  EXPECT_NE(runs.output.find("    777.0 MiB"), std::string::npos) << runs.output;
+  const Finished report = ebb({"report", "grouped"});
+  EXPECT_NE(
+      report.output.find("peak       777.0 MiB of its control group, file cache included; rss "
+                         "at least 333.0 MiB of all processes together, 333.0 MiB of one"),
+      std::string::npos)
+      << report.output;
+  const base::Json json = json_of({"report", "grouped"});
+  EXPECT_EQ(json.find("run")->find("peak_bytes")->as_int(), 777 << 20);
+  EXPECT_EQ(*json.find("run")->find("peak_source")->as_string(), "cgroup");
+  EXPECT_EQ(json.find("run")->find("peak_at_least")->as_bool(), false);
+  EXPECT_EQ(json.find("processes")->as_array()->at(0).find("peak_rss_bytes")->as_int(), 333 << 20);
+  const base::Json sampled = json_of({"report", "train"});
+  EXPECT_EQ(*sampled.find("run")->find("peak_source")->as_string(), "samples");
+  EXPECT_EQ(sampled.find("run")->find("peak_at_least")->as_bool(), true);
+  ASSERT_EQ(ebb({"report", "grouped", "--html", folder_ / "grouped.html"}).status, 0);
+  const std::string page = base::read_file(folder_ / "grouped.html", 64 << 20).value_or("");
+  EXPECT_NE(page.find("peak of its control group"), std::string::npos);
+}
+
+TEST_F(EbbReport, RowsShowWhatTellsProcessesApart) {
+  Job job(60);
+  job.run().name = "sites";
+  const std::string worker =
+      "/opt/bin/python3 -m nvflare.private.fed.app.simulator.simulator_worker ";
+  job.add(61, "/opt/bin/python3 /opt/bin/nvflare simulator job", {level(300)});
+  for (int site = 1; site <= 2; ++site) {
+    job.add(61 + site, worker + "-o /tmp/w --client site-" + std::to_string(site) + " --port 80",
+            {level(200)});
+  }
+  for (int i = 0; i < 2; ++i) {  // forked by site-2
+    job.add(64 + i, worker + "-o /tmp/w --client site-2 --port 80", {level(250)});
+    job.batch().processes.back().parent = 63;
+  }
+  job.write(db_);
+  const std::string shown = ebb({"report", "sites"}).output;
+  EXPECT_NE(shown.find("62  simulator_worker site-1 "), shown.npos) << shown;
+  std::size_t last = 0;
+  for (const char* row : {"61  nvflare simulator job ", "63  simulator_worker site-2 ",
+                          "64    worker 1 ", "65    worker 2 "}) {
+    const std::size_t at = shown.find(row);
+    ASSERT_NE(at, shown.npos) << row << "\n" << shown;
+    EXPECT_GT(at, last) << row << "\n" << shown;
+    last = at;
+  }
+  EXPECT_EQ(shown.find("/opt/bin/python3"), shown.npos) << shown;
+  const base::Json json = json_of({"report", "sites"});
+  std::set<std::string> names;
+  for (const base::Json& process : *json.find("processes")->as_array())
+    names.insert(*process.find("name")->as_string());
+  EXPECT_EQ(names.size(), 5U) << json.text();
+  EXPECT_EQ(names.count("simulator_worker site-2, worker 1"), 1U);
+}
+
 TEST_F(EbbReport, RunsAreListedAsJson) {
   const base::Json json = json_of({"runs"});
   EXPECT_EQ(*json.find("db")->as_string(), db_);
@@ -133,7 +199,7 @@ TEST_F(EbbReport, TellsTheVerdictFirstAndThenTheProcesses) {
   ASSERT_NE(verdict, std::string::npos) << shown.output;
   EXPECT_LT(verdict, table) << shown.output;
   for (const char* part :
-       {"process 41 (python3 train.py): the allocator keeps what is freed: 19 cleanups returned "
+       {"process 41 (train.py): the allocator keeps what is freed: 19 cleanups returned "
         "7.2 GiB",
         "cleanups   19 returned 7.2 GiB, took 380 ms (0.10 % of the time)", "worker", "healthy",
         "30.0 s  warn      41: 85 % of the limit", "█"})
@@ -158,7 +224,7 @@ TEST_F(EbbReport, WritesAPage) {
   std::ifstream file(path);
   const std::string page(std::istreambuf_iterator<char>(file), {});
   for (const char* part : {"Run 1: train", "cleanup −390.0 MiB", "round 1, ", "\"retained\"",
-                           "Process 41 (python3 train.py)", "Content-Security-Policy"})
+                           "Process 41 (train.py)", "Content-Security-Policy"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
   expect_refused(ebb({"report", "train", "--html", folder_ / "none/x.html"}), "x.html", 2);
 }

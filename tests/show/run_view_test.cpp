@@ -28,6 +28,14 @@ TEST(RunView, ARunThatIsNotRecordedHasNoNumber) {
   EXPECT_NE(summary_line(summary, 7).find("(ebb report 7)"), std::string::npos);
 }
 
+TEST(RunView, APeakThatWasOnlySampledIsCalledAtLeast) {
+  run::Summary summary;
+  summary.peak_rss = 3 * kMiB;
+  EXPECT_NE(summary_line(summary, 0).find("peak at least 3.0 MiB"), std::string::npos);
+  summary.peak_group = 5 * kMiB;
+  EXPECT_NE(summary_line(summary, 0).find("peak 5.0 MiB"), std::string::npos);
+}
+
 TEST(RunView, CleanupsAreCountedInWords) {
   run::Summary summary;
   EXPECT_NE(summary_line(summary, 0).find("no cleanup was needed"), std::string::npos);

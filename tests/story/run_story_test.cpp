@@ -160,6 +160,61 @@ TEST(RunStory, IsRightOnEveryKindOfJob) {
   }
 }
 
+TEST(RunStory, ADenseBeginningIsNoTrend) {
+  // What the work leaves at the bottom is lower the more often one looks.
+  Job job(120);
+  const auto key = job.add(7, "a", {level(300), level(280), level(10)});
+  std::vector<record::Sample> dense;
+  const auto unrest = [](double t) { return 60 * std::fmod(t * 1234.567 + t * t * 77.7, 1.0); };
+  for (double t = 0; t < 120; t += std::clamp(t / 80, 0.1, 1.0)) {
+    record::Sample sample;
+    sample.process = key;
+    sample.seconds = t;
+    sample.memory.anon = static_cast<std::uint64_t>((300 + unrest(t)) * 1048576);
+    sample.memory.rss = sample.memory.anon;
+    sample.memory.live = 280 << 20;
+    sample.memory.retained = 10 << 20;
+    dense.push_back(sample);
+  }
+  ASSERT_GT(dense.size(), 200U);
+  job.batch().samples = dense;
+  const record::RecordedRun run = job.recorded();
+  const ProcessSeries series = series_of(run, run.processes.at(0));
+  EXPECT_LT(series.anon.size(), 160U);
+  EXPECT_GT(series.anon.size(), 100U);
+  double shortest = 1e9;
+  for (std::size_t i = 1; i < series.anon.size(); ++i)
+    shortest = std::min(shortest, series.anon[i].seconds - series.anon[i - 1].seconds);
+  EXPECT_GE(shortest, 0.6);
+  const RunStory story = story_of(run);
+  EXPECT_TRUE(story.diagnosis.verdict == Verdict::healthy ||
+              story.diagnosis.verdict == Verdict::not_enough_data)
+      << story.diagnosis.headline;
+}
+
+TEST(RunStory, AJobOfFifteenSecondsHasAVerdict) {
+  for (const bool leaks : {false, true}) {
+    Job job(15);
+    const auto key = job.add(7, "a", {level(300), level(280), level(10)});
+    std::vector<record::Sample> dense;
+    for (double t = 0; t < 15; t += std::clamp(t / 80, 0.1, 1.0)) {
+      record::Sample sample;
+      sample.process = key;
+      sample.seconds = t;
+      const double grown = leaks ? 4 * t : 0;
+      sample.memory.anon = static_cast<std::uint64_t>((300 + grown) * 1048576);
+      sample.memory.rss = sample.memory.anon;
+      sample.memory.live = static_cast<std::uint64_t>((280 + grown) * 1048576);
+      sample.memory.retained = 10 << 20;
+      dense.push_back(sample);
+    }
+    job.batch().samples = dense;
+    const RunStory story = story_of(job.recorded());
+    EXPECT_EQ(story.diagnosis.verdict, leaks ? Verdict::leak : Verdict::healthy)
+        << story.diagnosis.headline;
+  }
+}
+
 TEST(RunStory, MeasuresALeakAndTheTimeUntilTheLimit) {
   Job job;
   job.add(7, "a", {growing(200, 0.5), growing(150, 0.5), level(20)});
