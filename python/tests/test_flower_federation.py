@@ -58,7 +58,7 @@ class Page(unittest.TestCase):
         report = [EBB, "report", "--db", record, "line"]
         print(subprocess.run(report, check=True, text=True, capture_output=True).stdout, flush=True)
         story = json.loads(subprocess.run([*report, "--json"], check=True, capture_output=True).stdout)
-        self.assertEqual(sorted(one["rounds"] for one in story["processes"]), [0, 0, 2],
+        self.assertEqual([one["rounds"] for one in story["processes"] if one["rounds"]], [2],
                          "of the ServerApp, and of nobody else")
 
 

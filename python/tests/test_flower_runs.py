@@ -148,9 +148,9 @@ class Runs(unittest.TestCase):
         self.assertGreaterEqual(self.held(FedAvg(**nodes)), NODES)
         self.assertEqual(self.held(EbbFedAvg(**nodes)), 1)
         self.assertEqual(self.held(keep(FedAdam(**nodes))), 1)
-        self.assertGreater(self.held(self.made("Krum", OF_ALL_REPLIES["Krum"])), NODES)
-        self.assertEqual(self.held(keep(self.made("Krum", OF_ALL_REPLIES["Krum"]))), NODES,
-                         "those of one round, not of two")
+        # Of one round, not of two; a thread of the runtime may still have one in its hands.
+        self.assertGreaterEqual(self.held(self.made("Krum", OF_ALL_REPLIES["Krum"])), 2 * NODES)
+        self.assertLessEqual(self.held(keep(self.made("Krum", OF_ALL_REPLIES["Krum"]))), NODES + 1)
 
     def cleanups(self, strategy):
         calls = []

@@ -56,9 +56,11 @@ class _Keeping(Strategy):
         try:
             return super().aggregate_train(server_round, replies)
         finally:
-            # Strategy.start would hold them until all replies of the next round are there.
+            # Strategy.start would hold them until all replies of the next round are there, and the views
+            # `array_records` and `metric_records`, each of which is a cycle, until garbage is collected.
             if isinstance(replies, list):
                 replies.clear()
+                gc.collect()
             self._ebb_trim()
 
     def _ebb_grid(self, grid: Grid) -> Grid:
