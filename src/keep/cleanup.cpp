@@ -172,7 +172,7 @@ void Cleaner::give_back(fact::Depth depth, CleanupReport& report) {
 void Cleaner::give_back_beside(CleanupReport& report) {
   if (beside_ == nullptr) {
     if (!is_worth_looking_beside(report.measured.before)) return;
-    beside_ = new heap::PrivateAllocators;
+    beside_ = std::make_unique<heap::PrivateAllocators>();
   }
   beside_->look();
   for (const auto& [name, bytes, seconds] : beside_->give_back(rss_))
@@ -200,7 +200,8 @@ std::optional<int> Cleaner::trim() {
 void Cleaner::after_fork_in_child(void* self) EBB_ANNOTATION(no_thread_safety_analysis) {
   auto* cleaner = static_cast<Cleaner*>(self);
   cleaner->running_ = 0;
-  cleaner->beside_ = nullptr;  // the parent may have been in the middle of them
+  // The parent may have been in the middle of them: not even fit to be destroyed.
+  static_cast<void>(cleaner->beside_.release());
   cleaner->runner_ = {};
   cleaner->finished_.renew();
 }

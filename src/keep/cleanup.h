@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -101,7 +102,7 @@ class Cleaner {
   base::ReclaimerRegistry& reclaimers_;
   const RssSource rss_;
   const base::Clock& clock_;
-  heap::PrivateAllocators* beside_ = nullptr;  ///< of whoever cleans, made on first use
+  std::unique_ptr<heap::PrivateAllocators> beside_;  ///< of whoever cleans, made on first use
 
   base::Condition finished_;
   std::uint64_t running_ EBB_GUARDED_BY(mutex_) = 0;  ///< which cleanup; 0: none

@@ -102,6 +102,8 @@ class Doctor {
       if (grows(trends_.retained)) {
         decide(Verdict::retention, &trends_.retained,
                "retained bytes grow by " + rate_text(*trends_.retained.slope), FixKind::none, "");
+      } else if (trends_.cleanups_paid(series_) && beside_.explains_cleanups()) {
+        decide(Verdict::private_allocator, nullptr, beside_.what_cleanups_did(), FixKind::none, "");
       } else if (trends_.cleanups_paid(series_)) {
         decide(Verdict::retention, nullptr, what_cleanups_did(), FixKind::none, "");
       }
@@ -135,23 +137,21 @@ class Doctor {
   }
 
   void decide_foreign(const Assessment& growing) {
-    const std::string rate = rate_text(*growing.slope);
     const std::string suspects = beside_.suspects();
     decide(Verdict::foreign, &growing,
-           "memory outside the allocator grows by " + rate +
+           "memory outside the allocator grows by " + rate_text(*growing.slope) +
                (suspects.empty() ? "" : "; " + suspects + " may hold it"),
            FixKind::code,
            "Look for memory that does not come from malloc: Python's small objects, pinned "
-           "buffers, caches of a library" +
-               (suspects.empty() ? std::string() : ", what " + suspects + " serves"));
+           "buffers, caches of a library");
   }
 
   /// Allocators that libraries bring for their own use.
   void judge_private() {
     if (const auto* silent = beside_.out_of_reach(); silent != nullptr && !decided_) {
       decide(Verdict::private_allocator, nullptr,
-             "most of the memory lies beside malloc, and " + fact::name_of(*silent) +
-                 ", an allocator of the library's own, tells neither what it keeps nor gives back",
+             "most of the memory lies beside malloc, where " + fact::name_of(*silent) +
+                 ", an allocator of the library's own, can neither be read nor asked to give back",
              FixKind::settings, setting_for(*silent));
       is_guess_ = true;
     }
@@ -185,15 +185,10 @@ class Doctor {
   /// What does not grow may still be retained: all the time, or until a cleanup returns it.
   void judge_level_retention() {
     if (found_.verdict == Verdict::retention || found_.verdict == Verdict::fragmentation) return;
+    if (found_.verdict == Verdict::private_allocator) return;
     if (trends_.cleanups_paid(series_) && beside_.explains_cleanups()) {
-      const fact::PrivateAllocator& one = *beside_.most_returned();
-      decide(
-          Verdict::private_allocator, nullptr,
-          format_text("%s, an allocator of the library's own, keeps what is freed: %llu cleanup%s "
-                      "returned %s of it",
-                      fact::name_of(one).c_str(), static_cast<unsigned long long>(one.asked),
-                      one.asked == 1 ? "" : "s", base::bytes_text(one.returned).c_str()),
-          FixKind::settings, setting_for(one));
+      decide(Verdict::private_allocator, nullptr, beside_.what_cleanups_did(), FixKind::settings,
+             setting_for(*beside_.most_returned()));
       return;
     }
     if (trends_.cleanups_paid(series_)) {

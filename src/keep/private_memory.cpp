@@ -48,6 +48,15 @@ bool PrivateMemory::explains_cleanups() const {
   return most_returned_ != nullptr && returned_ >= series_.cleanups.returned / 2;
 }
 
+std::string PrivateMemory::what_cleanups_did() const {
+  const PrivateAllocator& one = *most_returned_;
+  return format_text(
+      "%s, an allocator of the library's own, keeps what is freed: %llu cleanup%s returned %s of "
+      "it",
+      fact::name_of(one).c_str(), static_cast<unsigned long long>(one.asked),
+      one.asked == 1 ? "" : "s", base::bytes_text(one.returned).c_str());
+}
+
 const PrivateAllocator* PrivateMemory::out_of_reach() const {
   const auto kept = static_cast<double>(beside_);
   if (kept < kLeastKept || kept < kLeastKeptShare * level_) return nullptr;
@@ -66,7 +75,8 @@ std::string PrivateMemory::suspects() const {
 std::vector<std::string> PrivateMemory::findings() const {
   std::vector<std::string> lines;
   for (const PrivateAllocator& one : series_.private_allocators) {
-    if (one.returned < kWorthNaming) continue;
+    // The one that gave back most has a sentence of its own.
+    if (one.returned < kWorthNaming || (&one == most_returned_ && explains_cleanups())) continue;
     lines.push_back(
         format_text("%s keeps memory of its own beside malloc: asked %llu time%s, it "
                     "returned %s",

@@ -23,6 +23,9 @@ class PrivateMemory {
   /// The one that gave back most; null where none gave back anything.
   const fact::PrivateAllocator* most_returned() const { return most_returned_; }
 
+  /// One sentence about that one. Requires: there is one.
+  std::string what_cleanups_did() const;
+
   /// One that could not be asked and may hold what lies beside malloc: much, and most of the
   /// memory, at all times. Null where there is none.
   const fact::PrivateAllocator* out_of_reach() const;

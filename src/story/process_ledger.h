@@ -18,4 +18,7 @@ std::vector<fact::PrivateAllocator> private_allocators_of(const record::Recorded
 fact::Ledger ledger_of(const record::ProcessHistory& history,
                        const std::vector<fact::PrivateAllocator>& private_allocators);
 
+/// The same at the end, for a process whose agent has fallen silent: what it said is of yesterday.
+fact::Ledger ledger_without_heap(const record::ProcessHistory& history);
+
 }  // namespace ebb::story

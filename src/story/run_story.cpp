@@ -151,6 +151,7 @@ class Teller {
       if (silent) {
         const double end = history.process.ended.value_or(run_.summary.seconds);
         tell_silence(one, std::max(end - *silent, 0.0));
+        one.ledger = ledger_without_heap(history);
       }
     }
   }

@@ -17,7 +17,7 @@ using support::run;
 TEST(EbbInfo, PrintsATableForPeople) {
   const Finished shown = ebb({"info"});
   EXPECT_EQ(shown.status, 0);
-  for (const char* word : {"allocator", "rss", "live", "retained", "limit", "gpus"})
+  for (const char* word : {"allocator", "rss", "live", "retained", "unexplained", "limit", "gpus"})
     EXPECT_NE(shown.output.find(word), std::string::npos) << word;
   EXPECT_EQ(shown.output.find('\033'), std::string::npos) << "no colours into a pipe";
 }
@@ -30,6 +30,33 @@ TEST(EbbInfo, PrintsOneJsonObject) {
   for (const char* key :
        {"allocator", "rss_bytes", "live_bytes", "retained_bytes", "limit_bytes", "percent", "gpus"})
     EXPECT_NE(json->find(key), nullptr) << key;
+}
+
+/// The parts of a ledger that are known, together.
+std::uint64_t sum_of_parts(const base::Json& ledger) {
+  std::uint64_t sum = 0;
+  for (const auto& [key, value] : *ledger.as_object())
+    if (key.ends_with("_bytes") && key != "total_bytes")
+      sum += static_cast<std::uint64_t>(value.as_int().value_or(0));
+  return sum;
+}
+
+TEST(EbbInfo, TheLedgerAddsUpInsideAndByPid) {
+  support::Subprocess job({"/bin/cat"});
+  ASSERT_EQ(write(job.input(), "x\n", 2), 2);
+  ASSERT_EQ(job.read_line(), "x");
+  for (const Finished& shown :
+       {ebb({"info", "--json"}), ebb({"info", "--json", "--pid", std::to_string(job.pid())})}) {
+    const auto json = base::parse_json(shown.output);
+    ASSERT_TRUE(json) << shown.error;
+    const base::Json* ledger = json->find("ledger");
+    ASSERT_NE(ledger, nullptr);
+    const auto total = ledger->find("total_bytes")->as_int();
+    ASSERT_TRUE(total && *total > 0) << ledger->text();
+    EXPECT_EQ(sum_of_parts(*ledger), static_cast<std::uint64_t>(*total)) << ledger->text();
+    EXPECT_TRUE(ledger->find("pinned_bytes")->is_null()) << "it does not use CUDA";
+    EXPECT_GT(ledger->find("stacks_bytes")->as_int().value_or(0), 0) << ledger->text();
+  }
 }
 
 struct Preload {

@@ -78,6 +78,20 @@ TEST(PrivateMemory, WhatCleanupsReturnedFromMallocStaysRetention) {
   EXPECT_EQ(job.diagnosis().verdict, Verdict::retention);
 }
 
+TEST(PrivateMemory, StandsBesideALeakOfMalloc) {
+  Job job;
+  for (Points* points : {&job.rss, &job.anon, &job.live})
+    for (trend::Point& point : *points)
+      point.value += point.seconds * 0.5 * double(kMiB);
+  job.allocators = {arrow()};
+  job.allocators[0].asked = 4;
+  job.allocators[0].returned = 1300 * kMiB;
+  job.cleanups = {4, 1400 * kMiB, 350 * kMiB, 0.01};
+  const ProcessDiagnosis found = job.diagnosis();
+  EXPECT_EQ(found.verdict, Verdict::leak) << found.headline;
+  EXPECT_EQ(found.also, std::vector{Verdict::private_allocator}) << "and no retention of malloc";
+}
+
 TEST(PrivateMemory, WhatIsInUseIsNamedAndNoVerdict) {
   Job job;
   job.allocators = {arrow()};

@@ -461,5 +461,40 @@ TEST(RunStory, JsonHasDoctorsShape) {
   EXPECT_EQ(json.find("events")->as_array()->at(0).find("pid")->as_int(), 7);
 }
 
+std::uint64_t sum_of(const fact::Ledger& ledger) {
+  std::uint64_t sum = 0;
+  for (const fact::Ledger::Part& part : ledger.parts())
+    sum += part.bytes.value_or(0);
+  return sum;
+}
+
+TEST(RunStory, APrivateAllocatorIsTheVerdictWhereCleanupsReturnedItsMemory) {
+  Job job;
+  const auto key = job.add(7, "python3 arrow.py",
+                           {rounds(100, 400, 20), level(15), level(2), level(30), level(5)});
+  job.clean(key, 20, level(100), level(380));
+  fact::PrivateAllocator arrow{"mimalloc", "libarrow.so.2600", "arrow_", true};
+  arrow.asked = 19;
+  arrow.returned = 7000ULL << 20;
+  job.batch().beside.push_back({key, 399, arrow});
+  const RunStory story = story_of(job.recorded());
+  EXPECT_EQ(story.diagnosis.verdict, Verdict::private_allocator) << story.diagnosis.headline;
+  EXPECT_NE(story.diagnosis.fix.text.find("ARROW_DEFAULT_MEMORY_POOL=system"), std::string::npos);
+  const ProcessStory& one = story.processes.at(0);
+  ASSERT_EQ(one.private_allocators.size(), 1U);
+  ASSERT_TRUE(one.ledger.total && one.ledger.live && one.ledger.unexplained);
+  EXPECT_EQ(sum_of(one.ledger), *one.ledger.total);
+  EXPECT_EQ(one.ledger.file, 30ULL << 20);
+  EXPECT_FALSE(one.ledger.private_allocators) << "mimalloc does not count";
+}
+
+TEST(RunStory, TheLedgerOfASilentAgentDoesNotShowWhatItSaidLongAgo) {
+  const RunStory story = story_of(with_silent_agent(level(100)).recorded());
+  const fact::Ledger& ledger = story.processes.at(0).ledger;
+  ASSERT_TRUE(ledger.total);
+  EXPECT_FALSE(ledger.live || ledger.retained);
+  EXPECT_EQ(sum_of(ledger), *ledger.total);
+}
+
 }  // namespace
 }  // namespace ebb::story
