@@ -54,7 +54,10 @@ Assessment after_warm_up(const MemorySeries& series, const Assessment& whole, Po
   const double rise = quarters[3].value - quarters[0].value;
   const double first_half = quarters[2].value - quarters[0].value;
   if (rise <= 0 || first_half < kWarmUpShare * rise) return whole;
-  return assess(series, points.subspan(points.size() / 2));
+  const Points rest = points.subspan(points.size() / 2);
+  const Assessment found = assess(series, rest);
+  // Of a short job half of the readings are few: then they are taken as they are.
+  return found.slope || rest.size() < kLeastSeldom ? found : assess_each(rest);
 }
 
 base::Json last_of(Points points) {

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <functional>
 
+#include "trend/assessment.h"
+
 namespace ebb::keep {
 namespace {
 
@@ -49,6 +51,25 @@ TEST(Diagnosis, LevelMemoryIsHealthyAndSaysWhatCouldHaveBeenMissed) {
   EXPECT_NE(found.headline.find("/h would not have shown in 4 min"), std::string::npos)
       << found.headline;
   EXPECT_EQ(found.fix.kind, fact::FixKind::none);
+}
+
+TEST(Diagnosis, AShortJobThatHasStartedUpIsHealthy) {
+  // As read in 16 seconds: loading first, then nothing; live bytes are read more seldom.
+  const auto start_up = [](double until, double step) {
+    Points points;
+    for (double t = 0; t < 16; t += step)
+      points.push_back({t, (t < until ? 4 + 20 * t / until : 32) * kMiBytes});
+    return points;
+  };
+  const Points anon = start_up(1.6, 0.2);
+  const Points live = start_up(1.6, 0.36);
+  ASSERT_LT(live.size() / 2, trend::AssessOptions{}.least_samples);
+  EXPECT_EQ(diagnose({.rss = anon, .anon = anon, .live = live}).verdict, Verdict::healthy);
+  // One that goes on growing is not.
+  Points growing = live;
+  for (trend::Point& point : growing)
+    point.value += point.seconds * kMiBytes;
+  EXPECT_NE(diagnose({.rss = anon, .anon = anon, .live = growing}).verdict, Verdict::healthy);
 }
 
 TEST(Diagnosis, GrowthSeenFromOutsideIsALeakWithLowConfidence) {
