@@ -128,6 +128,8 @@ class Doctor {
           judge_level_retention();
         decide_foreign(growing);
       }
+    } else if (grows(growing, kClearGrowth) && is_more_than_retained(growing)) {
+      decide_foreign(growing);
     } else if (grows(trends_.floor, kClearGrowth)) {
       decide_fragmentation();
     } else if (grows(trends_.anon)) {
@@ -166,6 +168,15 @@ class Doctor {
     return trends_.retained.slope->per_second >= half ||
            (trends_.floor.slope && trends_.floor.slope->per_second < half &&
             trends_.cleanups_paid(series_));
+  }
+
+  /// Where retained bytes have no slope, they still have a highest value.
+  bool is_more_than_retained(const Assessment& growing) const {
+    if (series_.retained.empty()) return false;
+    double most = 0;
+    for (const trend::Point& point : series_.retained)
+      most = std::max(most, point.value);
+    return most < growing.growth() / 2;
   }
 
   void decide_fragmentation() {

@@ -126,6 +126,19 @@ TEST(Diagnosis, GrowthInNeitherLiveNorRetainedIsForeign) {
   EXPECT_EQ(found.verdict, Verdict::foreign);
 }
 
+TEST(Diagnosis, GrowthThatExceedsWhatIsRetainedIsForeignHoweverSeldomThatWasRead) {
+  const auto with_retained = [](double mib) {
+    Points few = over_time([&](double) { return mib; });
+    few.resize(5);
+    return diagnose({.rss = kGrowing,
+                     .anon = kGrowing,
+                     .live = over_time([](double) { return 80.0; }),
+                     .retained = few});
+  };
+  EXPECT_EQ(with_retained(20).verdict, Verdict::foreign);
+  EXPECT_EQ(with_retained(200).verdict, Verdict::retention) << "it may be all of the growth";
+}
+
 /// Right after the cleanups that end each of `count` rounds.
 Points after_cleanups(int count, const std::function<double(int)>& mib) {
   Points points;
