@@ -114,10 +114,4 @@ std::uint64_t PrivateAllocators::returned() const {
   return sum;
 }
 
-bool PrivateAllocators::any_controllable() const {
-  return std::any_of(found_.begin(), found_.end(), [](const Found& found) {
-    return found.known.controllable && may_be_called(found.controls->kind());
-  });
-}
-
 }  // namespace ebb::heap

@@ -55,7 +55,6 @@ class PrivateAllocators {
 
   /// What they have given back so far, together.
   std::uint64_t returned() const;
-  bool any_controllable() const;
   bool empty() const { return found_.empty(); }
 
  private:
