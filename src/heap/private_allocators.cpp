@@ -103,7 +103,8 @@ void PrivateAllocators::count_uncontrollable(std::optional<std::uint64_t> before
 }
 
 bool PrivateAllocators::any_uncontrollable() const {
-  return std::any_of(found_.begin(), found_.end(),
+  return base::fork_generation() == 0 &&
+         std::any_of(found_.begin(), found_.end(),
                      [](const Found& found) { return !found.known.controllable; });
 }
 
