@@ -103,7 +103,8 @@ void PrivateAllocators::count_uncontrollable(std::optional<std::uint64_t> before
 }
 
 bool PrivateAllocators::any_uncontrollable() const {
-  return std::any_of(found_.begin(), found_.end(),
+  return base::fork_generation() == 0 &&
+         std::any_of(found_.begin(), found_.end(),
                      [](const Found& found) { return !found.known.controllable; });
 }
 
@@ -112,12 +113,6 @@ std::uint64_t PrivateAllocators::returned() const {
   for (const Found& found : found_)
     sum += found.known.returned;
   return sum;
-}
-
-bool PrivateAllocators::any_controllable() const {
-  return std::any_of(found_.begin(), found_.end(), [](const Found& found) {
-    return found.known.controllable && may_be_called(found.controls->kind());
-  });
 }
 
 }  // namespace ebb::heap

@@ -51,11 +51,12 @@ class PrivateAllocators {
   /// Those that offer nothing to call were asked in some other way, with what rss was around it.
   void count_uncontrollable(std::optional<std::uint64_t> before,
                             std::optional<std::uint64_t> after);
+  /// Whether there is one to be asked so; not in a forked child, where whoever asks would meet
+  /// mimalloc as well.
   bool any_uncontrollable() const;
 
   /// What they have given back so far, together.
   std::uint64_t returned() const;
-  bool any_controllable() const;
   bool empty() const { return found_.empty(); }
 
  private:
