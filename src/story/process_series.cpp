@@ -20,6 +20,7 @@ constexpr std::size_t kCells = 1024;
 // Of the usual distance: what a dense beginning has, and what is as good as usual.
 constexpr double kDensePace = 0.6;
 constexpr double kSamePace = 0.7;
+constexpr std::size_t kEnoughPoints = 64;
 
 /// One point per stretch of equal length: the lowest of its values, or the highest.
 class EvenSeries {
@@ -58,15 +59,15 @@ double pace_of(const std::vector<Point>& points, std::size_t first, std::size_t 
 
 /// Jobs are sampled densely at first. The lowest of many values is lower than that of few: what is
 /// closer together than at the end is left out, so that no stretch has more than another.
+/// Where few would be left, as of what is read seldom, all stay.
 std::vector<Point> at_one_pace(std::vector<Point> points) {
   const double usual = pace_of(points, points.size() * 3 / 4, points.size());
   if (pace_of(points, 0, points.size() / 4) >= kDensePace * usual) return points;
-  std::size_t kept = 1;
-  for (std::size_t i = 1; i < points.size(); ++i)
-    if (points[i].seconds - points[kept - 1].seconds >= kSamePace * usual)
-      points[kept++] = points[i];
-  points.resize(kept);
-  return points;
+  std::vector<Point> kept;
+  for (const Point& point : points)
+    if (kept.empty() || point.seconds - kept.back().seconds >= kSamePace * usual)
+      kept.push_back(point);
+  return kept.size() >= kEnoughPoints ? kept : points;
 }
 
 using Value = std::function<std::optional<std::uint64_t>(const Reading&)>;
