@@ -29,6 +29,9 @@ class Subprocess {
       dup2(in[0], 0);
       dup2(out[1], 1);
       dup2(err[1], 2);
+      // A shell that started the tests in the background had them ignored.
+      for (const int number : {SIGINT, SIGQUIT, SIGHUP})
+        signal(number, SIG_DFL);
       for (const auto& [name, value] : extra) {
         if (value.empty()) {
           unsetenv(name.c_str());
