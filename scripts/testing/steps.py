@@ -64,8 +64,6 @@ def ctest(tally, part, preset, selection, side_by_side=CORES, prefix=()):
     """Runs the selected tests of a build and adds up the cases of each."""
     started = time.monotonic()
     results = BUILD / preset / "results"
-    for old in results.glob("*.json"):
-        old.unlink()
     report = LOGS / f"{part}.xml"
     report.unlink(missing_ok=True)
     succeeded, output = run(
@@ -80,6 +78,12 @@ def ctest(tally, part, preset, selection, side_by_side=CORES, prefix=()):
     if not succeeded and len(tally.failures) == before:
         tally.fail(f"{part}: ctest", output)
     tally.seconds["run"] = tally.seconds.get("run", 0) + time.monotonic() - started
+
+
+def forget_results(preset):
+    """Removes what an earlier run of a preset's tests has left: before any part of it begins."""
+    for old in (BUILD / preset / "results").glob("*.json"):
+        old.unlink()
 
 
 def add_program(tally, part, program, cases):
