@@ -2,6 +2,7 @@
 #include "wire/private_record.h"
 
 #include <algorithm>
+#include <cstring>
 #include <type_traits>
 
 #include "wire/records.h"
@@ -46,12 +47,10 @@ base::Result<fact::PrivateAllocator> fact_of(const PrivateRecord& record) {
   const bool is_named = !allocator.kind.empty() && !allocator.library.empty() &&
                         is_plain(allocator.kind) && is_plain(allocator.library) &&
                         is_plain(allocator.prefix);
-  const bool is_known = (record.known & ~(kKnowsLive | kKnowsRetained)) == 0 &&
-                        (allocator.live || record.live == 0) &&
-                        (allocator.retained || record.retained == 0);
-  if (is_named && is_known && record.controllable <= 1 &&
-      (record.asked > 0 || record.returned == 0))
-    return allocator;
+  // Figures that are not known, bits that mean nothing, bytes after the end of a text.
+  const PrivateRecord again = record_of(allocator);
+  const bool says_more = std::memcmp(&again, &record, sizeof record) != 0;
+  if (is_named && !says_more && (record.asked > 0 || record.returned == 0)) return allocator;
   return base::error(base::Code::bad_input, "record of a private allocator that cannot be");
 }
 
