@@ -20,6 +20,20 @@
 #define EBB_THREADS_IN_CHILDREN 1
 #endif
 
+/// Whether children of a process whose threads allocate may do so themselves: in them the address
+/// sanitizer's allocator may wait for a lock of a thread that is not there. Everybody else tests
+/// them.
+#if defined(__SANITIZE_ADDRESS__)
+#define EBB_MALLOC_IN_CHILDREN 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define EBB_MALLOC_IN_CHILDREN 0
+#endif
+#endif
+#ifndef EBB_MALLOC_IN_CHILDREN
+#define EBB_MALLOC_IN_CHILDREN 1
+#endif
+
 namespace ebb::support {
 
 /// A forked child that waits until it is killed. Killed and reaped with its owner.
