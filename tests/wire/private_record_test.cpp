@@ -33,6 +33,7 @@ TEST(PrivateRecord, RefusesWhatCannotBe) {
   };
   EXPECT_TRUE(refused([](PrivateRecord& r) { r.kind = {}; }));
   EXPECT_TRUE(refused([](PrivateRecord& r) { r.library = Text<48>("lib\x1b[2J.so"); }));
+  EXPECT_TRUE(refused([](PrivateRecord& r) { r.library.bytes[20] = 'x'; })) << "after its end";
   EXPECT_TRUE(refused([](PrivateRecord& r) { r.live = 1; })) << "a figure that is not known";
   EXPECT_TRUE(refused([](PrivateRecord& r) { r.known = 4; }));
   EXPECT_TRUE(refused([](PrivateRecord& r) { r.controllable = 2; }));

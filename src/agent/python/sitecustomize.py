@@ -82,6 +82,7 @@ def _announce_rounds(agent):
     import sys
 
     server = re.compile(r"\bRound (\d+) (started|finished)\b|\bFinished round (\d+)\b")
+    frameworks = {"nvflare", "flwr"}
     seen = {"round": -1, "tasks": 0, "in Flower's": False}
 
     def announce(number):
@@ -125,7 +126,8 @@ def _announce_rounds(agent):
         """A finder that finds nothing and sees the first import of NVFlare or Flower."""
 
         def find_spec(self, name, path=None, target=None):
-            if name in ("nvflare", "flwr"):
+            # One that was being looked for when the hook came is seen with the next import.
+            if name in frameworks or not frameworks.isdisjoint(sys.modules):
                 sys.meta_path.remove(self)
                 try:
                     install()
@@ -133,7 +135,7 @@ def _announce_rounds(agent):
                     pass
             return None
 
-    if "nvflare" in sys.modules or "flwr" in sys.modules:  # the hook came late
+    if not frameworks.isdisjoint(sys.modules):  # the hook came late
         install()
     else:
         sys.meta_path.insert(0, WhenImported())
