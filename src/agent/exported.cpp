@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/exported.h"
 
+#include <errno.h>
 #include <sys/auxv.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <new>
 
 #include "agent/agent.h"
@@ -24,7 +27,18 @@ Agent* the_agent = nullptr;
 /// first.
 Agent::Delegate early_cleaner = nullptr;
 
+/// Programs that change the user and then exec. They change one thread's capabilities and all
+/// threads' users, which the C library ends a process with two threads for. What they start has an
+/// agent of its own.
+bool only_changes_user() {
+  constexpr const char* kNames[] = {"setpriv", "capsh", "gosu", "su-exec", "runuser", "su"};
+  return std::any_of(std::begin(kNames), std::end(kNames), [](const char* name) {
+    return std::strcmp(program_invocation_short_name, name) == 0;
+  });
+}
+
 [[gnu::constructor]] void begin() {
+  if (only_changes_user()) return;
   const char* socket = std::getenv("EBB_SOCKET");
   if (socket == nullptr || socket[0] != '/' || getauxval(AT_SECURE) != 0) return;
   try {
