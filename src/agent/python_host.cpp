@@ -38,7 +38,7 @@ std::string quoted(const std::string& text) {
   std::string literal = "'";
   for (const char c : text) {
     if (c == '\\' || c == '\'') literal += '\\';
-    literal += c;
+    literal += c == '\n' ? std::string("\\n") : std::string(1, c);
   }
   return literal + "'";
 }

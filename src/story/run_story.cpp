@@ -237,9 +237,9 @@ class Teller {
     const keep::CleanupSum& sum = story_.cleanups;
     if (sum.count > 0) {
       story_.diagnosis.findings.push_back(
-          format_text("%llu cleanups returned %s in all, for %.2f %% of the time",
-                      static_cast<unsigned long long>(sum.count), bytes_text(sum.returned).c_str(),
-                      100 * story_.cleanup_share));
+          format_text("%llu cleanup%s returned %s in all, for %.2f %% of the time",
+                      static_cast<unsigned long long>(sum.count), sum.count == 1 ? "" : "s",
+                      bytes_text(sum.returned).c_str(), 100 * story_.cleanup_share));
     }
     story_.diagnosis.evidence.set("cleanups",
                                   base::Json::object({{"count", sum.count},

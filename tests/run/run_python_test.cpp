@@ -44,6 +44,13 @@ TEST_F(EbbRun, LeavesASitecustomizeOfTheJobsOwnWorking) {
   EXPECT_EQ(done.output, "yes\n");
 }
 
+std::vector<std::uint64_t> numbers_of_rounds(const record::RecordedRun& run) {
+  std::vector<std::uint64_t> numbers;
+  for (const record::Round& round : run.rounds)
+    numbers.push_back(round.number);
+  return numbers;
+}
+
 TEST_F(EbbRun, SeesTheRoundsOfNvflareInItsLog) {
   folder_.write("nvflare/__init__.py", "");
   const std::string script =
@@ -58,10 +65,7 @@ TEST_F(EbbRun, SeesTheRoundsOfNvflareInItsLog) {
                     "log.error('[identity=server, run=1]: Round 2 finished.')\n");
   const Finished done = run({"--interval", "50ms"}, {"/usr/bin/python3", script, folder_.path()});
   EXPECT_EQ(done.status, 0) << done.error;
-  std::vector<std::uint64_t> numbers;
-  for (const record::Round& round : last().rounds)
-    numbers.push_back(round.number);
-  EXPECT_EQ(numbers, (std::vector<std::uint64_t>{0, 1, 2}));
+  EXPECT_EQ(numbers_of_rounds(last()), (std::vector<std::uint64_t>{0, 1, 2}));
 }
 
 TEST_F(EbbRun, SeesTheRoundsOfFlowerInItsLog) {
@@ -81,10 +85,7 @@ TEST_F(EbbRun, SeesTheRoundsOfFlowerInItsLog) {
                     "  log.info('Strategy execution finished in %.2fs', 0.1)\n");
   const Finished done = run({"--interval", "50ms"}, {"/usr/bin/python3", script, folder_.path()});
   EXPECT_EQ(done.status, 0) << done.error;
-  std::vector<std::uint64_t> numbers;
-  for (const record::Round& round : last().rounds)
-    numbers.push_back(round.number);
-  EXPECT_EQ(numbers, (std::vector<std::uint64_t>{0, 1, 2, 3}));
+  EXPECT_EQ(numbers_of_rounds(last()), (std::vector<std::uint64_t>{0, 1, 2, 3}));
 }
 
 /// A line of Python that waits until the hook's thread is there.
@@ -136,8 +137,7 @@ TEST_F(EbbRun, SeesRoundsWhereTheHookComesAfterNvflare) {
   const Finished done =
       run({"--interval", "50ms"}, {"/usr/bin/python3", "-E", script, folder_.path()});
   EXPECT_EQ(done.status, 0) << done.error;
-  ASSERT_EQ(last().rounds.size(), 1U);
-  EXPECT_EQ(last().rounds[0].number, 7U);
+  EXPECT_EQ(numbers_of_rounds(last()), std::vector<std::uint64_t>{7});
 }
 
 /// What starts late because the machine is busy must not be met by an interpreter that ends.
