@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import re
+import resource
 
 import numpy as np
 from nvflare.apis.event_type import EventType
@@ -43,7 +44,8 @@ class SizedFedAvg(FedAvg):
 
 
 class Meter(Widget):
-    """Writes resident memory and its high water to FOLDER/SITE.jsonl, in MiB."""
+    """Writes resident memory and its high water in MiB, CPU time in seconds and page faults so far to
+    FOLDER/SITE.jsonl."""
 
     EVENTS = (AppEventType.ROUND_STARTED, EventType.BEFORE_PULL_TASK, EventType.END_RUN)
 
@@ -59,6 +61,8 @@ class Meter(Widget):
         row = {"event": event_type, "round": fl_ctx.get_prop(AppConstants.CURRENT_ROUND)}
         for key, field in (("rss", "VmRSS"), ("peak", "VmHWM")):
             row[key] = int(re.search(rf"{field}:\s+(\d+)", status)[1]) / 1024
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        row |= {"user": used.ru_utime, "system": used.ru_stime, "faults": used.ru_minflt}
         with open(os.path.join(self.folder, f"{fl_ctx.get_identity_name()}.jsonl"), "a",
                   encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """FedAvg in NVFlare's simulator, before and after Ebb.
 
-  job.py OUT            with what NVFlare recommends: a cleanup every 5 rounds on the server, every
-                        round on clients (set MALLOC_ARENA_MAX=4 as well)
-  job.py OUT --ebb      with Ebb
+  job.py OUT              with what NVFlare recommends: a cleanup every 5 rounds on the server, every
+                          round on clients (set MALLOC_ARENA_MAX=4 as well)
+  job.py OUT --plain      with no cleanup at all, as NVFlare does by default
+  job.py OUT --ebb        with Ebb's widget and aggregator; --at-once: as low as it goes
 
   --clients 2  --rounds 6  --mib 64
 
@@ -28,19 +29,20 @@ from fedavg import Meter, SizedFedAvg  # noqa: E402
 def make_job(options, folder):
     job = FedJob(name="fedavg")
     aggregator = None
+    nvflares_own = not (options.ebb or options.plain)
     if options.ebb:
         from ebb.nvflare import EbbAggregator, EbbMemoryWidget
         aggregator = EbbAggregator()
         # FedAvg changes no array of the global model in place.
-        job.to_server(EbbMemoryWidget(share_broadcast=True), id="ebb")
+        job.to_server(EbbMemoryWidget(share_broadcast=True, at_once=options.at_once), id="ebb")
     job.to_server(SizedFedAvg(mebibytes=options.mib, folder=folder, num_clients=options.clients,
                               num_rounds=options.rounds, aggregator=aggregator,
-                              memory_gc_rounds=0 if options.ebb else 5))
+                              memory_gc_rounds=5 if nvflares_own else 0))
     job.to_server(Meter(folder), id="meter")
     job.to_clients(ScriptRunner(script="client.py", framework=FrameworkType.NUMPY,
-                                memory_gc_rounds=1))
+                                memory_gc_rounds=1 if nvflares_own else 0))
     if options.ebb:
-        job.to_clients(EbbMemoryWidget(), id="ebb")
+        job.to_clients(EbbMemoryWidget(at_once=options.at_once), id="ebb")
     job.to_clients(Meter(folder), id="meter")
     return job
 
@@ -58,7 +60,9 @@ def figures(folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out", type=Path)
+    parser.add_argument("--plain", action="store_true")
     parser.add_argument("--ebb", action="store_true")
+    parser.add_argument("--at-once", action="store_true")
     parser.add_argument("--clients", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--mib", type=int, default=64, help="of the model, a multiple of 8")

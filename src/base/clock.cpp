@@ -26,17 +26,17 @@ union Forever {
   ~Forever() {}
   KernelClock clock;
 };
-constinit const Forever monotonic(CLOCK_MONOTONIC);
-constinit const Forever thread_cpu(CLOCK_THREAD_CPUTIME_ID);
+constinit const Forever kMonotonic(CLOCK_MONOTONIC);
+constinit const Forever kThreadCpu(CLOCK_THREAD_CPUTIME_ID);
 
 }  // namespace
 
 const Clock& system_clock() {
-  return monotonic.clock;
+  return kMonotonic.clock;
 }
 
 const Clock& thread_cpu_clock() {
-  return thread_cpu.clock;
+  return kThreadCpu.clock;
 }
 
 }  // namespace ebb::base

@@ -74,8 +74,9 @@ struct JsonReader {
   }
   Status operator()(std::vector<std::string>* to) const {
     const Json::Array one = {json};
+    const Json::Array* many = json.as_array();
     std::vector<std::string> texts;
-    for (const Json& item : json.is_array() ? *json.as_array() : one) {
+    for (const Json& item : many != nullptr ? *many : one) {
       if (item.as_string() == nullptr) return wrong("a text or a list of texts");
       texts.push_back(*item.as_string());
     }

@@ -7,7 +7,7 @@
 
 #include "base/option.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11 is named so
 class App;
 }
 

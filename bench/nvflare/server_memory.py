@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The memory of NVFlare's server, and what it costs to keep it low, as a table.
+
+  server_memory.py OUT [--clients 2 4 8] [--rounds 12] [--mib 64] [--ways plain run ...] [--ebb PROGRAM]
+
+Runs examples/nvflare in NVFlare's simulator, each number of clients in each way:
+
+  plain      as NVFlare does by default: no cleanup
+  nvflare    as NVFlare recommends: MALLOC_ARENA_MAX=4, a cleanup every 5 rounds (clients: every round)
+  run        plain, under `ebb run`
+  run-nvflare  plain, under `ebb run --nvflare`
+  widget     with ebb.nvflare's widget and aggregator
+  at-once    the same with at_once=True
+
+Peak and floor are the server's, in MiB; CPU time and faults are those of all processes, `ebb run` included.
+Needs NVFlare, NumPy and ebb in this Python. Exit 1: two ways did not end with the same model.
+"""
+import argparse
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+JOB = ROOT / "examples" / "nvflare" / "job.py"
+OPTIONS = {"plain": ["--plain"], "nvflare": [], "run": ["--plain"], "run-nvflare": ["--plain"],
+           "widget": ["--ebb"], "at-once": ["--ebb", "--at-once"]}
+
+
+def measured(way, folder, options, clients):
+    """One run of the job: what the meters wrote of the server, and what all processes took."""
+    command = [sys.executable, JOB, folder, "--clients", str(clients), "--rounds", str(options.rounds),
+               "--mib", str(options.mib), *OPTIONS[way]]
+    if way.startswith("run"):
+        command = [options.ebb, "run", "--quiet", "--db", f"{folder}.db",
+                   *(["--nvflare"] if way == "run-nvflare" else []), "--", *command]
+    environment = {**os.environ, **({"MALLOC_ARENA_MAX": "4"} if way == "nvflare" else {})}
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    with open(f"{folder}.log", "w", encoding="utf-8") as log:
+        subprocess.run(command, check=True, env=environment, stdout=log, stderr=log)
+    wall, after = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    rows = [json.loads(line) for line in (folder / "simulator_server.jsonl").read_text().splitlines()]
+    floors = [row["rss"] for row in rows if row["event"] == "_round_started"][1:]
+    return {"peak": max(row["peak"] for row in rows), "floors": floors, "wall": wall,
+            "user": after.ru_utime - before.ru_utime, "system": after.ru_stime - before.ru_stime,
+            "faults": after.ru_minflt - before.ru_minflt,
+            "sha256": json.loads((folder / "model.json").read_text())["sha256"]}
+
+
+def slope(values):
+    """Least squares, per step."""
+    middle = (len(values) - 1) / 2
+    spread = sum((index - middle) ** 2 for index in range(len(values)))
+    return sum((index - middle) * value for index, value in enumerate(values)) / spread if spread else 0.0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--clients", type=int, nargs="+", default=[2, 4, 8])
+    parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--mib", type=int, default=64)
+    parser.add_argument("--ways", nargs="+", choices=OPTIONS, default=list(OPTIONS))
+    parser.add_argument("--ebb", default=str(ROOT / "build" / "release" / "bin" / "ebb"))
+    options = parser.parse_args()
+    options.out = options.out.resolve()
+    options.out.mkdir(parents=True, exist_ok=True)
+    import nvflare
+    print(f"NVFlare {nvflare.__version__}, Python {platform.python_version()}, model of {options.mib} MiB, "
+          f"{options.rounds} rounds, {os.cpu_count()} cores\n")
+    print("| clients | way | peak | of plain | floor | per round | CPU, s | of plain | system, s | faults, M | "
+          "wall, s | model |")
+    print("|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|")
+    same = True
+    for clients in options.clients:
+        plain, digest = None, None
+        for way in options.ways:
+            seen = measured(way, options.out / f"{clients}-{way}", options, clients)
+            plain, digest = plain or seen, digest or seen["sha256"]
+            same &= seen["sha256"] == digest
+            cpu, base = (run["user"] + run["system"] for run in (seen, plain))
+            print(f"| {clients} | {way} | {seen['peak']:.0f} | {seen['peak'] / plain['peak']:.2f} | "
+                  f"{min(seen['floors']):.0f} to {max(seen['floors']):.0f} | {slope(seen['floors']):+.1f} | "
+                  f"{cpu:.1f} | {cpu / base:.2f} | {seen['system']:.1f} | {seen['faults'] / 1e6:.2f} | "
+                  f"{seen['wall']:.0f} | {seen['sha256'][:8]} |", flush=True)
+    return int(not same)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
