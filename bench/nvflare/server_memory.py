@@ -13,7 +13,8 @@ Runs examples/nvflare in NVFlare's simulator, each number of clients in each way
   widget     with ebb.nvflare's widget and aggregator
   at-once    the same with at_once=True
 
-Peak and floor are the server's, in MiB; CPU time and faults are those of all processes, `ebb run` included.
+Peak and floor (the least in a round, of the second round and those after it) are the server's, in MiB;
+CPU time and faults are those of all processes, `ebb run` included.
 Needs NVFlare, NumPy and ebb in this Python. Exit 1: two ways did not end with the same model.
 """
 import argparse
@@ -32,6 +33,22 @@ OPTIONS = {"plain": ["--plain"], "nvflare": [], "run": ["--plain"], "run-nvflare
            "widget": ["--ebb"], "at-once": ["--ebb", "--at-once"]}
 
 
+def server_rows(folder):
+    """What the server's meter has written so far."""
+    path = folder / "simulator_server.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def resident(folder):
+    """[(time, the server's MiB now)]; empty before it has begun and after it has ended."""
+    try:
+        pid = server_rows(folder)[-1]["pid"]
+        pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
+    except (IndexError, OSError, ValueError):
+        return []
+    return [(time.time(), pages * resource.getpagesize() / (1 << 20))]
+
+
 def measured(way, folder, options, clients):
     """One run of the job: what the meters wrote of the server, and what all processes took."""
     command = [sys.executable, JOB, folder, "--clients", str(clients), "--rounds", str(options.rounds),
@@ -41,11 +58,19 @@ def measured(way, folder, options, clients):
                    *(["--nvflare"] if way == "run-nvflare" else []), "--", *command]
     environment = {**os.environ, **({"MALLOC_ARENA_MAX": "4"} if way == "nvflare" else {})}
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    seen = []
     with open(f"{folder}.log", "w", encoding="utf-8") as log:
-        subprocess.run(command, check=True, env=environment, stdout=log, stderr=log)
+        job = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+        while job.poll() is None:
+            seen += resident(folder)
+            time.sleep(0.05)
+    if job.returncode != 0:
+        sys.exit(f"{way}, {clients} clients: exit status {job.returncode}; {folder}.log says why")
     wall, after = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
-    rows = [json.loads(line) for line in (folder / "simulator_server.jsonl").read_text().splitlines()]
-    floors = [row["rss"] for row in rows if row["event"] == "_round_started"][1:]
+    rows = server_rows(folder)
+    begins = [row["time"] for row in rows if row["event"] == "_round_started"]
+    floors = [min(rss for at, rss in seen if begin <= at < end) for begin, end in
+              zip(begins[1:], [*begins[2:], rows[-1]["time"]])]
     return {"peak": max(row["peak"] for row in rows), "floors": floors, "wall": wall,
             "user": after.ru_utime - before.ru_utime, "system": after.ru_stime - before.ru_stime,
             "faults": after.ru_minflt - before.ru_minflt,

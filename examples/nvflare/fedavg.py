@@ -5,6 +5,7 @@ import json
 import os
 import re
 import resource
+import time
 
 import numpy as np
 from nvflare.apis.event_type import EventType
@@ -58,7 +59,8 @@ class Meter(Widget):
             return
         with open("/proc/self/status", encoding="ascii") as file:
             status = file.read()
-        row = {"event": event_type, "round": fl_ctx.get_prop(AppConstants.CURRENT_ROUND)}
+        row = {"event": event_type, "round": fl_ctx.get_prop(AppConstants.CURRENT_ROUND),
+               "time": time.time(), "pid": os.getpid()}
         for key, field in (("rss", "VmRSS"), ("peak", "VmHWM")):
             row[key] = int(re.search(rf"{field}:\s+(\d+)", status)[1]) / 1024
         used = resource.getrusage(resource.RUSAGE_SELF)

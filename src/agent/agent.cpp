@@ -6,6 +6,8 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 
 #include "agent/python_host.h"
 #include "base/clock.h"
@@ -25,6 +27,13 @@ constexpr double kCollectSeconds = 10;
 constexpr int kConnections = 4;
 // The first may come while the interpreter imports what the hook needs.
 constexpr int kHookAttempts = 3;
+
+/// Somebody has said how many arenas there may be.
+bool arenas_are_chosen() {
+  const char* tunables = std::getenv("GLIBC_TUNABLES");
+  return std::getenv("MALLOC_ARENA_MAX") != nullptr ||
+         (tunables != nullptr && std::strstr(tunables, "malloc.arena_max=") != nullptr);
+}
 
 }  // namespace
 
@@ -127,6 +136,12 @@ void Agent::set_cleaner(Delegate delegate) {
   delegate_.compare_exchange_strong(none, delegate);
 }
 
+bool Agent::share_arenas() {
+  if (has_left() || arenas_are_chosen()) return false;
+  shares_arenas_ = heap::host_allocator().share_arenas();
+  return shares_arenas_;
+}
+
 void Agent::answer(const wire::Message& message) {
   if (const auto* ask = std::get_if<wire::Read>(&message)) {
     set_pressure(ask->pressure != 0);
@@ -159,6 +174,7 @@ wire::Reading Agent::read() {
     reading.language =
         collector_.is_claimed() ? wire::Language::python : wire::Language::python_without_hook;
   }
+  reading.shares_arenas = shares_arenas_;
   reading.cost_seconds = base::seconds_between(start, base::thread_cpu_clock().now_ns());
   return reading;
 }

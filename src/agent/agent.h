@@ -38,6 +38,10 @@ class Agent {
   /// Null where nobody will ask for a collection.
   Collector* collector() { return has_left() ? nullptr : &collector_; }
 
+  /// A framework was loaded whose threads take turns: they share malloc's arenas from now on,
+  /// unless the environment says how many there are. True where they do.
+  bool share_arenas();
+
   /// What cleans in this agent's place cannot do so in this process any more: as if lost.
   void leave() { left_ = true; }
 
@@ -70,6 +74,7 @@ class Agent {
   Collector collector_;
   int hook_asked_ = 0;  // by the thread
   std::atomic<bool> left_{false};
+  std::atomic<bool> shares_arenas_{false};
 
   bool under_pressure_ EBB_GUARDED_BY(mutex_) = false;
   std::optional<wire::Channel> channel_ EBB_GUARDED_BY(mutex_);

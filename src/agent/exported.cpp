@@ -100,6 +100,10 @@ EBB_EXPORT void ebb_agent_end_collections() {
   if (collector != nullptr) collector->close();
 }
 
+EBB_EXPORT int ebb_agent_share_arenas() {
+  return the_agent != nullptr && the_agent->share_arenas() ? 1 : 0;
+}
+
 EBB_EXPORT void ebb_agent_leave() {
   if (the_agent != nullptr) the_agent->leave();
 }

@@ -37,6 +37,10 @@ void ebb_agent_collected();
 /// The language is about to end: whoever waits is sent home, and nobody is asked any more.
 void ebb_agent_end_collections();
 
+/// A framework was loaded whose threads take turns: 1 where they share malloc's arenas from now on
+/// (Agent::share_arenas).
+int ebb_agent_share_arenas();
+
 /// libebb lost this process in a fork (base::fork_lost): the agent says so to the supervisor and
 /// does nothing from now on.
 void ebb_agent_leave();

@@ -96,6 +96,10 @@ class Glibc final : public HostAllocator {
               : "only blocks of 32 MiB and more mapped on their own";
   }
 
+  bool share_arenas() override {
+    return call_.sweep.mallopt != nullptr && call_.sweep.mallopt(M_ARENA_MAX, 1) == 1;
+  }
+
  private:
   std::optional<MallocInfo> malloc_info_now() const {
     if (call_.info == nullptr) return std::nullopt;

@@ -65,6 +65,11 @@ class HostAllocator {
     static_cast<void>(on);
     return {};
   }
+
+  /// Threads that come from now on share the arenas that are there, or one. For jobs whose threads
+  /// take turns, as Python's do: what one thread freed then serves the next one. For the rest of
+  /// the process's life. False where the allocator has no such switch.
+  virtual bool share_arenas() { return false; }
 };
 
 /// The controls for what was detected; falls back to one that says what it cannot do.

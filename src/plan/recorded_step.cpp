@@ -2,6 +2,7 @@
 #include "plan/recorded_step.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "trace/steps.h"
@@ -93,7 +94,7 @@ double Correction::percent() const {
 std::uint64_t Correction::applied(std::uint64_t before, std::uint64_t bytes) const {
   const double own = (static_cast<double>(bytes) - static_cast<double>(before)) * scale;
   const double all = static_cast<double>(before) + static_cast<double>(beside) + own;
-  return all <= 0 ? 0 : static_cast<std::uint64_t>(all + 0.5);
+  return all <= 0 ? 0 : static_cast<std::uint64_t>(std::llround(all));
 }
 
 Correction correction_of(const RecordedStep& recorded, std::uint64_t before, std::uint64_t peak,

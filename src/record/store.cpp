@@ -201,7 +201,7 @@ base::Result<RecordedRun> Store::read(std::int64_t id) {
   result.place = read_place(database_, id);
   for (NumberedAction& action : read_actions(database_, id)) {
     action.action.process = key_of(action.process);
-    result.actions.push_back(std::move(action.action));
+    result.actions.push_back(action.action);
   }
   database_.each(
       "SELECT ms, process, number FROM rounds WHERE run = ? ORDER BY ms, process",

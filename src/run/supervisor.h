@@ -79,6 +79,7 @@ class Supervisor {
   void note_left(pid_t pid, double seconds);
   void note_unmanaged(pid_t pid, const Member* member, const std::string& how, double seconds);
   void watch_unmanaged(Member& member, double seconds);
+  void note_shared_arenas(const Member& member, double seconds);
   void hear(Member& member);
   void handle(Member& member, const wire::Message& message, double seconds);
   void take(Member& member, const wire::Reading& reading, double seconds);
@@ -123,6 +124,7 @@ class Supervisor {
   std::optional<double> stopped_at_;
   bool killed_ = false;
   std::size_t unmanaged_ = 0;  // processes named because they run without Ebb or its hook
+  bool arenas_noted_ = false;
   std::uint64_t kills_ = 0;
 
   trend::BoundedSeries together_;  // rss of all processes

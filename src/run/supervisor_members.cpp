@@ -152,6 +152,7 @@ void Supervisor::take(Member& member, const wire::Reading& reading, double secon
   member.awaits_reading = false;
   heard_from(member, seconds);
   member.language = reading.language;
+  if (reading.shares_arenas) note_shared_arenas(member, seconds);
   member.for_next_sample.live = reading.memory.live;
   member.for_next_sample.retained = reading.memory.retained;
   member.next_read = seconds + std::max(interval(), reading.cost_seconds / kShareForReading);
@@ -160,6 +161,14 @@ void Supervisor::take(Member& member, const wire::Reading& reading, double secon
   } else if (member.is_controllable) {
     ask_cleanup(member, member.policy.sampled(member.age(seconds), reading.memory));
   }
+}
+
+void Supervisor::note_shared_arenas(const Member& member, double seconds) {
+  if (std::exchange(arenas_noted_, true)) return;
+  journal_.add(record::Event{seconds, "arenas",
+                             "processes that use NVFlare share one malloc arena among their "
+                             "threads; MALLOC_ARENA_MAX sets another number",
+                             member.key()});
 }
 
 void Supervisor::take(Member& member, const wire::Round& round, double seconds) {

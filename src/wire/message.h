@@ -18,7 +18,7 @@
 namespace ebb::wire {
 
 /// Both sides come from one build or refuse each other: records are fixed, nothing is negotiated.
-inline constexpr std::uint16_t kVersion = 2;
+inline constexpr std::uint16_t kVersion = 3;
 
 // From the agent. It also says a Reading when asked, and a fact::Cleanup when it has cleaned up or
 // the job has; before either, a fact::PrivateAllocator for each of which it has news.

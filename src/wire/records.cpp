@@ -48,6 +48,7 @@ ReadingRecord record_of(const Reading& reading) {
   record.live = memory.live.value_or(0);
   record.retained = memory.retained.value_or(0);
   record.language = reading.language;
+  record.shares_arenas = reading.shares_arenas ? 1 : 0;
   record.cost_seconds = reading.cost_seconds;
   return record;
 }
@@ -79,9 +80,12 @@ base::Result<Reading> fact_of(const ReadingRecord& record) {
   reading.memory.rss = rss_from(record.rss);
   reading.cost_seconds = record.cost_seconds;
   if (!take(record.known, record.live, record.retained, reading.memory)) return not_known();
-  if (static_cast<std::uint32_t>(record.language) >= kLanguages)
+  if (static_cast<std::uint16_t>(record.language) >= kLanguages)
     return base::error(base::Code::bad_input, "record with an unknown language");
+  if (record.shares_arenas > 1)
+    return base::error(base::Code::bad_input, "record with an unknown setting");
   reading.language = record.language;
+  reading.shares_arenas = record.shares_arenas != 0;
   return reading;
 }
 

@@ -18,19 +18,21 @@ inline constexpr std::uint32_t kKnowsLive = 1;
 inline constexpr std::uint32_t kKnowsRetained = 2;
 
 /// The job's language, whose garbage can take part in cleanups.
-enum class Language : std::uint32_t { none, python_without_hook, python };
-inline constexpr std::uint32_t kLanguages = 3;
+enum class Language : std::uint16_t { none, python_without_hook, python };
+inline constexpr std::uint16_t kLanguages = 3;
 
 /// What an agent read of its process, and the CPU time that it took.
 struct Reading {
   fact::ProcessSample memory;  ///< rss, live and retained
   Language language = Language::none;
+  bool shares_arenas = false;  ///< for the job's sake, see Agent::share_arenas
   double cost_seconds = 0;
 };
 
 struct ReadingRecord {
   std::uint32_t known = 0;
   Language language = Language::none;
+  std::uint16_t shares_arenas = 0;
   std::uint64_t rss = 0;
   std::uint64_t live = 0;
   std::uint64_t retained = 0;

@@ -68,6 +68,44 @@ TEST_F(EbbRun, SeesTheRoundsOfNvflareInItsLog) {
   EXPECT_EQ(numbers_of_rounds(last()), (std::vector<std::uint64_t>{0, 1, 2}));
 }
 
+/// Prints how many arenas malloc has after twelve threads have used it at the same time.
+constexpr const char* kCountArenas =
+    "import sys; sys.path.insert(0, sys.argv[1])\n"
+    "import nvflare, ctypes, threading\n"
+    "libc = ctypes.CDLL(None)\n"
+    "libc.malloc.argtypes = [ctypes.c_size_t]\n"
+    "libc.malloc.restype = libc.fopen.restype = ctypes.c_void_p\n"
+    "all_there = threading.Barrier(12)\n"
+    "def use(): all_there.wait(); libc.malloc(100000); all_there.wait()\n"
+    "threads = [threading.Thread(target=use) for _ in range(12)]\n"
+    "for thread in threads: thread.start()\n"
+    "for thread in threads: thread.join()\n"
+    "path = sys.argv[1] + '/info.xml'\n"
+    "file = ctypes.c_void_p(libc.fopen(path.encode(), b'w'))\n"
+    "libc.malloc_info(0, file); libc.fclose(file)\n"
+    "print(open(path).read().count('<heap nr='))\n";
+
+TEST_F(EbbRun, HasNvflaresThreadsShareArenas) {
+  folder_.write("nvflare/__init__.py", "import time; time.sleep(1)  # the agent comes and looks\n");
+  const std::string script = folder_.write("job.py", kCountArenas);
+  const Finished done =
+      run({"--interval", "50ms"}, {"/usr/bin/python3", script, folder_.path()});
+  EXPECT_EQ(done.status, 0) << done.error;
+  EXPECT_LE(std::stoi(done.output), 4) << "the main one, and what Ebb's own threads had already";
+  EXPECT_TRUE(has_event(last(), "arenas"));
+}
+
+TEST_F(EbbRun, LeavesArenasThatSomebodyHasChosen) {
+  folder_.write("nvflare/__init__.py", "import time; time.sleep(1)\n");
+  const std::string script = folder_.write("job.py", kCountArenas);
+  const Finished done = run({"--interval", "50ms"},
+                            {"/usr/bin/python3", script, folder_.path()},
+                            {{"MALLOC_ARENA_MAX", "7"}});
+  EXPECT_EQ(done.status, 0) << done.error;
+  EXPECT_EQ(done.output, "7\n");
+  EXPECT_FALSE(has_event(last(), "arenas"));
+}
+
 TEST_F(EbbRun, SeesTheRoundsOfFlowerInItsLog) {
   folder_.write("flwr/__init__.py", "");
   const std::string script =

@@ -36,10 +36,12 @@ TEST(Message, TellsNothingFromZero) {
   reading.memory.live = 0;
   reading.memory.rss = 5;
   reading.language = Language::python_without_hook;
+  reading.shares_arenas = true;
   const auto back = decode(bytes_of(reading));
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(std::get<Reading>(*back).memory, reading.memory);
   EXPECT_EQ(std::get<Reading>(*back).language, Language::python_without_hook);
+  EXPECT_TRUE(std::get<Reading>(*back).shares_arenas);
 }
 
 TEST(Message, KeepsItsKind) {
@@ -90,6 +92,9 @@ TEST(Message, RefusesValuesThatCannotBe) {
   reading.cost_seconds = 0;
   reading.language = static_cast<Language>(kLanguages);
   EXPECT_FALSE(decode(bytes_of(reading)));
+  std::vector<std::byte> setting = bytes_of(Reading{});
+  setting[14] = std::byte{2};  // shares_arenas
+  EXPECT_FALSE(decode(setting));
   Clean clean;
   clean.trigger = static_cast<fact::Trigger>(kTriggers);
   EXPECT_FALSE(decode(bytes_of(clean)));

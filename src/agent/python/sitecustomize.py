@@ -43,6 +43,8 @@ def _agent():
         process.ebb_agent_collected.argtypes = []
         process.ebb_agent_end_collections.restype = None
         process.ebb_agent_end_collections.argtypes = []
+        process.ebb_agent_share_arenas.restype = ctypes.c_int
+        process.ebb_agent_share_arenas.argtypes = []
         process.ebb_agent_round_done.restype = None
         process.ebb_agent_round_done.argtypes = [ctypes.c_uint64]
     except AttributeError:
@@ -122,6 +124,13 @@ def _announce_rounds(agent):
 
         logging.setLogRecordFactory(make_and_look)
 
+    def begin(name):
+        install()
+        # Its threads take turns anyway, each with models of its own: what one of them freed shall
+        # serve the next.
+        if name == "nvflare" or "nvflare" in sys.modules:
+            agent.ebb_agent_share_arenas()
+
     class WhenImported:
         """A finder that finds nothing and sees the first import of NVFlare or Flower."""
 
@@ -130,13 +139,13 @@ def _announce_rounds(agent):
             if name in frameworks or not frameworks.isdisjoint(sys.modules):
                 sys.meta_path.remove(self)
                 try:
-                    install()
+                    begin(name)
                 except Exception:
                     pass
             return None
 
     if not frameworks.isdisjoint(sys.modules):  # the hook came late
-        install()
+        begin("")
     else:
         sys.meta_path.insert(0, WhenImported())
 
