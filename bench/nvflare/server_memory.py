@@ -22,6 +22,7 @@ import json
 import os
 import platform
 import resource
+import shutil
 import subprocess
 import sys
 import time
@@ -59,6 +60,7 @@ def measured(way, folder, options, clients):
     environment = {**os.environ, **({"MALLOC_ARENA_MAX": "4"} if way == "nvflare" else {})}
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     seen = []
+    shutil.rmtree(folder, ignore_errors=True)
     with open(f"{folder}.log", "w", encoding="utf-8") as log:
         job = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
         while job.poll() is None:

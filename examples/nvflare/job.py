@@ -4,7 +4,8 @@
   job.py OUT              with what NVFlare recommends: a cleanup every 5 rounds on the server, every
                           round on clients (set MALLOC_ARENA_MAX=4 as well)
   job.py OUT --plain      with no cleanup at all, as NVFlare does by default
-  job.py OUT --ebb        with Ebb's widget and aggregator; --at-once: as low as it goes
+  job.py OUT --ebb        with Ebb's widget and aggregator (set MALLOC_ARENA_MAX=1 as well);
+                          --at-once: what the server frees goes back at once
 
   --clients 2  --rounds 6  --mib 64
 
@@ -42,7 +43,7 @@ def make_job(options, folder):
     job.to_clients(ScriptRunner(script="client.py", framework=FrameworkType.NUMPY,
                                 memory_gc_rounds=1 if nvflares_own else 0))
     if options.ebb:
-        job.to_clients(EbbMemoryWidget(at_once=options.at_once), id="ebb")
+        job.to_clients(EbbMemoryWidget(), id="ebb")
     job.to_clients(Meter(folder), id="meter")
     return job
 
