@@ -86,6 +86,42 @@ Figures with_exact_sums(const std::vector<Array>& clients) {
   return figures;
 }
 
+/// CPU time per element, the least of many rounds; page faults of the sums included.
+struct Costs {
+  double check_ns = 1e9;
+  double add_ns = 1e9;
+  double mean_ns = 1e9;
+};
+
+constexpr std::size_t kSmallElements = 2'000'000;
+
+Costs costs_of_small_tensors(const std::vector<Array>& clients, int additions) {
+  constexpr int kRounds = 25;
+  Costs costs;
+  const auto ns_per_element = [](std::int64_t start) {
+    return static_cast<double>(ebb::base::thread_cpu_clock().now_ns() - start) / kSmallElements;
+  };
+  Array mean = new_array();
+  for (int round = 0; round < kRounds; ++round) {
+    auto sum = ebb::sum::TensorSum::create(kSmallElements);
+    if (!sum) std::abort();
+    std::int64_t start = ebb::base::thread_cpu_clock().now_ns();
+    for (int client = 0; client < additions; ++client)
+      if (!(*sum)->add(ebb::sum::ElementType::float32,
+                       clients[static_cast<std::size_t>(client)].get(), 8.0))
+        std::abort();
+    costs.add_ns = std::min(costs.add_ns, ns_per_element(start) / additions);
+    start = ebb::base::thread_cpu_clock().now_ns();
+    if (!(*sum)->mean(ebb::sum::ElementType::float32, mean.get(), true)) std::abort();
+    costs.mean_ns = std::min(costs.mean_ns, ns_per_element(start));
+    start = ebb::base::thread_cpu_clock().now_ns();
+    if (!ebb::sum::check(ebb::sum::ElementType::float32, kSmallElements, clients[0].get()))
+      std::abort();
+    costs.check_ns = std::min(costs.check_ns, ns_per_element(start));
+  }
+  return costs;
+}
+
 void print(const char* name, const Figures& figures) {
   std::printf("| %-22s | %8.1f | %9.1f | %17.2f |\n", name, figures.add_ms, figures.mean_ms,
               figures.bytes_per_element);
@@ -111,5 +147,14 @@ int main() {
   std::printf("|---|--:|--:|--:|\n");
   print("temporaries per tensor", with_temporaries(clients));
   print("exact sums", with_exact_sums(clients));
+  std::printf("\nTensors of %zu float32, weight 8, released by the mean; ns of CPU per element\n\n",
+              kSmallElements);
+  std::printf("| %9s | %5s | %5s | %5s |\n", "additions", "check", "add", "mean");
+  std::printf("|--:|--:|--:|--:|\n");
+  for (const int additions : {1, 2, 4, 8}) {
+    const Costs costs = costs_of_small_tensors(clients, additions);
+    std::printf("| %9d | %5.2f | %5.2f | %5.2f |\n", additions, costs.check_ns, costs.add_ns,
+                costs.mean_ns);
+  }
   return 0;
 }

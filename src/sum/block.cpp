@@ -5,6 +5,8 @@
 #include <bit>
 #include <cmath>
 
+#include "sum/narrow.h"
+
 namespace ebb::sum {
 namespace {
 
@@ -20,18 +22,17 @@ int growth_bits(std::uint64_t additions) {
   return static_cast<int>(std::bit_width(additions));
 }
 
+/// The unit of a block whose sums stay below 2^highest. As low as the room above allows: what comes
+/// later has lower bits more often than higher ones.
+int lowest_with_room(int highest) {
+  return highest + kRoomAbove - (kWordBits - 1);
+}
+
 /// |value| < 2^ this. Requires: not 0.
 int top_of(double value) {
   int exponent = 0;
   std::frexp(value, &exponent);
   return exponent;
-}
-
-double largest_magnitude(const double* values, std::size_t count) {
-  double largest = 0;
-  for (std::size_t i = 0; i < count; ++i)
-    largest = std::max(largest, std::fabs(values[i]));
-  return largest;
 }
 
 /// The lowest bit that any of the values has set. Requires: one is not 0.
@@ -128,11 +129,9 @@ void Block::add(std::int64_t* narrow, const double* values, std::size_t count, c
   const double largest = largest_magnitude(values, count);
   if (largest == 0 || weight.value == 0) return;
   const int top = std::max<int>(top_, top_of(largest) + weight.top);
-  if (words_ == 1 && exact_products && add_narrow(narrow, values, count, weight, top, additions))
-    return;
+  if (exact_products && add_narrow(narrow, values, count, weight, top, additions)) return;
   make_room(narrow, count, lowest_bit_of(values, count) + weight.parts.exponent, top, additions);
-  if (words_ == 1 && exact_products && add_narrow(narrow, values, count, weight, top, additions))
-    return;
+  if (exact_products && add_narrow(narrow, values, count, weight, top, additions)) return;
   if (words_ == 1) {
     for (std::size_t i = 0; i < count; ++i) {
       const Dyadic value(values[i]);
@@ -149,21 +148,24 @@ void Block::add(std::int64_t* narrow, const double* values, std::size_t count, c
 
 bool Block::add_narrow(std::int64_t* narrow, const double* values, std::size_t count,
                        const Weight& weight, int top, std::uint64_t additions) {
-  if (top + growth_bits(additions) > lowest_ + kWordBits - 1) return false;
-  // Within these, no product leaves the range in which doubles scale exactly.
-  if (std::abs(lowest_) > 600 || std::abs(weight.top) > 100) return false;
-  const double scale = std::ldexp(weight.value, -lowest_);
-  std::int64_t units[kElements];
-  unsigned inexact = 0;  // no branch in the loop
-  for (std::size_t i = 0; i < count; ++i) {
-    const double scaled = values[i] * scale;
-    units[i] = static_cast<std::int64_t>(scaled);
-    inexact |= static_cast<unsigned>(static_cast<double>(units[i]) != scaled);
+  if (words_ > 1) return false;
+  const int highest = top + growth_bits(additions);
+  const bool fresh = words_ == 0;
+  const int lowest = fresh ? lowest_with_room(highest) : lowest_;
+  if (highest > lowest + kWordBits - 1) return false;
+  // Within these, scaling is exact; values do not get smaller by it, so that none ends up as 0.
+  if (std::abs(lowest) > 600 || std::abs(weight.top) > 100) return false;
+  const double scale = std::ldexp(weight.value, -lowest);
+  if (std::fabs(scale) < 1) return false;
+  if (fresh) {
+    if (!set_units(values, count, scale, narrow)) return false;
+  } else if (!add_units(values, count, scale, narrow)) {
+    take_units(values, count, scale, narrow);
+    return false;
   }
-  if (inexact != 0) return false;
-  for (std::size_t i = 0; i < count; ++i)
-    narrow[i] += units[i];
+  lowest_ = static_cast<std::int16_t>(lowest);
   top_ = static_cast<std::int16_t>(top);
+  words_ = 1;
   return true;
 }
 
@@ -176,8 +178,7 @@ void Block::make_room(std::int64_t* narrow, std::size_t count, int lowest, int t
       words_ == 1 ? std::min(lowest, lowest_ + std::min(common_zeros(narrow, count), kWordBits - 1))
                   : wanted;
   if (words_ <= 1 && highest - needed <= kWordBits - 1) {
-    // As low as the room above allows: what comes later has lower bits more often than higher ones.
-    wanted = std::min(needed, highest + kRoomAbove - (kWordBits - 1));
+    wanted = std::min(needed, lowest_with_room(highest));
     for (std::size_t i = 0; i < count; ++i)
       narrow[i] = words_ == 0 ? 0 : shifted(narrow[i], lowest_ - wanted);
     words_ = 1;
@@ -216,19 +217,15 @@ void Block::add_wide(const double* values, std::size_t count, const Weight& weig
   }
 }
 
-void Block::read(const std::int64_t* narrow, std::size_t count, double* into) const {
-  if (words_ == 0) {
-    std::fill(into, into + count, 0.0);
-  } else if (words_ > 1) {
-    for (std::size_t i = 0; i < count; ++i)
-      into[i] = rounded(wide_.get() + i * words_, words_, lowest_);
-  } else if (std::abs(lowest_) <= 900) {
-    const double unit = std::ldexp(1.0, lowest_);
-    for (std::size_t i = 0; i < count; ++i)
-      into[i] = static_cast<double>(narrow[i]) * unit;
-  } else {
-    for (std::size_t i = 0; i < count; ++i)
-      into[i] = std::ldexp(static_cast<double>(narrow[i]), lowest_);
+void Block::read(const std::int64_t* narrow, std::size_t count, double divisor,
+                 double* into) const {
+  if (words_ == 1 && std::abs(lowest_) <= 900)
+    return from_units(narrow, count, std::ldexp(1.0, lowest_), divisor, into);
+  for (std::size_t i = 0; i < count; ++i) {
+    double sum = 0;
+    if (words_ == 1) sum = std::ldexp(static_cast<double>(narrow[i]), lowest_);
+    if (words_ > 1) sum = rounded(wide_.get() + i * words_, words_, lowest_);
+    into[i] = sum / divisor;
   }
 }
 

@@ -39,8 +39,8 @@ class Block {
   void add(std::int64_t* narrow, const double* values, std::size_t count, const Weight& weight,
            bool exact_products, std::uint64_t additions);
 
-  /// The sums, each rounded once, to nearest even.
-  void read(const std::int64_t* narrow, std::size_t count, double* into) const;
+  /// The sums, each rounded once, to nearest even, divided by `divisor`, and rounded once more.
+  void read(const std::int64_t* narrow, std::size_t count, double divisor, double* into) const;
 
   /// Bytes beyond the narrow sums.
   std::size_t extra_bytes(std::size_t count) const;

@@ -91,6 +91,22 @@ void store_small(SmallFloat format, const double* from, std::size_t count, void*
   }
 }
 
+/// Whether no float has the largest exponent, that of infinities and of what is no number. `Bits`
+/// is an unsigned integer of the float's size.
+template <class Bits>
+bool no_exponent_is(Bits largest, std::size_t count, const void* values) {
+  const char* from = static_cast<const char*>(values);
+  const Bits lowest_of_exponent = largest & (~largest + 1);
+  Bits any = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    Bits bits;
+    std::memcpy(&bits, from + i * sizeof bits, sizeof bits);
+    // Carries into the sign's place from the largest exponent only.
+    any = static_cast<Bits>(any | ((bits & largest) + lowest_of_exponent));
+  }
+  return any <= largest + (lowest_of_exponent - 1);
+}
+
 }  // namespace
 
 base::Result<ElementType> element_type_from(int number) {
@@ -175,6 +191,27 @@ void store(ElementType type, const double* from, std::size_t count, void* values
     default:
       return store_as<double>(from, count, values, first);
   }
+}
+
+bool all_finite(ElementType type, std::size_t elements, const void* values) {
+  switch (type) {
+    case ElementType::float32:
+      return no_exponent_is<std::uint32_t>(0x7f800000U, elements, values);
+    case ElementType::float64:
+      return no_exponent_is<std::uint64_t>(0x7ff0000000000000U, elements, values);
+    case ElementType::float16:
+      return no_exponent_is<std::uint16_t>(0x7c00U, elements, values);
+    case ElementType::bfloat16:
+      return no_exponent_is<std::uint16_t>(0x7f80U, elements, values);
+    case ElementType::int64:
+      return elements == 0;
+    case ElementType::int8:
+    case ElementType::int16:
+    case ElementType::int32:
+    case ElementType::uint8:
+      return true;
+  }
+  return false;
 }
 
 std::size_t first_unusable(ElementType type, const double* values, std::size_t count) {

@@ -40,6 +40,10 @@ void load(ElementType type, const void* values, std::size_t first, std::size_t c
 void store(ElementType type, const double* from, std::size_t count, void* values,
            std::size_t first);
 
+/// Whether all elements of a tensor are finite and doubles can hold them, found out at the speed of
+/// memory. False for any int64: first_unusable knows those.
+bool all_finite(ElementType type, std::size_t elements, const void* values);
+
 /// The index of the first of `count` elements that cannot be summed exactly, or `count`.
 std::size_t first_unusable(ElementType type, const double* values, std::size_t count);
 

@@ -9,7 +9,8 @@
 namespace ebb::sum {
 
 /// 64-bit integers in memory straight from the system: what is freed goes back at once, since no
-/// allocator keeps it. Movable; not thread-safe.
+/// allocator keeps it. Huge pages where the system has them and the memory is large. Movable; not
+/// thread-safe.
 class Storage {
  public:
   /// Code::out_of_memory where the system has none.
@@ -22,7 +23,8 @@ class Storage {
   std::int64_t* data() { return data_; }
   const std::int64_t* data() const { return data_; }
 
-  /// Lets go of the pages that hold nothing but the first `count` integers, whose values are lost.
+  /// Lets go of memory that holds nothing but the first `count` integers, in portions of 2 MiB; the
+  /// values are lost.
   void release_before(std::size_t count);
   /// Lets go of all pages; they may be used again.
   void release_all();

@@ -11,8 +11,8 @@ namespace ebb::sum {
 namespace {
 
 constexpr std::size_t kElements = Block::kElements;
-/// Pages are given back in portions, not one by one.
-constexpr std::size_t kBlocksPerRelease = 1024;
+/// Memory is given back in portions, each a huge page.
+constexpr std::size_t kBlocksPerRelease = 2048;
 
 base::Error broken() {
   return base::error(base::Code::out_of_memory,
@@ -27,6 +27,7 @@ base::Error cut() {
 }  // namespace
 
 base::Status check(ElementType type, std::size_t elements, const void* values) {
+  if (all_finite(type, elements, values)) return {};
   double loaded[kElements];
   for (std::size_t first = 0; first < elements; first += kElements) {
     const std::size_t count = std::min(kElements, elements - first);
@@ -102,14 +103,12 @@ base::Status TensorSum::mean(ElementType type, void* values, bool release) {
   const Use use(*this);
   if (broken_) return broken();
   double total = 0;
-  weights_.read(&narrow_weights_, 1, &total);
+  weights_.read(&narrow_weights_, 1, 1, &total);
   if (total == 0) return base::error(base::Code::bad_input, "the weights add up to 0");
   double read[kElements];
   for (std::size_t block = 0; block < blocks_.size(); ++block) {
     const std::size_t count = count_in(block);
-    blocks_[block].read(storage_.data() + block * kElements, count, read);
-    for (std::size_t i = 0; i < count; ++i)
-      read[i] /= total;
+    blocks_[block].read(storage_.data() + block * kElements, count, total, read);
     store(type, read, count, values, block * kElements);
     if (!release) continue;
     blocks_[block] = Block();
@@ -134,7 +133,7 @@ double TensorSum::weight() const {
   if (is_cut()) return 0;
   const Use use(*this);
   double total = 0;
-  weights_.read(&narrow_weights_, 1, &total);
+  weights_.read(&narrow_weights_, 1, 1, &total);
   return total;
 }
 

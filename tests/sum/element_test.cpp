@@ -55,5 +55,31 @@ TEST(Element, LoadsIntegersAndFindsWhatIsNoNumber) {
   EXPECT_FALSE(element_type_from(10));
 }
 
+TEST(Element, KnowsWhetherAllAreFinite) {
+  for (const ElementType type : {ElementType::float16, ElementType::bfloat16}) {
+    for (std::uint32_t number = 0; number < 0x10000; ++number) {
+      const auto bits = static_cast<std::uint16_t>(number);
+      double value = 0;
+      load(type, &bits, 0, 1, &value);
+      ASSERT_EQ(all_finite(type, 1, &bits), std::isfinite(value)) << number;
+    }
+  }
+  for (const double bad : {HUGE_VAL, -HUGE_VAL, std::nan(""), -std::nan("")}) {
+    for (std::size_t count = 1; count < 40; ++count) {
+      std::vector<double> doubles(count, -std::numeric_limits<double>::max());
+      std::vector<float> floats(count, -std::numeric_limits<float>::max());
+      EXPECT_TRUE(all_finite(ElementType::float64, count, doubles.data()));
+      EXPECT_TRUE(all_finite(ElementType::float32, count, floats.data()));
+      doubles[count * 2 / 3] = bad;
+      floats[count * 2 / 3] = static_cast<float>(bad);
+      EXPECT_FALSE(all_finite(ElementType::float64, count, doubles.data()));
+      EXPECT_FALSE(all_finite(ElementType::float32, count, floats.data()));
+    }
+  }
+  const std::int64_t large = std::numeric_limits<std::int64_t>::min();
+  EXPECT_TRUE(all_finite(ElementType::int32, 2, &large));
+  EXPECT_FALSE(all_finite(ElementType::int64, 1, &large));
+}
+
 }  // namespace
 }  // namespace ebb::sum
