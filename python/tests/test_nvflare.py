@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 import unittest
+import unittest.mock
 import weakref
 from pathlib import Path
 
@@ -170,8 +171,21 @@ class Widget(unittest.TestCase):
         self.assertGreater(widget.returned_bytes, 40 * MIB)
         self.assertTrue(kept)
 
+    def test_names_the_setting_that_would_help_where_it_is_missing(self):
+        for arenas, is_told in (("1", False), ("4", True), (None, True)):
+            with unittest.mock.patch.dict(os.environ):
+                os.environ.pop("EBB_SOCKET", None)
+                os.environ.pop("MALLOC_ARENA_MAX", None)
+                if arenas:
+                    os.environ["MALLOC_ARENA_MAX"] = arenas
+                widget = EbbMemoryWidget(record="")
+                with self.assertLogs(level="INFO") as logs:
+                    widget.handle_event(EventType.START_RUN, context())
+                    widget.log_info(context(), "end")
+                self.assertEqual("MALLOC_ARENA_MAX=1" in " ".join(logs.output), is_told, arenas)
+
     def test_arguments_are_stored_by_name_for_export(self):
-        arguments = {"every": 2, "per_result": False, "release_results": False, "at_once": False,
+        arguments = {"every": 2, "per_result": False, "release_results": False, "at_once": True,
                      "share_broadcast": True, "cuda_empty_cache": True, "patch": False, "record": "x"}
         widget = EbbMemoryWidget(**arguments)
         self.assertEqual({name: getattr(widget, name) for name in arguments}, arguments)
@@ -245,11 +259,12 @@ class Simulator(unittest.TestCase):
                      for site, seen in sites.items()}, flush=True)
         return sites, model, out
 
-    def compare(self, allocator, clients, least_saving, **environment):
+    def compare(self, allocator, clients, least_saving, ways=("--ebb", "--at-once"), ebbs=None,
+                **environment):
         size = ("--clients", str(clients))
         plain, plain_model, _ = self.run_job(f"{allocator}-{clients}-nvflare", *size, **environment)
-        with_ebb, ebb_model, out = self.run_job(f"{allocator}-{clients}-ebb", "--ebb", *size,
-                                                **environment)
+        with_ebb, ebb_model, out = self.run_job(f"{allocator}-{clients}-ebb", *ways, *size,
+                                                **{**environment, **(ebbs or {})})
         self.assertEqual(plain_model, ebb_model, "the same model after the same rounds")
         before, after = (sites["simulator_server"]["peak"] for sites in (plain, with_ebb))
         self.assertLessEqual(after, before * (1 - least_saving),
@@ -268,7 +283,8 @@ class Simulator(unittest.TestCase):
         self.assertGreater(sum(entry["returned_bytes"] for entry in record), 0)
 
     def test_two_clients_on_glibc_need_40_percent_less(self):
-        self.compare("glibc", 2, 0.40, MALLOC_ARENA_MAX="4")
+        self.compare("glibc", 2, 0.40, ways=("--ebb",), ebbs={"MALLOC_ARENA_MAX": "1"},
+                     MALLOC_ARENA_MAX="4")
 
     @long_test
     def test_four_clients_on_glibc_need_40_percent_less(self):

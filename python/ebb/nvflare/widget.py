@@ -38,8 +38,8 @@ class EbbMemoryWidget(Widget):
         per_result: trims before and after each result.
         release_results: drops a result once it is processed; NVFlare's context would hold the last one
             until the next arrives.
-        at_once: makes freed memory go back at once, see `ebb.give_back_at_once`: lower peaks, more system
-            time.
+        at_once: makes freed memory go back at once, see `ebb.give_back_at_once`: the lowest peak, for more
+            system time.
         share_broadcast: NVFlare copies the whole model before it sends it, so that nobody changes it
             meanwhile. With this, NumPy arrays are not copied, but are read-only until aggregation starts.
             For workflows that change no array of the global model in place, such as FedAvg.
@@ -49,7 +49,7 @@ class EbbMemoryWidget(Widget):
     """
 
     def __init__(self, every: int = 1, per_result: bool = True, release_results: bool = True,
-                 at_once: bool = True, share_broadcast: bool = False,
+                 at_once: bool = False, share_broadcast: bool = False,
                  cuda_empty_cache: bool = False, patch: bool = True,
                  record: str = "ebb-memory.jsonl") -> None:
         super().__init__()
@@ -80,6 +80,7 @@ class EbbMemoryWidget(Widget):
             if self.at_once:
                 memory.give_back_at_once()
             self._rss_after = memory.rss()
+            self._tell_about_arenas(fl_ctx)
         elif event_type == AppEventType.BEFORE_TRAIN_TASK:
             if self.share_broadcast:
                 self._broadcast.share(fl_ctx.get_prop(AppConstants.TRAIN_SHAREABLE))
@@ -104,6 +105,13 @@ class EbbMemoryWidget(Widget):
         elif event_type == EventType.END_RUN:
             self._broadcast.end()
             self._clean(fl_ctx, "at the end of the run")
+
+    def _tell_about_arenas(self, fl_ctx: FLContext) -> None:
+        # Under `ebb run` the threads share one already.
+        if memory.allocator() == "glibc" and "EBB_SOCKET" not in os.environ and \
+                os.environ.get("MALLOC_ARENA_MAX") != "1":
+            self.log_info(fl_ctx, "Ebb: started with MALLOC_ARENA_MAX=1 in the environment, this process needs "
+                                  "less memory and time: what one thread has freed then serves the next")
 
     def _round_started(self, fl_ctx: FLContext) -> None:
         current = fl_ctx.get_prop(AppConstants.CURRENT_ROUND)
