@@ -10,6 +10,8 @@ if(TARGET ebb-program)
   install(TARGETS ebb-agent LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/ebb")
   install(FILES "${PROJECT_SOURCE_DIR}/src/agent/python/sitecustomize.py"
           DESTINATION "${CMAKE_INSTALL_LIBDIR}/ebb/python")
+  install(FILES "${PROJECT_SOURCE_DIR}/python/ebb/nvflare/results.py"
+          DESTINATION "${CMAKE_INSTALL_LIBDIR}/ebb/python" RENAME nvflare_results.py)
 endif()
 if(TARGET ebb-simulate)
   install(TARGETS ebb-simulate)

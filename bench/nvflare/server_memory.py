@@ -10,6 +10,7 @@ Runs examples/nvflare in NVFlare's simulator, each number of clients in each way
   plain      as NVFlare does by default: no cleanup
   nvflare    as NVFlare recommends: MALLOC_ARENA_MAX=4, a cleanup every 5 rounds (clients: every round)
   run        plain, under `ebb run`
+  run-nvflare  plain, under `ebb run --nvflare`
   widget     with ebb.nvflare's widget and aggregator, MALLOC_ARENA_MAX=1
   at-once    the same with at_once=True on the server
 
@@ -31,8 +32,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 JOB = ROOT / "examples" / "nvflare" / "job.py"
-OPTIONS = {"plain": ["--plain"], "nvflare": [], "run": ["--plain"], "widget": ["--ebb"],
-           "at-once": ["--ebb", "--at-once"]}
+OPTIONS = {"plain": ["--plain"], "nvflare": [], "run": ["--plain"], "run-nvflare": ["--plain"],
+           "widget": ["--ebb"], "at-once": ["--ebb", "--at-once"]}
 ARENAS = {"nvflare": "4", "widget": "1", "at-once": "1"}
 
 
@@ -56,8 +57,9 @@ def measured(way, folder, options, clients):
     """One run of the job: what the meters wrote of the server, and what all processes took."""
     command = [sys.executable, JOB, folder, "--clients", str(clients), "--rounds", str(options.rounds),
                "--mib", str(options.mib), *OPTIONS[way]]
-    if way == "run":
-        command = [options.ebb, "run", "--quiet", "--db", f"{folder}.db", "--", *command]
+    if way in ("run", "run-nvflare"):
+        command = [options.ebb, "run", "--quiet", "--db", f"{folder}.db",
+                   *(["--nvflare"] if way == "run-nvflare" else []), "--", *command]
     environment = {**os.environ, **({"MALLOC_ARENA_MAX": ARENAS[way]} if way in ARENAS else {})}
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     seen = []

@@ -100,7 +100,7 @@ def built_files():
         if program.is_file():
             yield "ebb/_native/ebb", program.read_bytes()
             # What `ebb run` starts jobs with lies beside the program.
-            for name in ("libebb-agent.so", "python/sitecustomize.py"):
+            for name in ("libebb-agent.so", "python/sitecustomize.py", "python/nvflare_results.py"):
                 yield f"ebb/_native/agent/{name}", (folder / "lib/ebb" / name).read_bytes()
 
 

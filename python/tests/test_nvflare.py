@@ -191,6 +191,37 @@ class Widget(unittest.TestCase):
         self.assertEqual({name: getattr(widget, name) for name in arguments}, arguments)
 
 
+class Results(unittest.TestCase):
+    """What `ebb run --nvflare` does in jobs without components of ours."""
+
+    def test_a_processed_result_is_let_go_of_and_handlers_see_it_before(self):
+        import nvflare.fuel.f3.cellnet.cell as cell
+        import nvflare.private.event as event
+        from ebb.nvflare import results
+        for module, name in ((cell, "decode_payload"), (event, "fire_event_to_components")):
+            self.addCleanup(setattr, module, name, getattr(module, name))
+        self.assertTrue(results.drop_results(sys.modules))
+        wrapped = event.fire_event_to_components
+        self.assertTrue(results.drop_results(sys.modules))
+        self.assertIs(event.fire_event_to_components, wrapped, "once")
+        self.assertFalse(results.drop_results({}), "not loaded yet")
+        fl_ctx, seen = context(0), []
+        fl_ctx.set_prop(FLContextKey.TASK_RESULT, "result", private=True, sticky=False)
+        handler = EbbMemoryWidget(record="")
+        handler.handle_event = lambda _, ctx: seen.append(ctx.get_prop(FLContextKey.TASK_RESULT))
+        event.fire_event(EventType.BEFORE_PROCESS_SUBMISSION, [handler], fl_ctx)
+        event.fire_event(EventType.AFTER_PROCESS_SUBMISSION, [handler], fl_ctx)
+        self.assertEqual(seen, ["result", "result"])
+        self.assertIsNone(fl_ctx.get_prop(FLContextKey.TASK_RESULT))
+
+    def test_the_context_of_a_decoding_is_emptied(self):
+        from ebb.nvflare import results
+        context_of_decoding = {"x_items": {"w": 1}, "y_items": 2, "other": {"w": 1}}
+        decode = results.held_once(lambda message, fobs_ctx: message)
+        self.assertEqual(decode("m", fobs_ctx=context_of_decoding), "m")
+        self.assertEqual(context_of_decoding, {"y_items": 2, "other": {"w": 1}})
+
+
 class Aggregator(unittest.TestCase):
     def test_is_nvflares_weighted_mean(self):
         aggregator = EbbAggregator(aggregation_weights={"b": 0.5}, exclude_vars="^skip")
@@ -302,6 +333,30 @@ class Simulator(unittest.TestCase):
             with self.subTest(clients):
                 self.compare("jemalloc", clients, 0.15, LD_PRELOAD=preload("jemalloc"),
                              MALLOC_CONF="dirty_decay_ms:5000,muzzy_decay_ms:5000")
+
+
+class UnderRun(unittest.TestCase):
+    """The same job, which knows nothing of Ebb, under `ebb run --nvflare`."""
+
+    def test_the_server_gives_back_at_each_round(self):
+        out = ROOT / "build" / "python" / "nvflare" / "run"
+        out.parent.mkdir(parents=True, exist_ok=True)
+        database = out.with_suffix(".db")
+        database.unlink(missing_ok=True)
+        job = [sys.executable, str(ROOT / "examples" / "nvflare" / "job.py"), str(out), "--plain",
+               "--rounds", "4"]
+        done = subprocess.run([sys.executable, "-m", "ebb", "run", "--nvflare", "--db", str(database), "--",
+                               *job], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=900, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout[-4000:])
+        self.assertNotIn(" - ERROR - ", done.stdout)
+        report = json.loads(subprocess.run([sys.executable, "-m", "ebb", "report", "--json", "--db",
+                                            str(database)], check=True, stdout=subprocess.PIPE).stdout)
+        self.assertLessEqual({"nvflare", "arenas"}, {event["kind"] for event in report["events"]})
+        server = max(report["processes"], key=lambda process: process["peak_rss_bytes"])
+        self.assertGreaterEqual(server["rounds"], 3)
+        self.assertGreaterEqual(server["cleanups"], 2)
+        self.assertEqual(json.loads((out / "model.json").read_text(encoding="utf-8"))["round"], 3)
 
 
 class Page(unittest.TestCase):

@@ -28,6 +28,7 @@ struct RunWords {
   std::string db;
   bool no_record = false;
   bool observe = false;
+  bool nvflare = false;
   bool wait = false;
   bool quiet = false;
   bool dry_run = false;
@@ -49,6 +50,8 @@ base::Options options_of(RunWords& o) {
       {"db", &o.db, "File of the record (docs/record.md)"},
       {"no_record", &o.no_record, "Record nothing"},
       {"observe", &o.observe, "Only watch and record: set and preload nothing"},
+      {"nvflare", &o.nvflare,
+       "In NVFlare, drop each result once it is processed (docs/nvflare.md)"},
       {"wait_all", &o.wait,
        "Supervise until the last process of the job has ended, not only the command"},
       {"quiet", &o.quiet, "Print only errors on stderr"},
@@ -87,6 +90,11 @@ base::Result<run::Options> options_from(const RunWords& words) {
   const std::string& first = words.command.front();
   options.name = !words.name.empty() ? words.name : first.substr(first.rfind('/') + 1);
   options.manage = !words.observe;
+  options.nvflare = words.nvflare;
+  if (words.nvflare && words.observe) {
+    return base::error(base::Code::bad_input,
+                       "--nvflare and --observe: expected one of them, since one changes the job");
+  }
   options.wait_for_all = words.wait;
   options.quiet = words.quiet;
   if (!words.no_record) {

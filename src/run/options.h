@@ -31,6 +31,7 @@ struct Options {
   std::string name;           ///< of the run; the command's own where empty
   std::string record_path;    ///< empty: nothing is recorded
   bool manage = true;         ///< false: watch and record only; no agent, no environment
+  bool nvflare = false;       ///< in NVFlare's processes, results go once they are processed
   bool wait_for_all = false;  ///< supervise until the last process has ended, not only the command
   bool quiet = false;         ///< no line on stderr but for errors
   bool silent = false;        ///< the command's own input and output are /dev/null

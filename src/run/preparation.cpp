@@ -90,6 +90,10 @@ base::Result<Preparation> prepare(const Options& options, const std::string& soc
   }
   if (options.role)
     collector.set("EBB_ROLE", keep::name_of(*options.role), "libebb's schedules follow it", made);
+  if (options.nvflare) {
+    made.variables.push_back(
+        {"EBB_NVFLARE", "1", "NVFlare lets go of each result once it is processed"});
+  }
   if (!made.target.no_agent.empty() && !made.target.path.empty()) {
     made.notes.push_back("no agent: " + made.target.no_agent +
                          "; its children get one if they can");

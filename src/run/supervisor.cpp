@@ -62,6 +62,11 @@ base::Result<Launched> Supervisor::start() {
     command_ = launched->pid;
     find_or_add(command_, now());
     place_.find(command_);
+    if (options_.nvflare) {
+      journal_.add(record::Event{now(), "nvflare",
+                                 "--nvflare: NVFlare lets go of each result once it is processed",
+                                 std::nullopt});
+    }
   }
   return launched;
 }

@@ -73,6 +73,15 @@ TEST(Prepare, OnlyObservesWhereAsked) {
   EXPECT_EQ(made->agent, "");
 }
 
+TEST(Prepare, TellsTheHookToLetGoOfResultsOnlyWhereAsked) {
+  Options options = options_for("sh");
+  EXPECT_EQ(find(*prepare(options, "/run/x", environment({})), "EBB_NVFLARE"), nullptr);
+  options.nvflare = true;
+  const auto made = prepare(options, "/run/x", environment({}));
+  ASSERT_TRUE(made);
+  ASSERT_NE(find(*made, "EBB_NVFLARE"), nullptr);
+}
+
 TEST(Prepare, RefusesAnAllocatorThatIsNone) {
   Options options = options_for("sh");
   options.allocator = "malloc";

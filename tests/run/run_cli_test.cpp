@@ -191,6 +191,7 @@ TEST_F(EbbRun, RefusesBadInputInOneLine) {
     EXPECT_NE(done.error.find(expected), std::string::npos) << done.error;
     EXPECT_EQ(std::count(done.error.begin(), done.error.end(), '\n'), 1) << done.error;
   };
+  refused({"--nvflare", "--observe", "--", "true"}, "expected one of them");
   refused({"--role", "sever", "--", "true"}, "server");
   refused({"--allocator", "malloc", "--", "true"}, "jemalloc");
   refused({"--on-critical", "explode", "--", "true"}, "clean or stop");

@@ -9,6 +9,7 @@ import threading
 from typing import Any
 
 from ..memory import cleanup
+from .results import held_once
 
 _lock = threading.Lock()
 _originals: dict[tuple[str, str], Any] = {}
@@ -37,26 +38,13 @@ def patch() -> None:
 
 
 def release_downloads() -> None:
-    """Makes decoded messages hold each array once. NVFlare holds it twice: in the decoded message, and in
-    the context of the decoding, which lives until the message is answered. This empties the context once
-    the message is decoded. Does nothing if this NVFlare decodes differently, or if called again."""
+    """Makes decoded messages hold each array once (`results.held_once`). Does nothing if this NVFlare decodes
+    differently, or if called again."""
     cell = importlib.import_module("nvflare.fuel.f3.cellnet.cell")
     with _lock:
         decode = getattr(cell, "decode_payload", None)
-        if decode is None or (cell.__name__, "decode_payload") in _originals:
-            return
-
-        @functools.wraps(decode)
-        def decode_and_let_go(*args: Any, **kwargs: Any) -> Any:
-            answer = decode(*args, **kwargs)
-            context = kwargs.get("fobs_ctx")
-            if isinstance(context, dict):
-                for key in [key for key, value in context.items()
-                            if str(key).endswith("_items") and isinstance(value, dict)]:
-                    del context[key]
-            return answer
-
-        _rebind(cell, "decode_payload", decode_and_let_go)
+        if decode is not None:
+            _rebind(cell, "decode_payload", held_once(decode))
 
 
 def unpatch() -> None:

@@ -10,7 +10,6 @@ import time
 from typing import Any
 
 from nvflare.apis.event_type import EventType
-from nvflare.apis.fl_constant import FLContextKey
 from nvflare.apis.fl_context import FLContext
 from nvflare.app_common.app_constant import AppConstants
 from nvflare.app_common.app_event_type import AppEventType
@@ -19,6 +18,7 @@ from nvflare.widgets.widget import Widget
 from .. import memory
 from .broadcast import SharedBroadcast
 from .patching import patch as patch_nvflare, release_downloads
+from .results import let_go
 
 _MIB = 1 << 20
 # A trim walks the heap: not for results that left less than this.
@@ -94,7 +94,7 @@ class EbbMemoryWidget(Widget):
             self._trim(fl_ctx, "before a result")
         elif event_type == EventType.AFTER_PROCESS_SUBMISSION:
             if self.release_results:
-                _let_go(fl_ctx)
+                let_go(fl_ctx)
             self._trim(fl_ctx, "after a result")
         elif event_type in (EventType.AFTER_TASK_EXECUTION, EventType.AFTER_SEND_TASK_RESULT):
             self._task_done = True
@@ -160,13 +160,3 @@ class EbbMemoryWidget(Widget):
                 file.write(json.dumps(line) + "\n")
         except Exception as failure:  # a full disk must not end the job
             self.log_debug(fl_ctx, f"{self.record}: {failure}")
-
-
-def _let_go(fl_ctx: FLContext) -> None:
-    fl_ctx.set_prop(FLContextKey.TASK_RESULT, None, private=True, sticky=False)
-    peer = fl_ctx.get_peer_context()
-    if peer is None:
-        return
-    detail = peer.get_prop_detail(FLContextKey.SHAREABLE)
-    if detail is not None:
-        peer.set_prop(FLContextKey.SHAREABLE, None, private=detail["private"], sticky=detail["sticky"])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start-up hook of Python jobs under `ebb run`: garbage collection and CUDA's cache take part in
-cleanups, and rounds of NVFlare and Flower are announced. The job's code does not change, and a
-`sitecustomize` of its own runs as it would without this one. An interpreter that ignores PYTHONPATH
+cleanups, and rounds of NVFlare and Flower are announced. The job's code does not change, unless it
+was asked for (EBB_NVFLARE), and a `sitecustomize` of its own runs as it would without this one. An interpreter that ignores PYTHONPATH
 is given this file by the agent, under another name.
 
 Nothing here may disturb the job: whatever fails is left out, silently.
@@ -78,11 +78,26 @@ def _collect(agent):
             agent.ebb_agent_collected()
 
 
+def _nvflares_results():
+    """What lets go of results in NVFlare, where the job was started with `ebb run --nvflare`."""
+    import importlib.util
+    import os
+
+    if os.environ.get("EBB_NVFLARE") != "1":
+        return None
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nvflare_results.py")
+    spec = importlib.util.spec_from_file_location("_ebb_nvflare_results", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def _announce_rounds(agent):
     """Watches log records, from the moment at which NVFlare or Flower is imported."""
     import re
     import sys
 
+    results = _nvflares_results()
     server = re.compile(r"\bRound (\d+) (started|finished)\b|\bFinished round (\d+)\b")
     frameworks = {"nvflare", "flwr"}
     seen = {"round": -1, "tasks": 0, "in Flower's": False}
@@ -115,9 +130,13 @@ def _announce_rounds(agent):
         make = logging.getLogRecordFactory()
 
         def make_and_look(*arguments, **named):
+            nonlocal results
             record = make(*arguments, **named)
             try:
                 look_at(record)
+                # NVFlare logs before its first round: by then its modules are there.
+                if results is not None and results.drop_results(sys.modules):
+                    results = None
             except Exception:
                 pass
             return record
