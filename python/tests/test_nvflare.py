@@ -5,6 +5,7 @@ import gc
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import unittest
@@ -333,6 +334,38 @@ class Simulator(unittest.TestCase):
             with self.subTest(clients):
                 self.compare("jemalloc", clients, 0.15, LD_PRELOAD=preload("jemalloc"),
                              MALLOC_CONF="dirty_decay_ms:5000,muzzy_decay_ms:5000")
+
+
+class Recipe(unittest.TestCase):
+    def test_a_recipe_runs_with_the_aggregator_and_the_widget(self):
+        out = ROOT / "build" / "python" / "nvflare" / "recipe"
+        shutil.rmtree(out, ignore_errors=True)
+        done = subprocess.run([sys.executable, str(ROOT / "examples" / "nvflare" / "recipe.py"), str(out)],
+                              env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=900, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout[-4000:])
+        self.assertIn("Ebb before round 2", done.stdout, "on the simulator's console too")
+        model, = out.rglob("server.npy")
+        # Each round adds the mean of the two clients' steps, 1/4 and 2/4.
+        numpy.testing.assert_array_equal(numpy.load(model), numpy.float64([[0, 1], [2, 3]]) + 9 / 8)
+        self.assertEqual({path.parts[-3] for path in out.rglob("ebb-memory.jsonl")},
+                         {"server", "site-1", "site-2"})
+
+    def test_what_is_neither_a_job_nor_a_recipe_is_refused(self):
+        with self.assertRaisesRegex(TypeError, "list: expected a FedJob or a recipe"):
+            ebb.nvflare.keep([])
+
+    def test_settings_of_the_server_stay_there(self):
+        class Job:
+            def to_server(self, component, id):
+                self.server = component
+
+            def to_clients(self, component, id):
+                self.client = component
+
+        job = ebb.nvflare.keep(Job(), at_once=True, share_broadcast=True, every=3)
+        self.assertEqual([(widget.at_once, widget.share_broadcast, widget.every)
+                          for widget in (job.server, job.client)], [(True, True, 3), (False, False, 3)])
 
 
 class UnderRun(unittest.TestCase):

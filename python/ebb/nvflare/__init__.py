@@ -9,7 +9,8 @@
 from __future__ import annotations
 
 from .aggregator import EbbAggregator
+from .keeping import keep
 from .patching import patch, unpatch
 from .widget import EbbMemoryWidget
 
-__all__ = ["EbbAggregator", "EbbMemoryWidget", "patch", "unpatch"]
+__all__ = ["EbbAggregator", "EbbMemoryWidget", "keep", "patch", "unpatch"]

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The widget in a job or a recipe of NVFlare's, with one call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .widget import EbbMemoryWidget
+
+
+def keep(job: Any, **arguments: Any) -> Any:
+    """Adds `EbbMemoryWidget(**arguments)` to the server and to all clients of a FedJob, or of a recipe, which has
+    one (NVFlare 2.9 hides it). Returns what it was given. `at_once` and `share_broadcast` are for the server
+    alone. Call it once, before the job runs or is exported."""
+    fed_job = getattr(job, "job", None) or getattr(job, "_job", None) or job
+    if not hasattr(fed_job, "to_server"):
+        raise TypeError(f"{type(job).__name__}: expected a FedJob or a recipe of NVFlare's")
+    fed_job.to_server(EbbMemoryWidget(**arguments), id="ebb")
+    for servers_alone in ("at_once", "share_broadcast"):
+        arguments.pop(servers_alone, None)
+    # A recipe may have an app for each of its sites.
+    add = getattr(job, "_add_to_client_apps", fed_job.to_clients)
+    add(EbbMemoryWidget(**arguments), id="ebb")
+    return job
