@@ -88,8 +88,7 @@ constexpr const char* kCountArenas =
 TEST_F(EbbRun, HasNvflaresThreadsShareArenas) {
   folder_.write("nvflare/__init__.py", "import time; time.sleep(1)  # the agent comes and looks\n");
   const std::string script = folder_.write("job.py", kCountArenas);
-  const Finished done =
-      run({"--interval", "50ms"}, {"/usr/bin/python3", script, folder_.path()});
+  const Finished done = run({"--interval", "50ms"}, {"/usr/bin/python3", script, folder_.path()});
   EXPECT_EQ(done.status, 0) << done.error;
   EXPECT_LE(std::stoi(done.output), 4) << "the main one, and what Ebb's own threads had already";
   EXPECT_TRUE(has_event(last(), "arenas"));
@@ -98,8 +97,7 @@ TEST_F(EbbRun, HasNvflaresThreadsShareArenas) {
 TEST_F(EbbRun, LeavesArenasThatSomebodyHasChosen) {
   folder_.write("nvflare/__init__.py", "import time; time.sleep(1)\n");
   const std::string script = folder_.write("job.py", kCountArenas);
-  const Finished done = run({"--interval", "50ms"},
-                            {"/usr/bin/python3", script, folder_.path()},
+  const Finished done = run({"--interval", "50ms"}, {"/usr/bin/python3", script, folder_.path()},
                             {{"MALLOC_ARENA_MAX", "7"}});
   EXPECT_EQ(done.status, 0) << done.error;
   EXPECT_EQ(done.output, "7\n");
