@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start-up hook of Python jobs under `ebb run`: garbage collection and CUDA's cache take part in
-cleanups, and rounds of NVFlare and Flower are announced. The job's code does not change, unless it
-was asked for (EBB_NVFLARE), and a `sitecustomize` of its own runs as it would without this one. An interpreter that ignores PYTHONPATH
-is given this file by the agent, under another name.
+cleanups, and rounds of NVFlare and Flower are announced. No object of the job is changed, unless that
+was asked for (`ebb run --nvflare`), and a `sitecustomize` of the job's own runs as it would without this
+one. An interpreter that ignores PYTHONPATH is given this file by the agent, under another name.
 
 Nothing here may disturb the job: whatever fails is left out, silently.
 """
@@ -97,7 +97,7 @@ def _announce_rounds(agent):
     import re
     import sys
 
-    results = _nvflares_results()
+    results = None
     server = re.compile(r"\bRound (\d+) (started|finished)\b|\bFinished round (\d+)\b")
     frameworks = {"nvflare", "flwr"}
     seen = {"round": -1, "tasks": 0, "in Flower's": False}
@@ -144,11 +144,13 @@ def _announce_rounds(agent):
         logging.setLogRecordFactory(make_and_look)
 
     def begin(name):
+        nonlocal results
         install()
-        # Its threads take turns anyway, each with models of its own: what one of them freed shall
-        # serve the next.
         if name == "nvflare" or "nvflare" in sys.modules:
+            # Its threads take turns anyway, each with models of its own: what one of them freed
+            # shall serve the next.
             agent.ebb_agent_share_arenas()
+            results = _nvflares_results()
 
     class WhenImported:
         """A finder that finds nothing and sees the first import of NVFlare or Flower."""
