@@ -2,8 +2,11 @@
 """What the tests share: other processes, other allocators, memory to give back."""
 import ctypes.util
 import os
+import signal
 import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -30,6 +33,49 @@ def python(code, *, interpreter=sys.executable, check=True, **environment):
     if check and done.returncode != 0:
         raise AssertionError(f"status {done.returncode}: {done.stdout}")
     return done.stdout.strip()
+
+
+def simulate(command, seconds=900, **environment):
+    """Runs a job in NVFlare's simulator; (status, output). The simulator picks a port for each client before the
+    client listens there. If another process is faster, that client ends and the simulator waits for
+    ever: such a run is ended and begun anew, at most twice."""
+    variables = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **environment}
+    for attempt in range(3):
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as log:
+            job = subprocess.Popen(command, env=variables, stdout=log, stderr=log, start_new_session=True)
+            end = time.monotonic() + seconds
+            output, lost = "", False
+            while job.poll() is None and time.monotonic() < end and not lost:
+                time.sleep(0.2)
+                log.seek(0)
+                output = log.read()
+                lost = attempt < 2 and "Communication error with client" in output
+            if job.returncode is None:
+                _end_all(job)
+            log.seek(0)
+            output = log.read()
+            if not lost:
+                return job.returncode, output
+    raise AssertionError("unreachable")
+
+
+def _end_all(job):
+    """Ends a job and all that it started, in whatever sessions."""
+    pids, children = [job.pid], {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+            children.setdefault(int(fields[1]), []).append(int(path.parent.name))
+        except (OSError, ValueError, IndexError):
+            pass
+    for pid in pids:
+        pids += children.get(pid, [])
+    for pid in reversed(pids):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    job.wait()
 
 
 def debian_python(code, **environment):

@@ -28,7 +28,7 @@ from nvflare.fuel.utils import memory_utils
 import ebb
 import ebb.nvflare
 from ebb.nvflare import EbbAggregator, EbbMemoryWidget
-from support import MIB, ROOT, fragmented, long_test, preload, python
+from support import MIB, ROOT, fragmented, long_test, preload, python, simulate
 
 MODEL_MIB = 64
 
@@ -277,12 +277,11 @@ class Simulator(unittest.TestCase):
 
     def run_job(self, name, *arguments, **environment):
         out = ROOT / "build" / "python" / "nvflare" / name
-        done = subprocess.run(
+        status, said = simulate(
             [sys.executable, str(ROOT / "examples" / "nvflare" / "job.py"), str(out), *arguments],
-            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **environment}, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=900, check=False)
-        self.assertEqual(done.returncode, 0, done.stdout[-4000:])
-        self.assertNotIn(" - ERROR - ", done.stdout)
+            **environment)
+        self.assertEqual(status, 0, said[-4000:])
+        self.assertNotIn(" - ERROR - ", said)
         sys.path.insert(0, str(ROOT / "examples" / "nvflare"))
         from job import figures
         model = json.loads((out / "model.json").read_text(encoding="utf-8"))
@@ -291,12 +290,11 @@ class Simulator(unittest.TestCase):
                      for site, seen in sites.items()}, flush=True)
         return sites, model, out
 
-    def compare(self, allocator, clients, least_saving, ways=("--ebb", "--at-once"), ebbs=None,
-                **environment):
+    def compare(self, allocator, clients, least_saving, ebbs=None, **environment):
         size = ("--clients", str(clients))
         plain, plain_model, _ = self.run_job(f"{allocator}-{clients}-nvflare", *size, **environment)
-        with_ebb, ebb_model, out = self.run_job(f"{allocator}-{clients}-ebb", *ways, *size,
-                                                **{**environment, **(ebbs or {})})
+        with_ebb, ebb_model, out = self.run_job(f"{allocator}-{clients}-ebb", "--ebb", "--at-once",
+                                                *size, **{**environment, **(ebbs or {})})
         self.assertEqual(plain_model, ebb_model, "the same model after the same rounds")
         before, after = (sites["simulator_server"]["peak"] for sites in (plain, with_ebb))
         self.assertLessEqual(after, before * (1 - least_saving),
@@ -315,8 +313,7 @@ class Simulator(unittest.TestCase):
         self.assertGreater(sum(entry["returned_bytes"] for entry in record), 0)
 
     def test_two_clients_on_glibc_need_40_percent_less(self):
-        self.compare("glibc", 2, 0.40, ways=("--ebb",), ebbs={"MALLOC_ARENA_MAX": "1"},
-                     MALLOC_ARENA_MAX="4")
+        self.compare("glibc", 2, 0.40, ebbs={"MALLOC_ARENA_MAX": "1"}, MALLOC_ARENA_MAX="4")
 
     @long_test
     def test_four_clients_on_glibc_need_40_percent_less(self):
@@ -340,11 +337,9 @@ class Recipe(unittest.TestCase):
     def test_a_recipe_runs_with_the_aggregator_and_the_widget(self):
         out = ROOT / "build" / "python" / "nvflare" / "recipe"
         shutil.rmtree(out, ignore_errors=True)
-        done = subprocess.run([sys.executable, str(ROOT / "examples" / "nvflare" / "recipe.py"), str(out)],
-                              env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=900, check=False)
-        self.assertEqual(done.returncode, 0, done.stdout[-4000:])
-        self.assertIn("Ebb before round 2", done.stdout, "on the simulator's console too")
+        status, said = simulate([sys.executable, str(ROOT / "examples" / "nvflare" / "recipe.py"), str(out)])
+        self.assertEqual(status, 0, said[-4000:])
+        self.assertIn("Ebb before round 2", said, "on the simulator's console too")
         model, = out.rglob("server.npy")
         # Each round adds the mean of the two clients' steps, 1/4 and 2/4.
         numpy.testing.assert_array_equal(numpy.load(model), numpy.float64([[0, 1], [2, 3]]) + 9 / 8)
@@ -378,17 +373,16 @@ class UnderRun(unittest.TestCase):
         database.unlink(missing_ok=True)
         job = [sys.executable, str(ROOT / "examples" / "nvflare" / "job.py"), str(out), "--plain",
                "--rounds", "4"]
-        done = subprocess.run([sys.executable, "-m", "ebb", "run", "--nvflare", "--db", str(database), "--",
-                               *job], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              timeout=900, check=False)
-        self.assertEqual(done.returncode, 0, done.stdout[-4000:])
-        self.assertNotIn(" - ERROR - ", done.stdout)
+        status, said = simulate([sys.executable, "-m", "ebb", "run", "--nvflare", "--db", str(database), "--",
+                                 *job])
+        self.assertEqual(status, 0, said[-4000:])
+        self.assertNotIn(" - ERROR - ", said)
         report = json.loads(subprocess.run([sys.executable, "-m", "ebb", "report", "--json", "--db",
                                             str(database)], check=True, stdout=subprocess.PIPE).stdout)
         self.assertLessEqual({"nvflare", "arenas"}, {event["kind"] for event in report["events"]})
         server = max(report["processes"], key=lambda process: process["peak_rss_bytes"])
         self.assertGreaterEqual(server["rounds"], 3)
-        self.assertGreaterEqual(server["cleanups"], 2)
+        self.assertGreaterEqual(server["cleanups"]["count"], 2)
         self.assertEqual(json.loads((out / "model.json").read_text(encoding="utf-8"))["round"], 3)
 
 
