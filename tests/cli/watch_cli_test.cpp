@@ -212,8 +212,13 @@ TEST(EbbWatch, RedrawsOnATerminalAndLeavesItAsItWas) {
 
 TEST(EbbDoctor, DiagnosesARunningProcess) {
   const Holder holder({"leak", "16"});
-  const Finished finished =
-      run({EBB_PROGRAM, "doctor", holder.number(), "--for", "3s", "--json", "--fail-on", "leak"});
+  Finished finished;
+  // On a busy machine it may see too little in some seconds, and says so.
+  for (const char* span : {"3s", "15s", "60s"}) {
+    finished =
+        run({EBB_PROGRAM, "doctor", holder.number(), "--for", span, "--json", "--fail-on", "leak"});
+    if (finished.output.find("\"not_enough_data\"") == std::string::npos) break;
+  }
   EXPECT_EQ(finished.status, 1) << finished.error;
   const auto json = base::parse_json(finished.output);
   ASSERT_TRUE(json) << finished.output;
