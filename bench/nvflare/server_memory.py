@@ -16,7 +16,8 @@ Runs examples/nvflare in NVFlare's simulator, each number of clients in each way
 
 Peak and floor (the least in a round, of the second round and those after it) are the server's, in MiB;
 CPU time and faults are those of all processes, `ebb run` included. Ways take turns in each repeat; of a way's
-repeats the one with the least CPU time is shown, with the highest peak of them all.
+repeats the one with the least CPU time is shown, with the highest peak of them all; "of plain" compares with
+the first way.
 Needs NVFlare, NumPy and ebb in this Python. Exit 1: two ways did not end with the same model.
 """
 import argparse
@@ -99,6 +100,9 @@ def main():
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--ebb", default=str(ROOT / "build" / "release" / "bin" / "ebb"))
     options = parser.parse_args()
+    if options.rounds < 2 or options.repeats < 1:
+        parser.error(f"--rounds {options.rounds} --repeats {options.repeats}: expected 2 rounds or more, each way "
+                     "once or more")
     options.out = options.out.resolve()
     options.out.mkdir(parents=True, exist_ok=True)
     import nvflare

@@ -166,8 +166,8 @@ void Supervisor::take(Member& member, const wire::Reading& reading, double secon
 void Supervisor::note_shared_arenas(const Member& member, double seconds) {
   if (std::exchange(arenas_noted_, true)) return;
   journal_.add(record::Event{seconds, "arenas",
-                             "processes that use NVFlare share one malloc arena among their "
-                             "threads; MALLOC_ARENA_MAX sets another number",
+                             "threads of processes that use NVFlare share malloc's arenas; "
+                             "MALLOC_ARENA_MAX sets how many",
                              member.key()});
 }
 

@@ -58,7 +58,10 @@ def _letting_go(fire: Callable[..., Any]) -> Callable[..., Any]:
     def fire_and_let_go(event: str, handlers: Any, ctx: Any, *args: Any, **kwargs: Any) -> Any:
         answer = fire(event, handlers, ctx, *args, **kwargs)
         if event == "_after_process_submission":
-            let_go(ctx)
+            try:
+                let_go(ctx)
+            except Exception:  # another release's contexts: the job goes on, with the result held
+                pass
         return answer
 
     return fire_and_let_go

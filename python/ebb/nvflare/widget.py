@@ -107,9 +107,9 @@ class EbbMemoryWidget(Widget):
             self._clean(fl_ctx, "at the end of the run")
 
     def _tell_about_arenas(self, fl_ctx: FLContext) -> None:
-        # Under `ebb run` the threads share one already.
-        if memory.allocator() == "glibc" and "EBB_SOCKET" not in os.environ and \
-                os.environ.get("MALLOC_ARENA_MAX") != "1":
+        # Under `ebb run` the threads share them already, unless somebody chose a number.
+        chosen = os.environ.get("MALLOC_ARENA_MAX", "1" if "EBB_SOCKET" in os.environ else None)
+        if memory.allocator() == "glibc" and chosen != "1":
             self.log_info(fl_ctx, "Ebb: started with MALLOC_ARENA_MAX=1 in the environment, this process needs "
                                   "less memory and time: what one thread has freed then serves the next")
 
