@@ -5,7 +5,7 @@
                           round on clients (set MALLOC_ARENA_MAX=4 as well)
   job.py OUT --plain      with no cleanup at all, as NVFlare does by default
   job.py OUT --ebb        with Ebb's widget and aggregator (set MALLOC_ARENA_MAX=1 as well);
-                          --at-once: what the server frees goes back at once
+                          --at-once: what the server frees goes back at once, --clients-too: what clients free
 
   --clients 2  --rounds 6  --mib 64
 
@@ -43,7 +43,7 @@ def make_job(options, folder):
     job.to_clients(ScriptRunner(script="client.py", framework=FrameworkType.NUMPY,
                                 memory_gc_rounds=1 if nvflares_own else 0))
     if options.ebb:
-        job.to_clients(EbbMemoryWidget(), id="ebb")
+        job.to_clients(EbbMemoryWidget(at_once=options.clients_too), id="ebb")
     job.to_clients(Meter(folder), id="meter")
     return job
 
@@ -64,6 +64,7 @@ def main():
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--ebb", action="store_true")
     parser.add_argument("--at-once", action="store_true")
+    parser.add_argument("--clients-too", action="store_true")
     parser.add_argument("--clients", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--mib", type=int, default=64, help="of the model, a multiple of 8")

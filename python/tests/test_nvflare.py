@@ -294,7 +294,7 @@ class Simulator(unittest.TestCase):
         size = ("--clients", str(clients))
         plain, plain_model, _ = self.run_job(f"{allocator}-{clients}-nvflare", *size, **environment)
         with_ebb, ebb_model, out = self.run_job(f"{allocator}-{clients}-ebb", "--ebb", "--at-once",
-                                                *size, **{**environment, **(ebbs or {})})
+                                                "--clients-too", *size, **{**environment, **(ebbs or {})})
         self.assertEqual(plain_model, ebb_model, "the same model after the same rounds")
         before, after = (sites["simulator_server"]["peak"] for sites in (plain, with_ebb))
         self.assertLessEqual(after, before * (1 - least_saving),
