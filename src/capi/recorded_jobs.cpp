@@ -23,13 +23,7 @@ base::Result<std::vector<std::string>> texts_argument(const Json& arguments, con
   std::vector<std::string> texts;
   const Json* value = arguments.find(key);
   if (value == nullptr || value->is_null()) return texts;
-  const Json::Array one = {*value};
-  const Json::Array* many = value->as_array();
-  for (const Json& item : many != nullptr ? *many : one) {
-    if (item.as_string() == nullptr)
-      return base::error(Code::bad_input, "%s: expected text or a list of texts", key);
-    texts.push_back(*item.as_string());
-  }
+  if (const base::Status set = base::set({key, &texts, ""}, *value); !set) return set.error();
   return texts;
 }
 

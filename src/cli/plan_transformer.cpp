@@ -43,7 +43,7 @@ int run_transformer(const TransformerWords& options) {
   } else {
     std::fputs((show::plan_text(fit->plan, style) + show::fit_text(*fit, style)).c_str(), stdout);
   }
-  return write_plan_page(fit->plan, show::page_beside(*fit), options);
+  return write_plan_page(fit->plan, show::beside_plan(*fit), options);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/duration.h"
 #include "base/text.h"
+#include "keep/level.h"
 #include "keep/memory_trends.h"
 #include "keep/private_memory.h"
 
@@ -18,7 +19,6 @@ using fact::FixKind;
 using fact::Verdict;
 using trend::Assessment;
 
-using base::kHour;
 constexpr double kShortObservation = 60;
 // Retained bytes that stay this many and this share of the memory all the time are a verdict.
 constexpr double kLeastRetained = 64 << 20;
@@ -33,17 +33,6 @@ constexpr const char* kCleanUp =
 constexpr const char* kOtherAllocator =
     "Start the job on another allocator (ebb env --role server --allocator jemalloc), or with "
     "fewer arenas";
-
-std::string bytes_of(double bytes) {
-  return base::signed_bytes_text(static_cast<std::int64_t>(std::clamp(bytes, -9e18, 9e18)));
-}
-
-std::string rate_text(const trend::Slope& slope) {
-  const std::string rate = bytes_of(slope.per_second * kHour) + "/h";
-  if (!slope.bounded()) return rate + " (no interval yet)";
-  return rate + " (95 %: " + bytes_of(slope.low * kHour) + " to " + bytes_of(slope.high * kHour) +
-         ")";
-}
 
 class Doctor {
  public:
@@ -267,49 +256,12 @@ class Doctor {
   }
 
   void judge_quiet() {
-    const auto quiet = [](const Assessment& part, std::span<const trend::Point> points) {
-      return points.empty() || is_steady(part);
-    };
-    // What cleanups leave is the better floor: the work in between does not shake it.
-    const Assessment anon = trends_.anon_after_warm_up(series_);
-    const Assessment& floor = is_steady(anon) || !trends_.floor.slope ? anon : trends_.floor;
-    const bool live_is_quiet =
-        !trends_.live.slope || is_steady(trends_.live_after_warm_up(series_));
-    if (is_steady(floor) && quiet(trends_.file, series_.file) &&
-        quiet(trends_.shmem, series_.shmem) && live_is_quiet) {
-      // glibc's heap grows by 128 KiB at a time: less than one such step cannot show.
-      const double unseen = std::max(floor.slope->high, 128.0 * 1024 / floor.settled_seconds);
-      decide(Verdict::healthy, nullptr,
-             "memory does not grow; growth of less than " +
-                 base::bytes_text(static_cast<std::uint64_t>(unseen * kHour)) +
-                 "/h would not have shown in " + base::duration_text(floor.settled_seconds),
-             FixKind::none, "");
+    if (auto level = why_level(series_, trends_)) {
+      decide(Verdict::healthy, nullptr, std::move(*level), FixKind::none, "");
       return;
     }
-    decide(Verdict::not_enough_data, nullptr, why_undecided(), FixKind::time, "Watch it longer");
-  }
-
-  std::string why_undecided() const {
-    const trend::AssessOptions options;
-    if (trends_.anon.samples < options.least_samples) {
-      return format_text("%zu samples so far, %zu are needed", trends_.anon.samples,
-                         options.least_samples);
-    }
-    if (!trends_.anon.slope) {
-      if (trends_.anon.period) {
-        return format_text("too few rounds of %s since memory last changed its level",
-                           base::duration_text(*trends_.anon.period).c_str());
-      }
-      return "memory changed its level a short while ago and has not settled";
-    }
-    if (is_steady(trends_.anon))
-      return "anonymous memory is level, mapped files or shared memory are not";
-    if (trends_.anon.slope->low > 0) {
-      return "it grows by " + rate_text(*trends_.anon.slope) + ", only " +
-             bytes_of(trends_.anon.growth()) + " so far, or ever more slowly: too early to call";
-    }
-    return "the slope is " + rate_text(*trends_.anon.slope) +
-           ": growth can be neither seen nor excluded";
+    decide(Verdict::not_enough_data, nullptr, why_undecided(trends_), FixKind::time,
+           "Watch it longer");
   }
 
   void state_confidence() {

@@ -215,7 +215,7 @@ page::Fact largest(const char* what, std::uint64_t number) {
   return {what, number == 0 ? "none" : std::to_string(number)};
 }
 
-PlanPage page_beside(const plan::Fit& fit) {
+PlanPage beside_plan(const plan::Fit& fit) {
   return {fit.cap,
           fit.fits,
           {largest("largest batch", fit.largest_batch),

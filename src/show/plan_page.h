@@ -22,7 +22,7 @@ page::Document page_of_plan(const plan::Plan& plan, const PlanPage& beside);
 /// A number of what fits; nothing fits at 0.
 page::Fact largest(const char* what, std::uint64_t number);
 
-/// The same as print_fit says.
-PlanPage page_beside(const plan::Fit& fit);
+/// What a fit found, for the page of its plan: the same as print_fit says.
+PlanPage beside_plan(const plan::Fit& fit);
 
 }  // namespace ebb::show
