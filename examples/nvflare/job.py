@@ -5,7 +5,8 @@
                           round on clients (set MALLOC_ARENA_MAX=4 as well)
   job.py OUT --plain      with no cleanup at all, as NVFlare does by default
   job.py OUT --ebb        with Ebb's widget and aggregator (set MALLOC_ARENA_MAX=1 as well);
-                          --at-once: what the server frees goes back at once, --clients-too: what clients free
+                          --at-once: what the server frees goes back at once, --clients-too: what clients free,
+                          --copy-broadcast: the global model is copied before it is sent, as without Ebb
 
   --clients 2  --rounds 6  --mib 64
 
@@ -35,7 +36,8 @@ def make_job(options, folder):
         from ebb.nvflare import EbbAggregator, EbbMemoryWidget
         aggregator = EbbAggregator()
         # FedAvg changes no array of the global model in place.
-        job.to_server(EbbMemoryWidget(share_broadcast=True, at_once=options.at_once), id="ebb")
+        job.to_server(EbbMemoryWidget(share_broadcast=not options.copy_broadcast, at_once=options.at_once),
+                      id="ebb")
     job.to_server(SizedFedAvg(mebibytes=options.mib, folder=folder, num_clients=options.clients,
                               num_rounds=options.rounds, aggregator=aggregator,
                               memory_gc_rounds=5 if nvflares_own else 0))
@@ -65,6 +67,7 @@ def main():
     parser.add_argument("--ebb", action="store_true")
     parser.add_argument("--at-once", action="store_true")
     parser.add_argument("--clients-too", action="store_true")
+    parser.add_argument("--copy-broadcast", action="store_true")
     parser.add_argument("--clients", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--mib", type=int, default=64, help="of the model, a multiple of 8")

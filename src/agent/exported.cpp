@@ -65,6 +65,10 @@ EBB_EXPORT void ebb_agent_round_done(std::uint64_t number) {
   if (the_agent != nullptr) the_agent->tell(ebb::wire::Round{number});
 }
 
+EBB_EXPORT void ebb_agent_name(const char* name) {
+  if (the_agent != nullptr) the_agent->tell(ebb::wire::Name{ebb::wire::Text<48>(name)});
+}
+
 EBB_EXPORT void ebb_agent_cleaned(const void* cleaned) {
   if (the_agent == nullptr) return;
   ebb::wire::CleanupRecord record;

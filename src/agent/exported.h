@@ -19,6 +19,9 @@ int ebb_agent_is_supervised();
 /// The job finished a round: told to the supervisor, which may ask for a cleanup.
 void ebb_agent_round_done(std::uint64_t number);
 
+/// What the job calls this process, for tables; told to the supervisor.
+void ebb_agent_name(const char* name);
+
 /// Reports a cleanup that the job did by itself (a wire::CleanupRecord).
 void ebb_agent_cleaned(const void* cleaned);
 

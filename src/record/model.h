@@ -105,8 +105,9 @@ struct Beside {
   fact::PrivateAllocator allocator;
 };
 
-/// The kind of an event: the agent of its process owes an answer.
-inline constexpr const char* kSilent = "silent";
+// Kinds of events that are more than a line of text.
+inline constexpr const char* kSilent = "silent";  ///< the agent of its process owes an answer
+inline constexpr const char* kNamed = "name";     ///< the text is what its process calls itself
 
 struct Event {
   double seconds = 0;

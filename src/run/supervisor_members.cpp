@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "run/samples.h"
@@ -141,6 +142,8 @@ void Supervisor::handle(Member& member, const wire::Message& message, double sec
     take(member, *reading, seconds);
   } else if (const auto* round = std::get_if<wire::Round>(&message)) {
     take(member, *round, seconds);
+  } else if (const auto* name = std::get_if<wire::Name>(&message)) {
+    take(member, *name, seconds);
   } else if (const auto* cleanup = std::get_if<fact::Cleanup>(&message)) {
     take(member, *cleanup, seconds);
   } else if (const auto* beside = std::get_if<fact::PrivateAllocator>(&message)) {
@@ -169,6 +172,19 @@ void Supervisor::note_shared_arenas(const Member& member, double seconds) {
                              "threads of processes that use NVFlare share malloc's arenas; "
                              "MALLOC_ARENA_MAX sets how many",
                              member.key()});
+}
+
+void Supervisor::take(const Member& member, const wire::Name& name, double seconds) {
+  const auto parent = members_.find(member.about.parent);
+  const bool is_fork =
+      parent != members_.end() && parent->second.about.command == member.about.command;
+  const std::string_view text = name.name.view();
+  const bool reads_well = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return std::isgraph(static_cast<unsigned char>(c)) != 0;
+  });
+  // The others' command lines tell them apart.
+  if (is_fork && reads_well)
+    journal_.add(record::Event{seconds, record::kNamed, std::string(text), member.key()});
 }
 
 void Supervisor::take(Member& member, const wire::Round& round, double seconds) {

@@ -222,7 +222,7 @@ std::map<std::string, std::string> names_of(const std::vector<record::ProcessHis
 }
 
 std::string worker_text(const Label& label) {
-  return "worker " + std::to_string(label.worker);
+  return label.own_name.empty() ? "worker " + std::to_string(label.worker) : label.own_name;
 }
 
 /// Where nothing tells them apart, their order does.
@@ -236,9 +236,13 @@ void number_namesakes(std::vector<Label>& labels) {
 
 }  // namespace
 
-std::vector<Label> labels_of(const std::vector<record::ProcessHistory>& processes) {
+std::vector<Label> labels_of(const std::vector<record::ProcessHistory>& processes,
+                             const std::vector<record::Event>& events) {
   const std::map<std::string, std::string> names = names_of(processes);
   std::vector<Label> labels(processes.size());
+  std::map<record::ProcessKey, std::string> own_names;
+  for (const record::Event& event : events)
+    if (event.kind == record::kNamed && event.process) own_names[*event.process] = event.text;
   std::map<std::int32_t, std::size_t> by_pid;
   std::map<std::size_t, std::size_t> workers;
   for (std::size_t i = 0; i < processes.size(); ++i) {
@@ -250,6 +254,8 @@ std::vector<Label> labels_of(const std::vector<record::ProcessHistory>& processe
         processes[parent->second].process.command == process.command) {
       label.parent = parent->second;
       label.worker = ++workers[label.parent];
+      if (const auto own = own_names.find(process.key()); own != own_names.end())
+        label.own_name = own->second;
       label.name = labels[label.parent].name + ", " + worker_text(label);
     } else {
       label.name = names.at(process.command);

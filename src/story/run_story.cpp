@@ -102,7 +102,7 @@ class Teller {
   explicit Teller(const record::RecordedRun& run) : run_(run) {}
 
   RunStory tell() {
-    story_.labels = labels_of(run_.processes);
+    story_.labels = labels_of(run_.processes, run_.events);
     for (std::size_t i = 0; i < run_.processes.size(); ++i) {
       story_.processes.push_back(process_story(run_, i));
       story_.processes.back().name = story_.labels[i].name;

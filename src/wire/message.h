@@ -18,7 +18,7 @@
 namespace ebb::wire {
 
 /// Both sides come from one build or refuse each other: records are fixed, nothing is negotiated.
-inline constexpr std::uint16_t kVersion = 3;
+inline constexpr std::uint16_t kVersion = 4;
 
 // From the agent. It also says a Reading when asked, and a fact::Cleanup when it has cleaned up or
 // the job has; before either, a fact::PrivateAllocator for each of which it has news.
@@ -33,6 +33,11 @@ struct Hello {
 /// The job finished a round.
 struct Round {
   std::uint64_t number = 0;
+};
+
+/// What the job calls this process.
+struct Name {
+  Text<48> name;
 };
 
 /// Said instead of Hello: this process was forked at a moment at which Ebb's locks could not be
@@ -56,8 +61,8 @@ struct Clean {
   std::uint32_t pressure = 0;       ///< as in Read
 };
 
-using Message =
-    std::variant<Hello, Reading, Round, fact::Cleanup, Read, Clean, Left, fact::PrivateAllocator>;
+using Message = std::variant<Hello, Reading, Round, fact::Cleanup, Read, Clean, Left,
+                             fact::PrivateAllocator, Name>;
 
 /// As long as the longest record.
 inline constexpr std::size_t kLongestRecord = 128;

@@ -88,10 +88,12 @@ TEST_F(AgentTest, ReadsAndCleansWhenAsked) {
   EXPECT_GT(done.before.rss, 0U);
 }
 
-TEST_F(AgentTest, PassesRoundsOn) {
+TEST_F(AgentTest, PassesRoundsAndNamesOn) {
   next<wire::Hello>();
   agent_->tell(wire::Round{12});
   EXPECT_EQ(next<wire::Round>().number, 12U);
+  agent_->tell(wire::Name{wire::Text<48>("site-1")});
+  EXPECT_EQ(next<wire::Name>().name.view(), "site-1");
 }
 
 TEST_F(AgentTest, LetsAnotherCleanInItsPlace) {

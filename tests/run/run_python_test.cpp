@@ -68,6 +68,32 @@ TEST_F(EbbRun, SeesTheRoundsOfNvflareInItsLog) {
   EXPECT_EQ(numbers_of_rounds(last()), (std::vector<std::uint64_t>{0, 1, 2}));
 }
 
+TEST_F(EbbRun, CallsAForkedProcessOfNvflareWhatItsLogCallsIt) {
+  folder_.write("nvflare/__init__.py", "");
+  const std::string script =
+      folder_.write("job.py",
+                    "import os, sys, time; sys.path.insert(0, sys.argv[1])\n"
+                    "import ctypes; agent = ctypes.CDLL(None)\n"
+                    "def await_agent():\n"
+                    "  while not agent.ebb_agent_is_supervised(): time.sleep(0.05)\n"
+                    "await_agent()\n"
+                    "import nvflare, logging\n"
+                    "logging.error('[identity=launcher, run=1]: has a command line of its own')\n"
+                    "child = os.fork()\n"
+                    "if child == 0:\n"
+                    "  await_agent()\n"
+                    "  logging.error('[identity=simulator_server, run=1]: Round 0 started.')\n"
+                    "  logging.error('[identity=site-1, run=1]: a process has one name')\n"
+                    "  os._exit(0)\n"
+                    "os.waitpid(child, 0)\n");
+  const Finished done = run({"--interval", "50ms"}, {"/usr/bin/python3", script, folder_.path()});
+  EXPECT_EQ(done.status, 0) << done.error;
+  std::vector<std::string> names;
+  for (const record::Event& event : last().events)
+    if (event.kind == record::kNamed) names.push_back(event.text);
+  EXPECT_EQ(names, std::vector<std::string>{"simulator_server"});
+}
+
 /// Prints how many arenas malloc has after twelve threads have used it at the same time.
 constexpr const char* kCountArenas =
     "import sys; sys.path.insert(0, sys.argv[1])\n"

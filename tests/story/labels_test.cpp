@@ -72,6 +72,20 @@ TEST(Labels, ForkedChildrenAreWorkersOfTheirParent) {
   EXPECT_EQ(rows[3].text, "  worker 2");
 }
 
+TEST(Labels, AWorkerThatSaysWhatItIsHasThatName) {
+  const std::string job = "/usr/bin/python3 job.py";
+  const auto processes = processes_of({{10, 1, job}, {11, 10, job}, {12, 10, job}});
+  record::Event named{3, record::kNamed, "simulator_server", processes[2].process.key()};
+  const std::vector<Label> labels = labels_of(processes, {named});
+  EXPECT_EQ(labels[0].name, "job.py");
+  EXPECT_EQ(labels[1].name, "job.py, worker 1");
+  EXPECT_EQ(labels[2].name, "job.py, simulator_server");
+  EXPECT_EQ(rows_of({0, 1, 2}, labels)[2].text, "  simulator_server");
+  named.process->start += 1;
+  EXPECT_EQ(labels_of(processes, {named})[2].name, "job.py, worker 2")
+      << "another process of that number";
+}
+
 TEST(Labels, AWorkerWhoseParentIsNotListedHasItsWholeName) {
   const std::vector<Given> all = {{10, 1, "python train.py"}, {11, 10, "python train.py"}};
   const std::vector<LabelRow> rows = rows_of({1}, labels_of(processes_of(all)));

@@ -46,8 +46,8 @@ TEST(Message, TellsNothingFromZero) {
 
 TEST(Message, KeepsItsKind) {
   const fact::PrivateAllocator beside{"mimalloc", "lib.so", ""};
-  const std::vector<Message> all = {Hello{}, Reading{}, Round{}, fact::Cleanup{},
-                                    Read{},  Clean{},   Left{},  beside};
+  const std::vector<Message> all = {Hello{}, Reading{}, Round{}, fact::Cleanup{}, Read{},
+                                    Clean{}, Left{},    beside,  Name{}};
   for (const Message& message : all) {
     const auto back = decode(bytes_of(message));
     ASSERT_TRUE(back) << back.error().message;

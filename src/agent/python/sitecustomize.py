@@ -45,6 +45,10 @@ def _agent():
         process.ebb_agent_end_collections.argtypes = []
         process.ebb_agent_share_arenas.restype = ctypes.c_int
         process.ebb_agent_share_arenas.argtypes = []
+        process.ebb_agent_is_supervised.restype = ctypes.c_int
+        process.ebb_agent_is_supervised.argtypes = []
+        process.ebb_agent_name.restype = None
+        process.ebb_agent_name.argtypes = [ctypes.c_char_p]
         process.ebb_agent_round_done.restype = None
         process.ebb_agent_round_done.argtypes = [ctypes.c_uint64]
     except AttributeError:
@@ -94,13 +98,15 @@ def _nvflares_results():
 
 def _announce_rounds(agent):
     """Watches log records, from the moment at which NVFlare or Flower is imported."""
+    import os
     import re
     import sys
 
     results = None
+    identity = re.compile(r"\[identity=([^,\]]+)")
     server = re.compile(r"\bRound (\d+) (started|finished)\b|\bFinished round (\d+)\b")
     frameworks = {"nvflare", "flwr"}
-    seen = {"round": -1, "tasks": 0, "in Flower's": False}
+    seen = {"round": -1, "tasks": 0, "in Flower's": False, "named in": 0}
 
     def announce(number):
         if number > seen["round"]:
@@ -109,6 +115,11 @@ def _announce_rounds(agent):
 
     def look_at(record):
         text = record.msg if isinstance(record.msg, str) else ""
+        # What a process was called before it forked is not what its child is called.
+        if (text.startswith("[identity=") and seen["named in"] != os.getpid() and
+                agent.ebb_agent_is_supervised()):
+            seen["named in"] = os.getpid()
+            agent.ebb_agent_name(identity.match(text)[1].encode())
         found = server.search(text)
         if found and found[3]:
             announce(int(found[3]))
@@ -215,12 +226,15 @@ def _take_part():
     import atexit
     import os
 
+    try:
+        _announce_rounds(agent)
+    except Exception:
+        pass
     collecting = _Collecting(agent)
     collecting.start()
     atexit.register(collecting.end)
     # Threads do not survive a fork, and the child has an agent of its own.
     os.register_at_fork(after_in_child=collecting.start)
-    _announce_rounds(agent)
 
 
 try:
