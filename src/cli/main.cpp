@@ -4,8 +4,10 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/simulate/verbs.h"
 #include "cli/simulator.h"
 #include "cli/verb.h"
+#include "fl/ranks.h"
 
 namespace ebb::cli {
 
@@ -24,7 +26,9 @@ bool is_tuning_of_a_command(const std::vector<char*>& words) {
 }
 
 int run(int count, char** words) {
-  if (names_the_simulator(count, words)) return start_simulator(words);
+  // Of several processes of one simulation the first says what is wrong, for all of them.
+  if (names_the_simulator(count, words) && fl::rank_by_environment() != 0)
+    return start_simulator(words);
   Program program(
       "", "Keeps the memory of long machine-learning jobs flat, and says why when it is not.",
       std::string("ebb ") + EBB_VERSION,
@@ -41,9 +45,7 @@ int run(int count, char** words) {
   for (const auto add : {add_info, add_env, add_run, add_watch, add_report, add_runs, add_replay,
                          add_tune, add_tune_command, add_doctor, add_plan})
     add(program.verbs());
-  const auto elsewhere = [] { return kNotAvailable; };
-  program.verbs().add({"simulate", kSimulateHelp}, {}, elsewhere);
-  program.verbs().add({"compare", kCompareHelp}, {}, elsewhere);
+  add_simulating(program.verbs(), [words](const SimulateOrder&) { return start_simulator(words); });
   std::vector<char*> given(words, words + count);
   std::string tune_command = kTuneCommand;
   if (is_tuning_of_a_command(given)) given[1] = tune_command.data();

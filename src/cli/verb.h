@@ -36,12 +36,4 @@ void add_watch(Verb program);
 void add_report(Verb program);
 void add_runs(Verb program);
 
-// Of the program ebb-simulate.
-void add_simulate(Verb program);
-void add_compare(Verb program);
-inline constexpr const char* kSimulateHelp =
-    "Federated learning with many clients, simulated within a bounded memory";
-inline constexpr const char* kCompareHelp =
-    "Ways to choose clients, simulated on the same data, world and seeds";
-
 }  // namespace ebb::cli

@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "cli/simulate/session.h"
+#include "cli/simulate/verbs.h"
 #include "cli/verb.h"
 #include "plan/network.h"
 #include "show/simulate/catalogue_view.h"

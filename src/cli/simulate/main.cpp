@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "cli/simulate/session.h"
+#include "cli/simulate/verbs.h"
 #include "cli/simulator.h"
 #include "cli/verb.h"
 
@@ -44,8 +45,10 @@ namespace {
 int run(int count, char** words) {
   Program program("ebb", "Federated learning, simulated within a bounded memory.",
                   std::string("ebb-simulate ") + EBB_VERSION);
-  add_simulate(program.verbs());
-  add_compare(program.verbs());
+  add_simulating(program.verbs(), [](const SimulateOrder& order) {
+    auto ranks = join_ranks();
+    return ranks ? simulate_all(order, *std::move(ranks)) : complain(ranks.error());
+  });
   return program.run(count, words, fl::rank_by_environment() == 0);
 }
 

@@ -11,9 +11,6 @@ namespace ebb::cli {
 
 // The program ebb-simulate: `ebb simulate` and `ebb compare`.
 
-/// Methods, models and data sets.
-int list_simulations(bool json);
-
 /// Simulates every method with every seed, tells what came of it, and gives the exit status.
 int simulate_all(const SimulateOrder& order, std::unique_ptr<fl::Ranks> ranks);
 
