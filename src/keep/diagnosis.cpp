@@ -78,10 +78,12 @@ class Doctor {
   }
 
   std::string what_cleanups_did() const {
+    const CleanupSum& sum = series_.cleanups;
+    const std::string returned = base::bytes_text(sum.returned);
+    if (sum.count == 1) return "the allocator keeps what is freed: a cleanup returned " + returned;
     return format_text("the allocator keeps what is freed: %llu cleanups returned %s, %s at a time",
-                       static_cast<unsigned long long>(series_.cleanups.count),
-                       base::bytes_text(series_.cleanups.returned).c_str(),
-                       base::bytes_text(series_.cleanups.typical).c_str());
+                       static_cast<unsigned long long>(sum.count), returned.c_str(),
+                       base::bytes_text(sum.typical).c_str());
   }
 
   void judge_with_live() {

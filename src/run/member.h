@@ -19,28 +19,29 @@ namespace ebb::run {
 struct Member {
   record::Process about;
   sense::ProcessReading reading;  ///< the last one
-  bool has_children = false;      ///< or had
   /// pss, live and retained are read at times of their own: what came since the last sample goes
   /// into the next.
   fact::ProcessSample for_next_sample;
 
   // The agent in it, once it has said hello.
   std::optional<wire::Channel> channel;
-  bool is_controllable = false;
   keep::CleanupPolicy policy;
-  double agent_since = 0;
-  double next_read = 0;
-  bool awaits_reading = false;  ///< one was asked for and has not arrived
-  bool awaits_cleanup = false;  ///< one was asked for and has not been reported
   AnswerWatch answers;
-  wire::Language language = wire::Language::none;
   /// Allocators of libraries' own in it, as the agent last said.
   std::vector<fact::PrivateAllocator> beside;
-
-  // What is to be said where something is missing.
+  double agent_since = 0;
+  double next_read = 0;
   double next_look_for_agent = 1;  ///< at this age: one that is over sooner is not worth a word
+  wire::Language language = wire::Language::none;
+  bool is_controllable = false;
+  bool awaits_reading = false;  ///< one was asked for and has not arrived
+  bool awaits_cleanup = false;  ///< one was asked for and has not been reported
+
+  // What was said of it where something is missing.
   bool is_named_without_agent = false;
   bool is_named_without_hook = false;
+
+  bool has_children = false;  ///< or had
 
   record::ProcessKey key() const { return about.key(); }
   /// Seconds on the policy's clock.

@@ -271,11 +271,11 @@ TEST(Diagnosis, OneCleanupThatReturnsMostOfItIsSignEnough) {
                      .anon = low,
                      .live = over_time([](double) { return 50.0; }),
                      .retained = over_time([](double t) { return t < 20 ? 440.0 : 5.0; }),
-                     .cleanups = cleanups_of(mib, 1)})
-        .verdict;
+                     .cleanups = cleanups_of(mib, 1)});
   };
-  EXPECT_EQ(after(440), Verdict::retention);
-  EXPECT_EQ(after(20), Verdict::healthy);
+  EXPECT_EQ(after(440).verdict, Verdict::retention);
+  EXPECT_EQ(after(440).headline, "the allocator keeps what is freed: a cleanup returned 440.0 MiB");
+  EXPECT_EQ(after(20).verdict, Verdict::healthy);
 }
 
 TEST(Diagnosis, LiveBytesReadOnlyByCleanupsAreEnough) {
