@@ -20,6 +20,9 @@ using fact::Verdict;
 using trend::Assessment;
 
 constexpr double kShortObservation = 60;
+// Interpreters, pools and caches of a job fill up for minutes: growth that has not lasted as long
+// is called a leak only where it is clear.
+constexpr double kWarmUp = 300;
 // Retained bytes that stay this many and this share of the memory all the time are a verdict.
 constexpr double kLeastRetained = 64 << 20;
 constexpr double kLeastRetainedShare = 0.5;
@@ -86,8 +89,16 @@ class Doctor {
                        base::bytes_text(sum.typical).c_str());
   }
 
+  bool leaks(const Assessment& part) {
+    if (!grows(part)) return false;
+    if (part.span_seconds >= kWarmUp || grows(part, kClearGrowth)) return true;
+    found_.findings.push_back("what is in use grew by " + bytes_of(part.growth()) +
+                              " so far, which may be a warm-up: too early to call it a leak");
+    return false;
+  }
+
   void judge_with_live() {
-    if (grows(trends_.live)) {
+    if (leaks(trends_.live)) {
       decide(Verdict::leak, &trends_.live, "live bytes grow by " + rate_text(*trends_.live.slope),
              FixKind::code, "Free what every round allocates and nothing frees");
       if (grows(trends_.retained)) {
@@ -214,7 +225,7 @@ class Doctor {
   /// Without live bytes: what a cleanup does not return is taken to be in use.
   void judge_by_floor() {
     found_.findings.emplace_back("live bytes are not known: judged by what cleanups leave behind");
-    if (grows(trends_.floor)) {
+    if (leaks(trends_.floor)) {
       decide(Verdict::leak, &trends_.floor,
              "what cleanups leave grows by " + rate_text(*trends_.floor.slope), FixKind::code,
              "Free what every round allocates and nothing frees; an allocator that counts live "
@@ -238,6 +249,7 @@ class Doctor {
              FixKind::cleanup, kCleanUp);
       return;
     }
+    if (!leaks(trends_.anon)) return;
     decide(Verdict::leak, &trends_.anon, "anonymous memory grows by " + rate, FixKind::probe,
            "Clean up once inside the process (ebb_cleanup, docs/cleanup.md): if rss falls back it "
            "was retention, if not it is a leak");
@@ -286,6 +298,7 @@ class Doctor {
   }
 
   void tell_time_until_limit() {
+    if (found_.pace <= 0) return;  // growth that is no verdict promises nothing
     if (const auto time = trends_.time_until_limit(series_)) {
       found_.findings.push_back("at this pace the limit is reached in " +
                                 base::duration_text(time->likely) + " (" +

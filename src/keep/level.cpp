@@ -15,11 +15,11 @@ using base::format_text;
 using base::kHour;
 using trend::Assessment;
 
+}  // namespace
+
 std::string bytes_of(double bytes) {
   return base::signed_bytes_text(static_cast<std::int64_t>(std::clamp(bytes, -9e18, 9e18)));
 }
-
-}  // namespace
 
 std::string rate_text(const trend::Slope& slope) {
   const std::string rate = bytes_of(slope.per_second * kHour) + "/h";

@@ -9,6 +9,8 @@
 
 namespace ebb::keep {
 
+std::string bytes_of(double bytes);  ///< "+1.5 MiB"
+
 /// "+1.5 MiB/h (95 %: +1.4 MiB to +1.6 MiB)"
 std::string rate_text(const trend::Slope& slope);
 

@@ -278,6 +278,37 @@ TEST(Diagnosis, OneCleanupThatReturnsMostOfItIsSignEnough) {
   EXPECT_EQ(after(20).verdict, Verdict::healthy);
 }
 
+TEST(Diagnosis, GrowthOfLiveBytesHasToShowInWhatCleanupsLeave) {
+  // Readings a second apart may find less and less of the floors of short rounds.
+  const Points live = over_time([](double t) { return 90 + 0.3 * t; });
+  const auto verdict_of = [&](const Points& after) {
+    return diagnose({.rss = kLevel, .anon = kLevel, .live = live, .live_after = after}).verdict;
+  };
+  EXPECT_EQ(verdict_of({}), Verdict::leak);
+  EXPECT_NE(verdict_of(after_cleanups(12, [](int) { return 90.0; })), Verdict::leak);
+  EXPECT_EQ(verdict_of(after_cleanups(12, [](int i) { return 90.0 + 6 * i; })), Verdict::leak);
+}
+
+TEST(Diagnosis, GrowthThatMayBeAWarmUpIsNoLeakYet) {
+  // Of a server of NVFlare: 0.3 MiB in each round, for forty rounds, and nothing from then on.
+  const auto verdict_after = [](int seconds) {
+    const Points live =
+        over_time([](double t) { return 146 + 0.08 * std::min(t, 120.0); }, seconds);
+    const Points anon = over_time([](double) { return 300.0; }, seconds);
+    return diagnose({.rss = anon, .anon = anon, .live = live});
+  };
+  const ProcessDiagnosis early = verdict_after(50);
+  EXPECT_NE(early.verdict, Verdict::leak) << early.headline;
+  EXPECT_NE(early.verdict, Verdict::healthy) << early.headline;
+  ASSERT_FALSE(early.findings.empty());
+  EXPECT_NE(early.findings[0].find("too early to call it a leak"), std::string::npos)
+      << early.findings[0];
+  EXPECT_EQ(verdict_after(600).verdict, Verdict::healthy);
+  const Points slow = over_time([](double t) { return 146 + 0.015 * t; }, 400);
+  EXPECT_EQ(diagnose({.rss = kLevel, .anon = kLevel, .live = slow}).verdict, Verdict::leak)
+      << "for as long as that nothing warms up";
+}
+
 TEST(Diagnosis, LiveBytesReadOnlyByCleanupsAreEnough) {
   const Points rounds = cleaned_rounds([](double t) { return 200 + 0.5 * t; });
   const ProcessDiagnosis found =
