@@ -2,13 +2,8 @@
 #pragma once
 
 #include <pthread.h>
-#include <time.h>
 
-#include <chrono>
-#include <cmath>
-#include <condition_variable>
 #include <mutex>
-#include <new>
 
 // Lock annotations: clang's -Wthread-safety checks them, other compilers see nothing.
 #if defined(__clang__)
@@ -33,26 +28,10 @@ class EBB_CAPABILITY("mutex") Mutex {
   void lock() EBB_ACQUIRE() { mutex_.lock(); }
   void unlock() EBB_RELEASE() { mutex_.unlock(); }
   /// Waits for so long at most; false where it could not be had.
-  bool try_lock_for(double seconds) EBB_TRY_ACQUIRE(true) {
-    timespec until{};
-    clock_gettime(kWaitingClock, &until);
-    const double end = static_cast<double>(until.tv_nsec) * 1e-9 + seconds;
-    until.tv_sec += static_cast<time_t>(end);
-    until.tv_nsec = static_cast<long>((end - std::floor(end)) * 1e9);
-#if defined(__SANITIZE_THREAD__)
-    return pthread_mutex_timedlock(mutex_.native_handle(), &until) == 0;
-#else
-    return pthread_mutex_clocklock(mutex_.native_handle(), kWaitingClock, &until) == 0;
-#endif
-  }
+  bool try_lock_for(double seconds) EBB_TRY_ACQUIRE(true);
 
  private:
   friend class Condition;
-#if defined(__SANITIZE_THREAD__)
-  static constexpr clockid_t kWaitingClock = CLOCK_REALTIME;  // g++ 12's sanitizer knows no other
-#else
-  static constexpr clockid_t kWaitingClock = CLOCK_MONOTONIC;
-#endif
   std::mutex mutex_;
 };
 
@@ -68,29 +47,31 @@ class EBB_SCOPED_CAPABILITY Lock {
   Mutex& mutex_;
 };
 
-/// A condition variable over Mutex; callers re-check their condition in a loop.
+/// A condition variable over Mutex; callers re-check their condition in a loop. It waits by the
+/// monotonic clock with every C and C++ library: setting the time of day changes nothing.
 class Condition {
  public:
+  Condition() { begin(); }
+  ~Condition() { pthread_cond_destroy(&condition_); }
+  Condition(const Condition&) = delete;
+  Condition& operator=(const Condition&) = delete;
+
   void wait(Mutex& mutex) EBB_REQUIRES(mutex) {
-    std::unique_lock<std::mutex> adopted(mutex.mutex_, std::adopt_lock);
-    condition_.wait(adopted);
-    adopted.release();
+    pthread_cond_wait(&condition_, mutex.mutex_.native_handle());
   }
   /// The same for at most so long; the caller looks at its clock, as it does at its condition.
-  void wait_for(Mutex& mutex, double seconds) EBB_REQUIRES(mutex) {
-    std::unique_lock<std::mutex> adopted(mutex.mutex_, std::adopt_lock);
-    condition_.wait_for(adopted, std::chrono::duration<double>(seconds));
-    adopted.release();
-  }
-  void notify_all() { condition_.notify_all(); }
+  void wait_for(Mutex& mutex, double seconds) EBB_REQUIRES(mutex);
+  void notify_all() { pthread_cond_broadcast(&condition_); }
 
   /// For a forked child, where nobody waits: a new condition in place of the old one. That one
   /// still counts the parent's waiters, and a call that wakes them would wait for them to go, for
   /// ever; so would its destructor, which is therefore not run. It owns nothing but these bytes.
-  void renew() { new (&condition_) std::condition_variable; }
+  void renew() { begin(); }
 
  private:
-  std::condition_variable condition_;
+  void begin();
+
+  pthread_cond_t condition_;
 };
 
 }  // namespace ebb::base

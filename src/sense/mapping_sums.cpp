@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sense/mapping_sums.h"
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -89,7 +90,7 @@ std::optional<std::vector<std::uint64_t>> stack_pointers_of(const std::string& d
   for (const auto& task : tasks) {
     const std::string name = task.path().filename().string();
     if (name == std::to_string(main)) continue;
-    if (name == std::to_string(::gettid())) {
+    if (name == std::to_string(::syscall(SYS_gettid))) {
       pointers.push_back(reinterpret_cast<std::uint64_t>(&pointers));
       continue;
     }
