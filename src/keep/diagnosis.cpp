@@ -140,7 +140,16 @@ class Doctor {
     judge_level_retention();
   }
 
+  /// Whether memory beside malloc has risen, from floor to floor, by a good part of the growth;
+  /// true where it was not read. Between floors it says little: figures of one process are read one
+  /// after the other.
+  bool lies_beside(const Assessment& growing) const {
+    const std::vector<trend::Point> quarters = trend::floors(series_.beside, 4);
+    return quarters.size() < 4 || quarters[3].value - quarters[0].value >= growing.growth() / 4;
+  }
+
   void decide_foreign(const Assessment& growing) {
+    if (!lies_beside(growing)) return;
     const std::string suspects = beside_.suspects();
     decide(Verdict::foreign, &growing,
            "memory outside the allocator grows by " + rate_text(*growing.slope) +

@@ -289,6 +289,24 @@ TEST(Diagnosis, GrowthOfLiveBytesHasToShowInWhatCleanupsLeave) {
   EXPECT_EQ(verdict_of(after_cleanups(12, [](int i) { return 90.0 + 6 * i; })), Verdict::leak);
 }
 
+TEST(Diagnosis, ForeignGrowthHasToShowBesideMalloc) {
+  const Points live = over_time([](double) { return 200.0; });
+  const Points retained = over_time([](double) { return 10.0; });
+  const auto verdict_of = [&](const Points& beside) {
+    return diagnose({.rss = kGrowing,
+                     .anon = kGrowing,
+                     .live = live,
+                     .retained = retained,
+                     .beside = beside})
+        .verdict;
+  };
+  EXPECT_EQ(verdict_of({}), Verdict::foreign);
+  EXPECT_EQ(verdict_of(over_time([](double t) { return 290 + 0.5 * t; })), Verdict::foreign);
+  // It jumps up and down with figures that were read at different times, and its floor is level.
+  EXPECT_NE(verdict_of(over_time([](double t) { return std::fmod(t, 3) < 1 ? 35.0 : 35 + t / 2; })),
+            Verdict::foreign);
+}
+
 TEST(Diagnosis, GrowthThatMayBeAWarmUpIsNoLeakYet) {
   // Of a server of NVFlare: 0.3 MiB in each round, for forty rounds, and nothing from then on.
   const auto verdict_after = [](int seconds) {
