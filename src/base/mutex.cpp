@@ -37,7 +37,7 @@ bool is_before(const timespec& left, const timespec& right) {
 }
 
 /// For a C library that can only wait for a mutex by the time of day, which may be set meanwhile.
-bool lock_by_polling(pthread_mutex_t* mutex, const timespec& until) {
+[[maybe_unused]] bool lock_by_polling(pthread_mutex_t* mutex, const timespec& until) {
   while (pthread_mutex_trylock(mutex) != 0) {
     if (!is_before(now_by(CLOCK_MONOTONIC), until)) return false;
     const timespec pause{0, kPollNanoseconds};
