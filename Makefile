@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 # Two goals may share a build directory; the builds themselves use all cores.
 .NOTPARALLEL:
-.PHONY: help build run test bench test-long lint format clean
+.PHONY: help build wheel run test bench test-long lint format clean
 
 # Without the tests, a build needs fewer packages.
 configure := cmake --preset release -DEBB_BUILD_TESTS=OFF
@@ -14,6 +14,10 @@ build: ## Build the program build/release/bin/ebb and the library build/release/
 	@scripts/setup build
 	@$(configure)
 	@cmake --build --preset release --target src/all
+
+wheel: ## Build a wheel for any Linux with glibc 2.28 or later into dist/ (ARCH=aarch64: for that processor)
+	@scripts/setup wheel
+	@scripts/wheel $(if $(ARCH),--arch $(ARCH))
 
 run: ## See it work: what a cleanup gives back on four allocators; three ways to choose clients, compared
 	@scripts/setup run
@@ -46,4 +50,4 @@ format: ## Lay out the code as .clang-format says
 	@scripts/format
 
 clean: ## Remove everything that was built
-	@rm -rf build
+	@rm -rf build dist

@@ -1,0 +1,11 @@
+# CLI11 for the portable build: its headers alone, without the system's that lie beside them.
+find_path(EBB_CLI11_HEADERS CLI/CLI.hpp NO_CMAKE_FIND_ROOT_PATH)
+mark_as_advanced(EBB_CLI11_HEADERS)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(CLI11 REQUIRED_VARS EBB_CLI11_HEADERS)
+if(CLI11_FOUND AND NOT TARGET CLI11::CLI11)
+  set(headers "${PROJECT_BINARY_DIR}/cli11")
+  file(COPY "${EBB_CLI11_HEADERS}/CLI" DESTINATION "${headers}")
+  add_library(CLI11::CLI11 INTERFACE IMPORTED)
+  target_include_directories(CLI11::CLI11 SYSTEM INTERFACE "${headers}")
+endif()
