@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What processes and endings are called.
-#include <string.h>
-
 #include <algorithm>
 
 #include "base/bytes.h"
 #include "base/duration.h"
 #include "base/text.h"
 #include "story/run_story.h"
+#include "story/signal_name.h"
 
 namespace ebb::story {
 namespace {
@@ -52,9 +51,9 @@ EndingText ending_of(const record::RunSummary& summary) {
     return {"stopped", "stopped by Ebb" + after + ": memory was critical, " + level, true};
   }
   if (run.signal) {
-    const char* name = ::sigabbrev_np(*run.signal);
-    const std::string brief = base::format_text("signal %d", *run.signal) +
-                              (name != nullptr ? std::string(" (SIG") + name + ")" : "");
+    const std::string name = signal_name(*run.signal);
+    const std::string brief =
+        base::format_text("signal %d", *run.signal) + (name.empty() ? "" : " (" + name + ")");
     return {brief, "killed by " + brief + after, true};
   }
   if (run.exit_code) {
