@@ -27,7 +27,7 @@ bool is_tuning_of_a_command(const std::vector<char*>& words) {
 
 int run(int count, char** words) {
   // Of several processes of one simulation the first says what is wrong, for all of them.
-  if (names_the_simulator(count, words) && fl::rank_by_environment() != 0)
+  if (names_the_simulator(count, words) && (fl::rank_by_environment() != 0 || !has_simulator()))
     return start_simulator(words);
   Program program(
       "", "Keeps the memory of long machine-learning jobs flat, and says why when it is not.",

@@ -10,6 +10,15 @@
 #include "cli/verb.h"
 
 namespace ebb::cli {
+namespace {
+
+base::Result<std::string> simulator_path() {
+  const auto folder = base::program_folder();
+  if (!folder) return folder.error();
+  return *folder + "/ebb-simulate";
+}
+
+}  // namespace
 
 bool names_the_simulator(int count, char** words) {
   if (count < 2) return false;
@@ -17,10 +26,15 @@ bool names_the_simulator(int count, char** words) {
   return verb == "simulate" || verb == "compare";
 }
 
+bool has_simulator() {
+  const auto path = simulator_path();
+  return path && ::access(path->c_str(), F_OK) == 0;
+}
+
 int start_simulator(char** words) {
-  const auto folder = base::program_folder();
-  if (!folder) return complain(folder.error());
-  const std::string simulator = *folder + "/ebb-simulate";
+  const auto path = simulator_path();
+  if (!path) return complain(path.error());
+  const std::string& simulator = *path;
   set_simulator_environment();
   ::execv(simulator.c_str(), words);
   if (errno == ENOENT)

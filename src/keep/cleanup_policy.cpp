@@ -145,7 +145,10 @@ void CleanupPolicy::cleaned(double seconds, const fact::Cleanup& done) {
   retained_ = done.after.retained;
   large_since_.reset();
   beside_since_.reset();
-  if (const auto beside = done.after.beside()) beside_floor_ = *beside;
+  // What was in use when a library was asked may be freed inside it later, which nothing shows: it
+  // is asked again, ever more seldom.
+  const bool asked_in_vain = in_vain && done.trigger == fact::Trigger::growth;
+  if (const auto beside = done.after.beside()) beside_floor_ = asked_in_vain ? 0 : *beside;
   if (done.trigger == fact::Trigger::growth)
     beside_stay_ = in_vain ? std::min(kLongestStay, beside_stay_ * 2) : kStaySeconds;
 }

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "base/bytes.h"
 
 namespace ebb::keep {
@@ -221,15 +224,33 @@ int first_wish_beside(CleanupPolicy& policy, int from, int until, std::uint64_t 
   return -1;
 }
 
-TEST(CleanupPolicy, AsksOnceForWhatLiesBesideMalloc) {
+TEST(CleanupPolicy, AsksForWhatLiesBesideMallocEverMoreSeldomWhileItIsInUse) {
   CleanupPolicy policy;
   EXPECT_EQ(first_wish_beside(policy, 10, 60, 380), 12);
-  fact::Cleanup in_vain = outcome(400 * kMiB, 399 * kMiB, 0.01, Trigger::growth);
+  fact::Cleanup in_vain = outcome(400 * kMiB, 399 * kMiB, 0.001, Trigger::growth);
   in_vain.after = beside_malloc(379);
-  policy.cleaned(13, in_vain);
-  EXPECT_EQ(first_wish_beside(policy, 14, 600, 380), -1) << "it is in use";
-  EXPECT_EQ(first_wish_beside(policy, 600, 700, 500), 604)
-      << "more, and longer: the last was in vain";
+  std::vector<int> pauses;
+  int last = 13;
+  while (last < 3000) {
+    policy.cleaned(last, in_vain);
+    const int next = first_wish_beside(policy, last + 1, 4000, 380);
+    ASSERT_NE(next, -1) << "it may have been freed since, inside the library";
+    pauses.push_back(next - last);
+    last = next;
+  }
+  EXPECT_TRUE(std::is_sorted(pauses.begin(), pauses.end()));
+  EXPECT_LE(pauses.front(), 10);
+  EXPECT_GE(pauses.back(), CleanupPolicy::kLongestStay);
+}
+
+TEST(CleanupPolicy, AsksForWhatLiesBesideMallocAgainOnlyWhenThereIsMoreOfIt) {
+  CleanupPolicy policy;
+  EXPECT_EQ(first_wish_beside(policy, 10, 60, 780), 12);
+  fact::Cleanup paid = outcome(800 * kMiB, 400 * kMiB, 0.001, Trigger::growth);
+  paid.after = beside_malloc(380);
+  policy.cleaned(13, paid);
+  EXPECT_EQ(first_wish_beside(policy, 14, 600, 380), -1) << "what is left is in use";
+  EXPECT_EQ(first_wish_beside(policy, 600, 700, 580), 602);
 }
 
 TEST(CleanupPolicy, LeavesALittleBesideMalloc) {
