@@ -22,6 +22,7 @@ std::int64_t record_run(const std::string& path, const std::string& name, int sa
   for (int i = 0; i < samples; ++i)
     writer->add(sample_of(kMain, i, kMiB));
   writer->end(ended(run_named(name)));
+  support::wait_until_alone();  // on a busy machine the writer's thread has the rest to write
   return writer->run_id();
 }
 
