@@ -43,7 +43,7 @@ Description-Content-Type: text/markdown
 {description}"""
 
 
-# Processor time that g++ 12 takes on an x86-64 machine of 2023.
+# Processor time of a build: a rough guess, not measured.
 LIBRARY_MINUTES, PROGRAM_MINUTES = 4, 4
 
 
