@@ -5,9 +5,9 @@
   verdicts.py OUT [--seconds 60] [--jobs healthy leak ...] [--allocators glibc ...] [--side-by-side 2]
               [--ebb PROGRAM] [--python INTERPRETER] [--with-arrow INTERPRETER]
 
-The jobs are those of verdict_jobs.py, and `silent`: the leaking one, whose agent is held, as a debugger holds
-a thread, from the fifth second on; it is killed before that ends. `fix` is what the report advises. Interpreters: --python has NumPy and
-PyTorch, --with-arrow pyarrow and Polars as well (that of this program, if not given).
+The jobs are those of verdict_jobs.py, and `silent`: the leaking one, whose agent is held from the fifth second on,
+as a debugger holds a thread, until the job is killed. `fix` is what the report advises.
+--python has to have NumPy and PyTorch, --with-arrow (if not given: this one) pyarrow and Polars as well.
 Exit 1: a verdict is not the expected one.
 """
 import argparse
@@ -105,7 +105,8 @@ def main():
             print(f"| {job} | {allocator} | `{verdict}` | {report['confidence']} | "
                   f"{report['run']['peak_bytes'] / (1 << 20):.0f} | {report['headline']} | "
                   f"{report['fix']['text']} |", flush=True)
-    print(*wrong, sep="\n", file=sys.stderr)
+    for line in wrong:
+        print(line, file=sys.stderr)
     return int(bool(wrong))
 
 

@@ -89,9 +89,14 @@ class Doctor {
                        base::bytes_text(sum.typical).c_str());
   }
 
+  static bool may_be_warm_up(const Assessment& part) {
+    return part.span_seconds < kWarmUp && !grows(part, kClearGrowth);
+  }
+
+  /// Of what is in use. Growth that may be a warm-up is a finding and no more.
   bool leaks(const Assessment& part) {
     if (!grows(part)) return false;
-    if (part.span_seconds >= kWarmUp || grows(part, kClearGrowth)) return true;
+    if (!may_be_warm_up(part)) return true;
     found_.findings.push_back("what is in use grew by " + bytes_of(part.growth()) +
                               " so far, which may be a warm-up: too early to call it a leak");
     return false;
@@ -258,7 +263,7 @@ class Doctor {
              FixKind::cleanup, kCleanUp);
       return;
     }
-    if (!leaks(trends_.anon)) return;
+    if (may_be_warm_up(trends_.anon)) return;
     decide(Verdict::leak, &trends_.anon, "anonymous memory grows by " + rate, FixKind::probe,
            "Clean up once inside the process (ebb_cleanup, docs/cleanup.md): if rss falls back it "
            "was retention, if not it is a leak");

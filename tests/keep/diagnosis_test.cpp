@@ -327,6 +327,15 @@ TEST(Diagnosis, GrowthThatMayBeAWarmUpIsNoLeakYet) {
       << "for as long as that nothing warms up";
 }
 
+TEST(Diagnosis, SmallGrowthSeenFromOutsideIsNoLeakYet) {
+  const Points slow = over_time([](double t) { return 146 + 0.08 * t; }, 50);
+  const ProcessDiagnosis early = diagnose({.rss = slow, .anon = slow});
+  EXPECT_EQ(early.verdict, Verdict::not_enough_data) << early.headline;
+  EXPECT_NE(early.headline.find("too early to call"), std::string::npos) << early.headline;
+  for (const std::string& finding : early.findings)
+    EXPECT_EQ(finding.find("in use"), std::string::npos) << "which is not known: " << finding;
+}
+
 TEST(Diagnosis, LiveBytesReadOnlyByCleanupsAreEnough) {
   const Points rounds = cleaned_rounds([](double t) { return 200 + 0.5 * t; });
   const ProcessDiagnosis found =

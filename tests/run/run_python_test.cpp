@@ -51,13 +51,18 @@ std::vector<std::uint64_t> numbers_of_rounds(const record::RecordedRun& run) {
   return numbers;
 }
 
+/// How a job begins that finds modules in its first argument and has an agent before it goes on.
+constexpr const char* kSupervised =
+    "import ctypes, os, sys, time; sys.path.insert(0, sys.argv[1])\n"
+    "agent = ctypes.CDLL(None)\n"
+    "def await_agent():\n"
+    "  while not agent.ebb_agent_is_supervised(): time.sleep(0.05)\n"
+    "await_agent()\n";
+
 TEST_F(EbbRun, SeesTheRoundsOfNvflareInItsLog) {
   folder_.write("nvflare/__init__.py", "");
-  const std::string script =
-      folder_.write("job.py",
-                    "import sys, time; sys.path.insert(0, sys.argv[1])\n"
-                    "import ctypes; agent = ctypes.CDLL(None)\n"
-                    "while not agent.ebb_agent_is_supervised(): time.sleep(0.05)\n"
+  const std::string script = folder_.write(
+      "job.py", std::string(kSupervised) +
                     "import nvflare, logging\n"
                     "log = logging.getLogger('FedAvg')\n"
                     "for r in range(3):\n"
@@ -70,13 +75,8 @@ TEST_F(EbbRun, SeesTheRoundsOfNvflareInItsLog) {
 
 TEST_F(EbbRun, CallsAForkedProcessOfNvflareWhatItsLogCallsIt) {
   folder_.write("nvflare/__init__.py", "");
-  const std::string script =
-      folder_.write("job.py",
-                    "import os, sys, time; sys.path.insert(0, sys.argv[1])\n"
-                    "import ctypes; agent = ctypes.CDLL(None)\n"
-                    "def await_agent():\n"
-                    "  while not agent.ebb_agent_is_supervised(): time.sleep(0.05)\n"
-                    "await_agent()\n"
+  const std::string script = folder_.write(
+      "job.py", std::string(kSupervised) +
                     "import nvflare, logging\n"
                     "logging.error('[identity=launcher, run=1]: has a command line of its own')\n"
                     "child = os.fork()\n"
@@ -132,11 +132,8 @@ TEST_F(EbbRun, LeavesArenasThatSomebodyHasChosen) {
 
 TEST_F(EbbRun, SeesTheRoundsOfFlowerInItsLog) {
   folder_.write("flwr/__init__.py", "");
-  const std::string script =
-      folder_.write("job.py",
-                    "import sys, time; sys.path.insert(0, sys.argv[1])\n"
-                    "import ctypes; agent = ctypes.CDLL(None)\n"
-                    "while not agent.ebb_agent_is_supervised(): time.sleep(0.05)\n"
+  const std::string script = folder_.write(
+      "job.py", std::string(kSupervised) +
                     "import flwr, logging\n"
                     "log = logging.getLogger('flwr')\n"
                     "log.setLevel(logging.INFO)\n"
