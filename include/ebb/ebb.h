@@ -148,7 +148,8 @@ EBB_API int ebb_hook_remove(uint64_t id);
 
 typedef struct ebb_keeper_options {
   uint32_t struct_size;
-  const char* role;         /* "server", "client", "trainer", "aggregator", "simulator" */
+  const char* role;         /* "server", "client", "trainer", "aggregator", "simulator"; null for
+                               what EBB_ROLE says, else "trainer" */
   int32_t rounds;           /* EBB_ROUNDS_… */
   int32_t every;            /* for EBB_ROUNDS_EVERY: 0 or more */
   int32_t cuda_empty_cache; /* 0, 1, or -1 as suits the role */
@@ -181,7 +182,8 @@ EBB_API int ebb_is_supervised(void);
 EBB_API int ebb_rss_marker(const char* source, const char* site, const char* task, uint64_t round,
                            const char* tag, char* text, size_t size);
 
-/** 1 if EBB_MEMORY_PROFILE or NVFLARE_CLIENT_MEMORY_PROFILE asks for RSS markers. */
+/** 1 if EBB_MEMORY_PROFILE asks for RSS markers or, where EBB_ROLE is client, trainer or not set,
+    NVFLARE_CLIENT_MEMORY_PROFILE. */
 EBB_API int ebb_memory_profile(void);
 
 /** From now on, cleans up whenever systemd asks for memory through $MEMORY_PRESSURE_WATCH, for the

@@ -91,8 +91,9 @@ class Hook {
 /// Cleans up after rounds of a job.
 class RoundKeeper {
  public:
-  /// As often as the environment says, else as suits the role.
-  explicit RoundKeeper(const char* role) : RoundKeeper(role, EBB_ROUNDS_DEFAULT, 0) {}
+  /// As often as the environment says, else as suits the role. Without a role: that of EBB_ROLE,
+  /// else a trainer's.
+  explicit RoundKeeper(const char* role = nullptr) : RoundKeeper(role, EBB_ROUNDS_DEFAULT, 0) {}
 
   /// After every `rounds`-th round; 0 for never.
   static RoundKeeper every(const char* role, int rounds) {

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import inspect
+import os
 import weakref
 from types import TracebackType
 from typing import Any, Callable, TypeVar
@@ -28,14 +29,15 @@ class RoundKeeper:
       @RoundKeeper("client", every=2)  # each call is one round
       def train_round(): ...
 
-    `role`: "server", "client", "trainer", "aggregator" or "simulator". `every`: rounds between
-    cleanups; 0 for none; "auto" to decide by measured benefit and cost; None for what the environment
+    `role`: "server", "client", "trainer", "aggregator" or "simulator"; None for what EBB_ROLE says, else
+    "trainer". `every`: rounds between cleanups; 0 for none; "auto" to decide by measured benefit and cost; None for what the environment
     says, else what suits the role. Thread-safe.
     """
 
-    def __init__(self, role: str = "trainer", every: int | str | None = None,
+    def __init__(self, role: str | None = None, every: int | str | None = None,
                  cuda_empty_cache: bool | None = None) -> None:
-        options = _abi.KeeperOptions(struct_size=ctypes.sizeof(_abi.KeeperOptions), role=role.encode(),
+        options = _abi.KeeperOptions(struct_size=ctypes.sizeof(_abi.KeeperOptions),
+                                     role=None if role is None else role.encode(),
                                      rounds=_abi.ROUNDS_DEFAULT, cuda_empty_cache=-1)
         if every == "auto":
             options.rounds = _abi.ROUNDS_AUTO
@@ -45,7 +47,7 @@ class RoundKeeper:
             raise errors.BadInput(f"every={every!r}: expected a number of rounds, 'auto' or None")
         if cuda_empty_cache is not None:
             options.cuda_empty_cache = int(bool(cuda_empty_cache))
-        self.role = role
+        self.role = role or os.environ.get("EBB_ROLE") or "trainer"
         self.last_report: CleanupReport | None = None
         self.returned_bytes = 0
         self._keeper = ctypes.c_void_p()

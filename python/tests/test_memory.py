@@ -241,6 +241,14 @@ class Rounds(unittest.TestCase):
         self.assertEqual(python(code, EBB_MEMORY_GC_ROUNDS=3), "[False, False, True]")
         self.assertEqual(python(code, NVFLARE_CLIENT_MEMORY_GC_ROUNDS=0), "[False, False, False]")
 
+    def test_the_environment_says_which_role_it_is(self):
+        code = ("import ebb; keeper = ebb.RoundKeeper(); "
+                "print(keeper.role, [keeper.round_done() is not None for _ in range(3)])")
+        self.assertEqual(python(code, EBB_ROLE=None, NVFLARE_CLIENT_MEMORY_GC_ROUNDS=2),
+                         "trainer [False, True, False]")
+        self.assertEqual(python(code, EBB_ROLE="server", EBB_SERVER_MEMORY_GC_ROUNDS=3,
+                                NVFLARE_CLIENT_MEMORY_GC_ROUNDS=1), "server [False, False, True]")
+
     def test_lets_go_of_the_native_keeper(self):
         keeper = ebb.RoundKeeper("client")
         gone = weakref.ref(keeper)

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "agent/python_host.h"
 #include "base/clock.h"
@@ -25,6 +26,8 @@ constexpr std::size_t kStackBytes = 512 << 10;
 constexpr double kCollectSeconds = 10;
 // A daemon closes all descriptors once or twice while it starts; one that goes on is left alone.
 constexpr int kConnections = 4;
+// In the first fifth of a second, and little enough for the socket to take it all at once.
+constexpr std::size_t kEarlyMessages = 128;
 // The first may come while the interpreter imports what the hook needs.
 constexpr int kHookAttempts = 3;
 
@@ -94,6 +97,7 @@ void Agent::serve() {
     }
     disconnect();
   }
+  forget_early();
   set_pressure(false);
 }
 
@@ -108,8 +112,18 @@ bool Agent::connect(const wire::Hello& hello) {
   // Before the job can say anything: who does not begin with a hello is turned away.
   base::Lock lock(mutex_);
   if (!channel->send(hello)) return false;
+  for (const wire::Message& message : early_)
+    static_cast<void>(channel->send(message));
   channel_.emplace(*std::move(channel));
+  may_connect_ = false;
+  early_.clear();
   return true;
+}
+
+void Agent::forget_early() {
+  base::Lock lock(mutex_);
+  may_connect_ = false;
+  early_.clear();
 }
 
 void Agent::disconnect() {
@@ -128,7 +142,15 @@ bool Agent::is_supervised() const {
 void Agent::tell(const wire::Message& message) {
   if (has_left()) return;
   base::Lock lock(mutex_);
-  if (channel_ && channel_->is_ours()) static_cast<void>(channel_->send(message));
+  if (channel_ && channel_->is_ours()) {
+    static_cast<void>(channel_->send(message));
+  } else if (may_connect_ && early_.size() < kEarlyMessages) {
+    try {
+      early_.push_back(message);
+    } catch (const std::bad_alloc&) {
+      // The job is about to learn it by itself.
+    }
+  }
 }
 
 void Agent::set_cleaner(Delegate delegate) {
@@ -255,6 +277,8 @@ void Agent::after_fork_in_child(void* self) EBB_ANNOTATION(no_thread_safety_anal
   // The parent's connection is the parent's.
   if (agent->channel_ && !agent->channel_->is_ours()) agent->channel_->abandon();
   agent->channel_.reset();
+  agent->early_.clear();
+  agent->may_connect_ = true;
   agent->hook_asked_ = 0;
   // The parent's thread may have been in the middle of them.
   agent->beside_ = nullptr;

@@ -32,7 +32,8 @@ class Agent {
   void start();
 
   bool is_supervised() const EBB_EXCLUDES(mutex_);
-  /// Sends where somebody listens; dropped otherwise.
+  /// Sends where somebody listens. What is told before the first connection is sent then, as far
+  /// as it is not absurdly much; after the last one it is dropped.
   void tell(const wire::Message& message) EBB_EXCLUDES(mutex_);
   void set_cleaner(Delegate delegate);
   /// Null where nobody will ask for a collection.
@@ -53,6 +54,7 @@ class Agent {
   void say_left() const;
   bool connect(const wire::Hello& hello) EBB_EXCLUDES(mutex_);
   void disconnect() EBB_EXCLUDES(mutex_);
+  void forget_early() EBB_EXCLUDES(mutex_);
   void answer(const wire::Message& message);
   void see_to_hook();
   wire::Reading read();
@@ -78,6 +80,8 @@ class Agent {
 
   bool under_pressure_ EBB_GUARDED_BY(mutex_) = false;
   std::optional<wire::Channel> channel_ EBB_GUARDED_BY(mutex_);
+  bool may_connect_ EBB_GUARDED_BY(mutex_) = true;  ///< for the first time
+  std::vector<wire::Message> early_ EBB_GUARDED_BY(mutex_);
   mutable base::ForkMutex mutex_{4, after_fork_in_child, this};
 };
 

@@ -49,6 +49,11 @@ void give(const fact::Cleanup& done, void* into) {
   std::memcpy(into, &record, sizeof record);
 }
 
+void announce_cleanup(const fact::Cleanup& done) {
+  const wire::CleanupRecord record = wire::record_of(done);
+  agent.cleaned(&record);
+}
+
 /// Called on the agent's thread. The agent itself reports what this returns.
 void clean_for_agent(const void* ask, void* cleaned) {
   wire::Clean wanted;
@@ -60,7 +65,8 @@ void clean_for_agent(const void* ask, void* cleaned) {
   }
   const keep::CleanupReport report =
       the_cleaner->clean({.cuda_empty_cache = wanted.device_caches != 0,
-                          .hooks = wanted.collect != 0 && !is_python()});
+                          .hooks = wanted.collect != 0 && !is_python(),
+                          .announce = false});
   give(report.measured, cleaned);
 }
 
@@ -73,17 +79,12 @@ void link_with_agent(keep::Cleaner& cleaner) {
   find(agent.set_cleaner, "ebb_agent_set_cleaner");
   find(agent.leave, "ebb_agent_leave");
   the_cleaner = &cleaner;
+  if (agent.cleaned != nullptr) cleaner.observe(announce_cleanup);
   if (agent.set_cleaner != nullptr) agent.set_cleaner(clean_for_agent);
 }
 
 void announce_round(std::uint64_t number) {
   if (agent.round_done != nullptr) agent.round_done(number);
-}
-
-void announce_cleanup(const keep::CleanupReport& report) {
-  if (agent.cleaned == nullptr || report.coalesced) return;
-  const wire::CleanupRecord cleaned = wire::record_of(report.measured);
-  agent.cleaned(&cleaned);
 }
 
 bool is_supervised() {

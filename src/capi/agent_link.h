@@ -9,14 +9,12 @@ namespace ebb::capi {
 
 /// Looks for the agent of `ebb run` in this process. If there is one, it leaves its cleanups to the
 /// library's cleaner from then on, which runs the hooks too except in Python: one actor per
-/// process. Called once, when the runtime is made.
+/// process. The supervisor hears of the cleanups that the job makes by itself, whoever in this
+/// library made them. Called once, when the runtime is made.
 void link_with_agent(keep::Cleaner& cleaner);
 
 /// Tells the supervisor that the job finished a round; nothing happens without one.
 void announce_round(std::uint64_t number);
-
-/// Tells the supervisor what a cleanup of the job's own did.
-void announce_cleanup(const keep::CleanupReport& report);
 
 /// Whether a supervisor is connected.
 bool is_supervised();

@@ -117,7 +117,6 @@ int ebb_cleanup(int cuda_empty_cache, ebb_cleanup_report* report) {
     } else {
       const keep::CleanupReport done =
           runtime().cleaner.clean({.cuda_empty_cache = cuda_empty_cache != 0});
-      capi::announce_cleanup(done);
       stored = capi::store(done, report);
     }
     return stored ? static_cast<int>(EBB_OK) : fail(stored.error());
@@ -139,7 +138,6 @@ int ebb_guard(double warn_percent, double critical_percent, int* level,
     // What was asked for stays, whatever the level.
     if (runtime().at_once) heap::host_allocator().set_pressure(true);
     if (level != nullptr) *level = static_cast<int>(check->level);
-    if (check->cleanup) capi::announce_cleanup(*check->cleanup);
     const base::Status stored =
         check->cleanup ? capi::store(*check->cleanup, report) : capi::store_nothing(false, report);
     return stored ? static_cast<int>(EBB_OK) : fail(stored.error());

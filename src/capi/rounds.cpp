@@ -22,6 +22,13 @@ struct ebb_keeper {
 
 namespace {
 
+/// Null: what the environment says that this process is.
+base::Result<keep::Role> role_from(const char* name) {
+  if (name != nullptr) return keep::role_from(name);
+  if (!runtime().settings) return runtime().settings.error();
+  return runtime().settings->own_role();
+}
+
 base::Result<keep::RoundSchedule> schedule_from(const ebb_keeper_options& options,
                                                 keep::Role role) {
   const base::Result<keep::Settings>& settings = runtime().settings;
@@ -41,7 +48,6 @@ base::Result<keep::RoundSchedule> schedule_from(const ebb_keeper_options& option
 
 int report_round(const std::optional<keep::CleanupReport>& report, int* cleaned,
                  ebb_cleanup_report* into) {
-  if (report) capi::announce_cleanup(*report);
   if (cleaned != nullptr) *cleaned = report ? 1 : 0;
   const base::Status stored =
       report ? capi::store(*report, into) : capi::store_nothing(runtime().disabled(), into);
@@ -70,16 +76,15 @@ PressureSlot& pressure_slot() {
 
 int ebb_keeper_create(const ebb_keeper_options* options, ebb_keeper** keeper) {
   return guarded([&] {
-    if (options == nullptr || keeper == nullptr || options->role == nullptr)
-      return fail(
-          base::error(base::Code::bad_input, "options, its role and keeper must not be null"));
+    if (options == nullptr || keeper == nullptr)
+      return fail(base::error(base::Code::bad_input, "options and keeper must not be null"));
     if (options->struct_size < sizeof *options) {
       return fail(
           base::error(base::Code::bad_input,
                       "ebb_keeper_options.struct_size is %u: set it to sizeof(ebb_keeper_options)",
                       options->struct_size));
     }
-    const base::Result<keep::Role> role = keep::role_from(options->role);
+    const base::Result<keep::Role> role = role_from(options->role);
     if (!role) return fail(role.error());
     const base::Result<keep::RoundSchedule> schedule = schedule_from(*options, *role);
     if (!schedule) return fail(schedule.error());
@@ -156,7 +161,8 @@ int ebb_rss_marker(const char* source, const char* site, const char* task, uint6
 int ebb_memory_profile(void) {
   int wanted = 0;
   guarded([&] {
-    wanted = runtime().settings && runtime().settings->memory_profile ? 1 : 0;
+    const base::Result<keep::Settings>& settings = runtime().settings;
+    wanted = settings && keep::wants_memory_profile(settings->own_role(), *settings) ? 1 : 0;
     return EBB_OK;
   });
   return wanted;

@@ -110,9 +110,15 @@ CleanupReport Cleaner::clean(const CleanupRequest& request) {
     runner_ = std::this_thread::get_id();
   }
   CleanupReport report = run(request);
+  finish(mine, report);
+  if (request.announce && observer_) observer_(report.measured);
+  return report;
+}
+
+void Cleaner::finish(std::uint64_t mine, const CleanupReport& report) {
   base::Lock lock(mutex_);
   // In a child that a hook forked: what runs here by now is another cleanup.
-  if (running_ != mine) return report;
+  if (running_ != mine) return;
   const fact::Cleanup& measured = report.measured;
   if (measured.depth == fact::Depth::deep) beyond_reach_ = measured.after.retained.value_or(0);
   latest_ = report;
@@ -120,7 +126,6 @@ CleanupReport Cleaner::clean(const CleanupRequest& request) {
   running_ = 0;
   runner_ = {};
   finished_.notify_all();
-  return report;
 }
 
 CleanupReport Cleaner::run(const CleanupRequest& request) {
@@ -189,12 +194,17 @@ bool Cleaner::deep_is_worth_it(const fact::ProcessSample& left) const {
 }
 
 std::optional<int> Cleaner::trim() {
-  const std::optional<std::uint64_t> before = rss_();
+  fact::Cleanup trimmed;
+  trimmed.before.rss = rss_();
+  const std::int64_t start = clock_.now_ns();
   const heap::GiveBack done = allocator_.give_back(fact::Depth::light);
   if (!done.attempted) return std::nullopt;
+  trimmed.seconds = base::seconds_between(start, clock_.now_ns());
+  trimmed.after.rss = rss_();
+  trimmed.count_returned();
+  if (observer_) observer_(trimmed);
   if (done.native_result) return *done.native_result != 0 ? 1 : 0;
-  const std::optional<std::uint64_t> after = rss_();
-  return before && after && *after < *before ? 1 : 0;
+  return trimmed.returned > 0 ? 1 : 0;
 }
 
 void Cleaner::after_fork_in_child(void* self) EBB_ANNOTATION(no_thread_safety_analysis) {

@@ -29,6 +29,8 @@ struct CleanupRequest {
   bool deep = false;
   /// Also ask the allocators that libraries bring for their own use.
   bool beside = true;
+  /// Tell the cleaner's observer. Not for whoever answers for the cleanup himself.
+  bool announce = true;
 };
 
 /// One thing that a cleanup did, with what it gave back by itself.
@@ -55,6 +57,9 @@ base::Json to_json(const CleanupReport& report);
 /// Where rss of this process comes from; nothing where it cannot be read.
 using RssSource = std::function<std::optional<std::uint64_t>()>;
 
+/// Hears of what was done.
+using CleanupObserver = std::function<void(const fact::Cleanup& done)>;
+
 /// Whether malloc accounts for so little of this process's memory that it is worth looking for
 /// allocators of libraries' own, which costs tens of milliseconds once. `memory`: what malloc says.
 bool is_worth_looking_beside(fact::ProcessSample memory);
@@ -77,6 +82,10 @@ class Cleaner {
   Cleaner(heap::HostAllocator& allocator, base::ReclaimerRegistry& reclaimers, RssSource rss,
           const base::Clock& clock = base::system_clock());
 
+  /// From now on `observer` hears of every cleanup and every trim, once, on the thread that made it
+  /// and when others may clean again. Called once, before the first of them.
+  void observe(CleanupObserver observer) { observer_ = std::move(observer); }
+
   /// Runs the reclaimers, then the allocator's give-back. A call while another thread cleans waits
   /// and gets the same report, marked coalesced; a call from inside a reclaimer returns at once
   /// with a note.
@@ -93,6 +102,7 @@ class Cleaner {
 
  private:
   CleanupReport run(const CleanupRequest& request);
+  void finish(std::uint64_t mine, const CleanupReport& report) EBB_EXCLUDES(mutex_);
   void give_back(fact::Depth depth, CleanupReport& report);
   void give_back_beside(CleanupReport& report);
   bool deep_is_worth_it(const fact::ProcessSample& left) const EBB_EXCLUDES(mutex_);
@@ -102,6 +112,7 @@ class Cleaner {
   base::ReclaimerRegistry& reclaimers_;
   const RssSource rss_;
   const base::Clock& clock_;
+  CleanupObserver observer_;
   std::unique_ptr<heap::PrivateAllocators> beside_;  ///< of whoever cleans, made on first use
 
   base::Condition finished_;

@@ -128,7 +128,7 @@ std::optional<fact::Trigger> CleanupPolicy::squeezed(double seconds, fact::Trigg
 }
 
 void CleanupPolicy::cleaned(double seconds, const fact::Cleanup& done) {
-  asked_ = false;
+  if (done.trigger != fact::Trigger::job) asked_ = false;
   cost_.learn(done.returned, done.seconds);
   const bool in_vain = !is_worth(done.returned, done.before.rss.value_or(0),
                                  CleanupBudget::kSmallestReturn, CleanupBudget::kSmallestShare);

@@ -56,7 +56,8 @@ class CleanupPolicy {
   /// Memory is critical, or tasks wait for it.
   std::optional<fact::Trigger> squeezed(double seconds, fact::Trigger why);
 
-  /// What a cleanup came to, one that was decided here or one of the job's own.
+  /// What a cleanup came to, one that was decided here or one of the job's own, which answers
+  /// nothing.
   void cleaned(double seconds, const fact::Cleanup& done);
 
   /// The process does not answer any more: forget what was asked.

@@ -5,7 +5,6 @@
 #include <cctype>
 #include <climits>
 #include <cstdlib>
-#include <initializer_list>
 
 #include "base/text.h"
 
@@ -17,11 +16,10 @@ struct Variable {
   std::string value;
 };
 
-std::optional<Variable> first_of(const Environment& environment,
-                                 std::initializer_list<const char*> names) {
-  for (const char* name : names)
-    if (auto value = environment(name); value && !value->empty()) return Variable{name, *value};
-  return std::nullopt;
+std::optional<Variable> variable_of(const Environment& environment, const char* name) {
+  auto value = environment(name);
+  if (!value || value->empty()) return std::nullopt;
+  return Variable{name, *std::move(value)};
 }
 
 std::string lower(std::string text) {
@@ -55,6 +53,30 @@ base::Result<RoundSchedule> rounds_of(const Variable& variable) {
   return schedule;
 }
 
+/// Sets `place` to what `parse` makes of the variable, where it is set.
+template <class Value, class Parse>
+base::Status read(const Environment& environment, const char* name, Parse parse,
+                  std::optional<Value>& place) {
+  const auto variable = variable_of(environment, name);
+  if (!variable) return {};
+  const base::Result<Value> value = parse(*variable);
+  if (!value) return value.error();
+  place = *value;
+  return {};
+}
+
+base::Result<Role> role_of(const Variable& variable) {
+  const base::Result<Role> role = role_from(variable.value);
+  if (role) return role;
+  return base::error(base::Code::bad_input, "%s: %s", variable.name.c_str(),
+                     role.error().message.c_str());
+}
+
+template <class Value>
+void prefer(const std::optional<Value>& first, std::optional<Value>& value) {
+  if (first) value = first;
+}
+
 }  // namespace
 
 std::optional<std::string> process_environment(const char* name) {
@@ -63,54 +85,51 @@ std::optional<std::string> process_environment(const char* name) {
 }
 
 base::Result<bool> is_disabled(const Environment& environment) {
-  const auto variable = first_of(environment, {"EBB_DISABLE"});
+  const auto variable = variable_of(environment, "EBB_DISABLE");
   return variable ? truth_of(*variable) : base::Result<bool>(false);
 }
 
 base::Result<Settings> settings_from(const Environment& environment) {
   Settings settings;
-  const auto read_flag = [](const std::optional<Variable>& variable, auto& flag) -> base::Status {
-    if (!variable) return {};
-    const base::Result<bool> truth = truth_of(*variable);
-    if (!truth) return truth.error();
-    flag = *truth;
-    return {};
-  };
   const base::Result<bool> disabled = is_disabled(environment);
   if (!disabled) return disabled.error();
   settings.disabled = *disabled;
-  base::Status read =
-      read_flag(first_of(environment, {"EBB_CUDA_EMPTY_CACHE", "NVFLARE_CUDA_EMPTY_CACHE"}),
-                settings.cuda_empty_cache);
-  if (read) {
-    read = read_flag(first_of(environment, {"EBB_MEMORY_PROFILE", "NVFLARE_CLIENT_MEMORY_PROFILE"}),
-                     settings.memory_profile);
-  }
-  if (!read) return read.error();
-  if (const auto role = first_of(environment, {"EBB_ROLE"})) {
-    const base::Result<Role> known = role_from(role->value);
-    if (!known)
-      return base::error(base::Code::bad_input, "EBB_ROLE: %s", known.error().message.c_str());
-    settings.role = *known;
-  }
-  if (const auto rounds =
-          first_of(environment, {"EBB_MEMORY_GC_ROUNDS", "NVFLARE_CLIENT_MEMORY_GC_ROUNDS"})) {
-    const base::Result<RoundSchedule> schedule = rounds_of(*rounds);
-    if (!schedule) return schedule.error();
-    settings.rounds = *schedule;
-  }
+  base::Status status = read(environment, "EBB_ROLE", role_of, settings.role);
+  const auto also = [&](const char* name, auto parse, auto& place) {
+    if (status) status = read(environment, name, parse, place);
+  };
+  also("EBB_MEMORY_GC_ROUNDS", rounds_of, settings.all.rounds);
+  also("EBB_CUDA_EMPTY_CACHE", truth_of, settings.all.cuda_empty_cache);
+  also("EBB_MEMORY_PROFILE", truth_of, settings.all.memory_profile);
+  also("EBB_SERVER_MEMORY_GC_ROUNDS", rounds_of, settings.servers.rounds);
+  also("NVFLARE_CLIENT_MEMORY_GC_ROUNDS", rounds_of, settings.clients.rounds);
+  also("NVFLARE_CUDA_EMPTY_CACHE", truth_of, settings.clients.cuda_empty_cache);
+  also("NVFLARE_CLIENT_MEMORY_PROFILE", truth_of, settings.clients.memory_profile);
+  if (!status) return status.error();
   return settings;
+}
+
+Wishes Settings::of(Role role) const {
+  const bool is_client = role == Role::client || role == Role::trainer;
+  const bool is_server = role == Role::server || role == Role::aggregator;
+  Wishes wishes = is_client ? clients : Wishes{};
+  prefer(all.rounds, wishes.rounds);
+  prefer(all.cuda_empty_cache, wishes.cuda_empty_cache);
+  prefer(all.memory_profile, wishes.memory_profile);
+  if (is_server) prefer(servers.rounds, wishes.rounds);
+  return wishes;
 }
 
 RoundSchedule schedule_for(Role role, const Settings& settings) {
   const RoleDefaults defaults = defaults_of(role);
-  RoundSchedule schedule{false, defaults.every, defaults.cuda_empty_cache};
-  if (settings.rounds) {
-    schedule.automatic = settings.rounds->automatic;
-    schedule.every = settings.rounds->every;
-  }
-  if (settings.cuda_empty_cache) schedule.cuda_empty_cache = *settings.cuda_empty_cache;
+  const Wishes wishes = settings.of(role);
+  RoundSchedule schedule = wishes.rounds.value_or(RoundSchedule{false, defaults.every, false});
+  schedule.cuda_empty_cache = wishes.cuda_empty_cache.value_or(defaults.cuda_empty_cache);
   return schedule;
+}
+
+bool wants_memory_profile(Role role, const Settings& settings) {
+  return settings.of(role).memory_profile.value_or(false);
 }
 
 }  // namespace ebb::keep

@@ -197,8 +197,11 @@ void Supervisor::take(Member& member, const wire::Round& round, double seconds) 
 void Supervisor::take(Member& member, fact::Cleanup cleanup, double seconds) {
   if (const auto now = sense::read_process(member.about.pid)) cleanup.after.anon = now->anon;
   member.policy.cleaned(member.age(seconds), cleanup);
-  member.awaits_cleanup = false;
-  heard_from(member, seconds);
+  // One that the job made by itself is no answer of the agent's.
+  if (cleanup.trigger != fact::Trigger::job) {
+    member.awaits_cleanup = false;
+    heard_from(member, seconds);
+  }
   if (cleanup.trigger == fact::Trigger::critical) squeezed_since_ = true;
   ++summary_.cleanups;
   summary_.returned += cleanup.returned;

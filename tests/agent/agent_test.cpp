@@ -96,6 +96,19 @@ TEST_F(AgentTest, PassesRoundsAndNamesOn) {
   EXPECT_EQ(next<wire::Name>().name.view(), "site-1");
 }
 
+TEST_F(AgentTest, SendsWhatWasSaidBeforeItWasConnected) {
+  Agent* agent = make_agent();
+  agent->tell(wire::Round{3});
+  fact::Cleanup cleaned;
+  cleaned.returned = 7;
+  agent->tell(cleaned);
+  agent->start();
+  accept();
+  next<wire::Hello>();
+  EXPECT_EQ(next<wire::Round>().number, 3U);
+  EXPECT_EQ(next<fact::Cleanup>().returned, 7U);
+}
+
 TEST_F(AgentTest, LetsAnotherCleanInItsPlace) {
   next<wire::Hello>();
   agent_->set_cleaner([](const void*, void* cleaned) {

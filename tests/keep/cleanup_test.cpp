@@ -63,6 +63,20 @@ TEST_F(CleanerTest, GoesDeepByItselfWhereLightLeftEnough) {
   EXPECT_EQ(report.notes, std::vector<std::string>{"deep has a side effect"});
 }
 
+TEST_F(CleanerTest, ItsObserverHearsOfEveryCleanupAndTrimOnce) {
+  std::vector<std::uint64_t> heard;
+  cleaner_.observe([&](const fact::Cleanup& done) { heard.push_back(done.returned); });
+  heap_.light_reaches = 500 * kMiB;
+  cleaner_.clean({});
+  heap_.light_reaches = 3 * kMiB;
+  EXPECT_TRUE(cleaner_.trim());
+  cleaner_.clean({.announce = false});
+  EXPECT_EQ(heard, (std::vector<std::uint64_t>{500 * kMiB, 3 * kMiB}));
+  heap_.has_calls = false;
+  EXPECT_FALSE(cleaner_.trim());
+  EXPECT_EQ(heard.size(), 2U) << "nothing was done";
+}
+
 TEST_F(CleanerTest, StaysLightForSmallChange) {
   heap_.deep_reaches = 32 * kMiB;
   EXPECT_EQ(cleaner_.clean({}).measured.depth, fact::Depth::light) << "not more than 32 MiB";

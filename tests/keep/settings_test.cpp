@@ -39,18 +39,42 @@ TEST(Roles, UnknownOnesGetTheNearestName) {
 TEST(SettingsFrom, EmptyEnvironmentAsksForNothing) {
   const auto settings = settings_from(variables_of({}));
   ASSERT_TRUE(settings);
-  EXPECT_FALSE(settings->disabled || settings->memory_profile || settings->role ||
-               settings->rounds || settings->cuda_empty_cache);
+  EXPECT_FALSE(settings->disabled || settings->role);
+  for (const Role role : {Role::server, Role::client, Role::simulator}) {
+    const Wishes wishes = settings->of(role);
+    EXPECT_FALSE(wishes.rounds || wishes.cuda_empty_cache || wishes.memory_profile);
+    EXPECT_FALSE(wants_memory_profile(role, *settings));
+  }
+  EXPECT_EQ(settings->own_role(), Role::trainer);
 }
 
-TEST(SettingsFrom, ReadsNvflaresNames) {
+TEST(SettingsFrom, ReadsNvflaresNamesForClientsAndTrainersAlone) {
   const auto settings = settings_from(variables_of({{"NVFLARE_CLIENT_MEMORY_GC_ROUNDS", "3"},
                                                     {"NVFLARE_CUDA_EMPTY_CACHE", "true"},
                                                     {"NVFLARE_CLIENT_MEMORY_PROFILE", "YES"}}));
   ASSERT_TRUE(settings);
-  EXPECT_EQ(settings->rounds->every, 3);
-  EXPECT_EQ(settings->cuda_empty_cache, true);
-  EXPECT_TRUE(settings->memory_profile);
+  for (const Role role : {Role::client, Role::trainer}) {
+    EXPECT_EQ(schedule_for(role, *settings).every, 3);
+    EXPECT_TRUE(schedule_for(role, *settings).cuda_empty_cache);
+    EXPECT_TRUE(wants_memory_profile(role, *settings));
+  }
+  for (const Role role : {Role::server, Role::aggregator, Role::simulator}) {
+    EXPECT_EQ(schedule_for(role, *settings).every, defaults_of(role).every);
+    EXPECT_EQ(schedule_for(role, *settings).cuda_empty_cache, defaults_of(role).cuda_empty_cache);
+    EXPECT_FALSE(wants_memory_profile(role, *settings));
+  }
+}
+
+TEST(SettingsFrom, ServersHaveRoundsOfTheirOwn) {
+  const auto settings = settings_from(variables_of({{"EBB_SERVER_MEMORY_GC_ROUNDS", "7"},
+                                                    {"EBB_MEMORY_GC_ROUNDS", "2"},
+                                                    {"EBB_MEMORY_PROFILE", "1"}}));
+  ASSERT_TRUE(settings);
+  EXPECT_EQ(schedule_for(Role::server, *settings).every, 7);
+  EXPECT_EQ(schedule_for(Role::aggregator, *settings).every, 7);
+  EXPECT_EQ(schedule_for(Role::trainer, *settings).every, 2);
+  EXPECT_EQ(schedule_for(Role::simulator, *settings).every, 2);
+  EXPECT_TRUE(wants_memory_profile(Role::server, *settings));
 }
 
 TEST(SettingsFrom, OwnNamesWin) {
@@ -61,9 +85,9 @@ TEST(SettingsFrom, OwnNamesWin) {
                                                     {"EBB_ROLE", "trainer"},
                                                     {"EBB_DISABLE", "1"}}));
   ASSERT_TRUE(settings);
-  EXPECT_TRUE(settings->rounds->automatic);
-  EXPECT_EQ(settings->cuda_empty_cache, false);
-  EXPECT_EQ(settings->role, Role::trainer);
+  EXPECT_TRUE(schedule_for(Role::client, *settings).automatic);
+  EXPECT_FALSE(schedule_for(Role::client, *settings).cuda_empty_cache);
+  EXPECT_EQ(settings->own_role(), Role::trainer);
   EXPECT_TRUE(settings->disabled);
 }
 
@@ -80,6 +104,7 @@ TEST(SettingsFrom, NamesTheVariableThatIsWrong) {
   for (const auto& [name, value] :
        std::map<std::string, std::string>{{"EBB_MEMORY_GC_ROUNDS", "-1"},
                                           {"NVFLARE_CLIENT_MEMORY_GC_ROUNDS", "1.5"},
+                                          {"EBB_SERVER_MEMORY_GC_ROUNDS", "x"},
                                           {"EBB_CUDA_EMPTY_CACHE", "perhaps"},
                                           {"EBB_ROLE", "chef"},
                                           {"EBB_DISABLE", "2"},
@@ -95,8 +120,8 @@ TEST(SettingsFrom, NamesTheVariableThatIsWrong) {
 TEST(ScheduleFor, TakesTheRolesDefaultsUnlessTold) {
   EXPECT_EQ(schedule_for(Role::server, {}).every, 5);
   Settings told;
-  told.rounds = RoundSchedule{false, 0, false};
-  told.cuda_empty_cache = false;
+  told.all.rounds = RoundSchedule{false, 0, false};
+  told.all.cuda_empty_cache = false;
   EXPECT_EQ(schedule_for(Role::client, told).every, 0);
   EXPECT_FALSE(schedule_for(Role::client, told).cuda_empty_cache);
 }
