@@ -108,6 +108,7 @@ typedef struct ebb_cleanup_report {
   uint64_t retained_after_bytes;
   uint64_t returned_bytes; /* measured: rss before minus rss after, 0 if it grew */
   double seconds;
+  uint64_t device_returned_bytes; /* by device caches, of all devices together */
 } ebb_cleanup_report;
 
 /** Runs the hooks (those of device caches only if asked), then makes the allocator give memory
@@ -136,6 +137,10 @@ typedef int (*ebb_hook)(void* context, uint64_t* count);
 
 /** Makes every cleanup call `hook`. `id` receives the number for ebb_hook_remove. */
 EBB_API int ebb_hook_add(const char* name, int stage, ebb_hook hook, void* context, uint64_t* id);
+
+/** From inside a hook: what it gave back of a device's memory, by the bytes that this process held
+    of it before and after; it is in the cleanup's report. EBB_BAD_INPUT outside of a hook. */
+EBB_API int ebb_hook_device(uint32_t device, uint64_t before_bytes, uint64_t after_bytes);
 
 /** When this returns, no call of the hook is under way (unless the hook itself called this). */
 EBB_API int ebb_hook_remove(uint64_t id);
@@ -222,7 +227,17 @@ EBB_API void* ebb_torch_alloc(size_t size, int device, void* stream);
 /** The same, but returns a code: for callers that do not catch C++ exceptions. */
 EBB_API int ebb_torch_try_alloc(size_t size, int device, void* stream, void** memory);
 
-/** Frees what either of them returned; any other address is logged and left alone. `size` and
+/** The same; and if there is no memory, cleanup hooks run (device caches too), the cache is emptied,
+    and it is tried once more. `report` (may be null) receives what was done and why the first
+    attempt failed, as JSON to be freed with ebb_free: docs/torch.md. */
+EBB_API int ebb_torch_safe_allocate(size_t size, int device, void* stream, void** memory,
+                                    char** report);
+
+/** Why the last request that failed on a device found no memory: a diagnosis as JSON, to be freed
+    with ebb_free: docs/torch.md. EBB_NOT_FOUND if none has failed. */
+EBB_API int ebb_torch_oom_diagnostic(int device, char** json);
+
+/** Frees what any of them returned; any other address is logged and left alone. `size` and
     `stream` are ignored. Null is allowed. */
 EBB_API void ebb_torch_free(void* memory, size_t size, int device, void* stream);
 
@@ -237,6 +252,11 @@ EBB_API void ebb_torch_record_stream(void* memory, void* stream);
 /** set_base_alloc_fn: the segment that contains the memory. `size` may be null. For memory that is
     not Ebb's it returns the address itself, and `size` is not changed. */
 EBB_API void* ebb_torch_base_alloc(void* memory, size_t* size);
+
+/** set_begin_allocate_to_pool: always throws std::runtime_error. PyTorch calls it when a CUDA graph
+    is captured and when a MemPool is used: their memory must not serve anybody else, and Ebb as
+    PyTorch's allocator cannot keep it apart yet. */
+EBB_API void ebb_torch_begin_pool(void);
 
 /** For torch.cuda.MemPool: PyTorch's own allocator goes on caching, and only takes its segments
     from here, straight from the driver. Null, which PyTorch takes for out of memory, if the driver

@@ -50,6 +50,7 @@ class CleanupReport(c.Structure):
         ("retained_after_bytes", c.c_uint64),
         ("returned_bytes", c.c_uint64),
         ("seconds", c.c_double),
+        ("device_returned_bytes", c.c_uint64),
     ]
 
 
@@ -94,6 +95,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "ebb_guard": (_int, [_double, _double, c.POINTER(_int), c.POINTER(CleanupReport)]),
     "ebb_give_back_at_once": (_int, [_int, c.POINTER(_int)]),
     "ebb_hook_add": (_int, [_text, _int, Hook, _void, c.POINTER(_u64)]),
+    "ebb_hook_device": (_int, [c.c_uint32, _u64, _u64]),
     "ebb_hook_remove": (_int, [_u64]),
     "ebb_keeper_create": (_int, [c.POINTER(KeeperOptions), c.POINTER(_void)]),
     "ebb_keeper_destroy": (None, [_void]),
@@ -104,6 +106,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "ebb_rss_marker": (_int, [_text, _text, _text, _u64, _text, _void, _size]),
     "ebb_memory_profile": (_int, []),
     "ebb_watch_pressure": (_int, [c.POINTER(_int)]),
+    "ebb_torch_begin_pool": (None, []),
     "ebb_torch_stats": (_int, [_int, c.POINTER(_void)]),
     "ebb_torch_summary": (_int, [_int, c.POINTER(_void)]),
     "ebb_torch_reset_peak_stats": (_int, [_int]),
@@ -111,6 +114,8 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "ebb_torch_record_history": (_int, [_int, _u64]),
     "ebb_torch_empty_cache": (_int, []),
     "ebb_torch_try_alloc": (_int, [_size, _int, _void, c.POINTER(_void)]),
+    "ebb_torch_safe_allocate": (_int, [_size, _int, _void, c.POINTER(_void), c.POINTER(_void)]),
+    "ebb_torch_oom_diagnostic": (_int, [_int, c.POINTER(_void)]),
     "ebb_torch_free": (None, [_void, _size, _int, _void]),
     "ebb_sum_create": (_int, [_u64, c.POINTER(_void)]),
     "ebb_sum_destroy": (None, [_void]),

@@ -72,8 +72,22 @@ def collect_garbage() -> int:
 def empty_cuda_cache() -> None:
     # A PyTorch that was never imported, or never touched CUDA, has no cache to empty.
     torch = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized():
-        torch.cuda.empty_cache()
+    if torch is None or not torch.cuda.is_available() or not torch.cuda.is_initialized():
+        return
+    before = _reserved(torch)
+    torch.cuda.empty_cache()
+    from ._library import library
+    for device, (had, has) in enumerate(zip(before, _reserved(torch))):
+        if had > 0:
+            library().ebb_hook_device(device, had, has)
+
+
+def _reserved(torch: Any) -> list[int]:
+    """What PyTorch holds of each device. None where Ebb's allocator is in its place, which tells by itself."""
+    try:
+        return [int(torch.cuda.memory_reserved(device)) for device in range(torch.cuda.device_count())]
+    except RuntimeError:
+        return []
 
 
 def register_defaults(made: ctypes.CDLL) -> None:

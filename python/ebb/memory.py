@@ -28,6 +28,16 @@ class Step:
 
 
 @dataclass(frozen=True)
+class DeviceChange:
+    """What this process held of a device's memory before and after a cleanup."""
+
+    device: int
+    before_bytes: int
+    after_bytes: int
+    returned_bytes: int
+
+
+@dataclass(frozen=True)
 class CleanupReport:
     """What a cleanup did. `None` stands for a figure that this allocator cannot tell."""
 
@@ -45,11 +55,15 @@ class CleanupReport:
     disabled: bool  # EBB_DISABLE kept it from doing anything
     steps: tuple[Step, ...] = ()
     notes: tuple[str, ...] = ()
+    device_returned_bytes: int = 0  # by device caches, of all devices together
+    devices: tuple[DeviceChange, ...] = ()  # those of `cleanup` and `cleanup_memory`
 
     def __str__(self) -> str:
         if self.disabled:
             return "nothing done: EBB_DISABLE is set"
-        return (f"returned {self.returned_bytes / _MIB:.1f} MiB in {self.seconds * 1e3:.0f} ms: rss "
+        devices = (f" and {self.device_returned_bytes / _MIB:.1f} MiB of device memory"
+                   if self.device_returned_bytes else "")
+        return (f"returned {self.returned_bytes / _MIB:.1f} MiB{devices} in {self.seconds * 1e3:.0f} ms: rss "
                 f"{self.rss_before_bytes / _MIB:.1f} MiB -> {self.rss_after_bytes / _MIB:.1f} MiB "
                 f"({self.allocator}, {'deep' if self.deep else 'light'})")
 
@@ -109,7 +123,9 @@ def _cleanup(arguments: dict[str, bool]) -> CleanupReport:
         retained_before_bytes=before["retained_bytes"], retained_after_bytes=after["retained_bytes"],
         returned_bytes=answer["returned_bytes"], seconds=answer["seconds"],
         deep=answer["depth"] == "deep", coalesced=answer["coalesced"], disabled=False,
-        steps=tuple(Step(**step) for step in answer["steps"]), notes=tuple(answer["notes"]))
+        steps=tuple(Step(**step) for step in answer["steps"]), notes=tuple(answer["notes"]),
+        device_returned_bytes=sum(device["returned_bytes"] for device in answer["devices"]),
+        devices=tuple(DeviceChange(**device) for device in answer["devices"]))
 
 
 def report_from(native: _abi.CleanupReport) -> CleanupReport:
@@ -125,7 +141,8 @@ def report_from(native: _abi.CleanupReport) -> CleanupReport:
         retained_before_bytes=known(native.retained_before_bytes, before, _abi.KNOWS_RETAINED),
         retained_after_bytes=known(native.retained_after_bytes, after, _abi.KNOWS_RETAINED),
         returned_bytes=native.returned_bytes, seconds=native.seconds, deep=bool(native.deep),
-        coalesced=bool(native.coalesced), disabled=bool(native.disabled))
+        coalesced=bool(native.coalesced), disabled=bool(native.disabled),
+        device_returned_bytes=native.device_returned_bytes)
 
 
 def new_report() -> _abi.CleanupReport:

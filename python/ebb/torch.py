@@ -6,7 +6,8 @@
   …
   print(ebb.torch.memory_summary())
 
-`record()` and `dump_on_oom()` also work without `install()`, on PyTorch's own allocator.
+`record()`, `dump_on_oom()`, `safe_allocate()` and `oom_diagnostic()` also work without `install()`, on PyTorch's own
+allocator.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any, TextIO
 from . import errors
 from ._library import check, library, path as library_path, take_text
 from .jobs import doctor, tune
+from .shortage import oom_diagnostic, safe_allocate
 
 _SETTERS = {
     "set_init_fn": "ebb_torch_init",
@@ -30,6 +32,8 @@ _SETTERS = {
     "set_base_alloc_fn": "ebb_torch_base_alloc",
     "set_record_stream_fn": "ebb_torch_record_stream",
 }
+# What refuses private pools, by the name that this PyTorch has for it: 2.3 and later, 2.0 to 2.2.
+_POOL_SETTERS = ("set_begin_allocate_to_pool", "set_begin_allocate_stream_to_pool")
 _lock = threading.Lock()
 _allocator: Any = None  # PyTorch keeps a bare pointer to it
 _installed_in = 0
@@ -46,7 +50,8 @@ def install() -> None:
 
     Call it before the first use of CUDA; later it raises TooLate. Raises NeedsCuda if PyTorch is missing,
     built without CUDA, or finds no GPU. Settings are read from PYTORCH_CUDA_ALLOC_CONF and
-    PYTORCH_ALLOC_CONF; the rules are those of the installed PyTorch.
+    PYTORCH_ALLOC_CONF; the rules are those of the installed PyTorch. Capturing a CUDA graph and using a
+    MemPool raise RuntimeError from then on: Ebb cannot keep their memory apart yet.
     """
     global _allocator, _installed_in
     with _lock:
@@ -64,6 +69,10 @@ def install() -> None:
         for setter, function in _SETTERS.items():
             address = ctypes.cast(getattr(made, function), ctypes.c_void_p).value
             getattr(allocator.allocator(), setter)(address)
+        refuse = ctypes.cast(made.ebb_torch_begin_pool, ctypes.c_void_p).value
+        for setter in _POOL_SETTERS:
+            if hasattr(allocator.allocator(), setter):
+                getattr(allocator.allocator(), setter)(refuse)
         try:
             torch.cuda.memory.change_current_allocator(allocator)
         except RuntimeError as failure:

@@ -216,6 +216,8 @@ fact::Cleanup Agent::clean(const wire::Clean& ask) {
   done.missed_garbage = is_late && ask.collect != 0;
   done.before.rss = std::max(before, done.before.rss);
   done.count_returned();
+  for (const base::DeviceChange& change : collector_.take_changes())
+    done.add(change);
   return done;
 }
 

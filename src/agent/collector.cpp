@@ -6,12 +6,17 @@
 #include "base/clock.h"
 
 namespace ebb::agent {
+namespace {
+
+constexpr std::size_t kMostChanges = 64;
+
+}  // namespace
 
 std::uint32_t Collector::await() {
   base::Lock lock(mutex_);
   present_ = true;
   while (wanted_ == 0 && !closed_)
-    changed_.wait(mutex_);
+    moved_.wait(mutex_);
   if (closed_) {
     present_ = false;
     return 0;
@@ -22,7 +27,18 @@ std::uint32_t Collector::await() {
 void Collector::collected() {
   base::Lock lock(mutex_);
   answered_ = asked_;
-  changed_.notify_all();
+  moved_.notify_all();
+}
+
+void Collector::changed(const base::DeviceChange& change) {
+  base::Lock lock(mutex_);
+  // Of a language that is never asked again.
+  if (changes_.size() < kMostChanges) changes_.push_back(change);
+}
+
+std::vector<base::DeviceChange> Collector::take_changes() {
+  base::Lock lock(mutex_);
+  return std::exchange(changes_, {});
 }
 
 Collector::Answer Collector::collect(std::uint32_t wanted, double seconds) {
@@ -31,12 +47,12 @@ Collector::Answer Collector::collect(std::uint32_t wanted, double seconds) {
   if (!present_ || closed_) return Answer::nobody;
   wanted_ |= wanted;
   const std::uint64_t mine = ++asked_;
-  changed_.notify_all();
+  moved_.notify_all();
   while (answered_ < mine) {
     const double left = seconds - base::seconds_between(start, base::system_clock().now_ns());
     if (closed_) return Answer::nobody;
     if (left <= 0) return Answer::late;
-    changed_.wait_for(mutex_, left);
+    moved_.wait_for(mutex_, left);
   }
   return Answer::collected;
 }
@@ -44,7 +60,7 @@ Collector::Answer Collector::collect(std::uint32_t wanted, double seconds) {
 void Collector::close() {
   base::Lock lock(mutex_);
   closed_ = true;
-  changed_.notify_all();
+  moved_.notify_all();
 }
 
 void Collector::after_fork_in_child(void* self) EBB_ANNOTATION(no_thread_safety_analysis) {
@@ -52,8 +68,9 @@ void Collector::after_fork_in_child(void* self) EBB_ANNOTATION(no_thread_safety_
   collector->present_ = false;
   collector->closed_ = false;
   collector->wanted_ = 0;
+  collector->changes_.clear();
   collector->answered_ = collector->asked_;
-  collector->changed_.renew();
+  collector->moved_.renew();
 }
 
 }  // namespace ebb::agent

@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <vector>
 
+#include "base/device_change.h"
 #include "base/fork.h"
 
 namespace ebb::agent {
@@ -25,6 +27,8 @@ class Collector {
   /// For the language's thread: waits for a request. 0 after close().
   std::uint32_t await() EBB_EXCLUDES(mutex_);
   void collected() EBB_EXCLUDES(mutex_);
+  /// What it gave back of a device, before it says collected().
+  void changed(const base::DeviceChange& change) EBB_EXCLUDES(mutex_);
 
   enum class Answer : std::uint8_t {
     collected,
@@ -36,6 +40,9 @@ class Collector {
   /// long call answers later, and the cleanup goes on without it.
   Answer collect(std::uint32_t wanted, double seconds) EBB_EXCLUDES(mutex_);
 
+  /// What was given back of devices since the last call, late answers included.
+  std::vector<base::DeviceChange> take_changes() EBB_EXCLUDES(mutex_);
+
   /// The supervisor is gone or the language ends: whoever waits is sent home.
   void close() EBB_EXCLUDES(mutex_);
 
@@ -43,7 +50,8 @@ class Collector {
   static void after_fork_in_child(void* self);
 
   std::atomic<bool> is_claimed_{false};
-  base::Condition changed_;
+  base::Condition moved_;
+  std::vector<base::DeviceChange> changes_ EBB_GUARDED_BY(mutex_);
   std::uint32_t wanted_ EBB_GUARDED_BY(mutex_) = 0;
   std::uint64_t asked_ EBB_GUARDED_BY(mutex_) = 0;
   std::uint64_t answered_ EBB_GUARDED_BY(mutex_) = 0;

@@ -99,6 +99,12 @@ EBB_EXPORT void ebb_agent_collected() {
   if (collector != nullptr) collector->collected();
 }
 
+EBB_EXPORT void ebb_agent_device(std::uint32_t device, std::uint64_t before, std::uint64_t after) {
+  auto* collector = the_agent != nullptr ? the_agent->collector() : nullptr;
+  if (collector != nullptr)
+    collector->changed(ebb::base::DeviceChange::between(device, before, after));
+}
+
 EBB_EXPORT void ebb_agent_end_collections() {
   auto* collector = the_agent != nullptr ? the_agent->collector() : nullptr;
   if (collector != nullptr) collector->close();

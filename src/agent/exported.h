@@ -40,6 +40,10 @@ void ebb_agent_collected();
 /// The language is about to end: whoever waits is sent home, and nobody is asked any more.
 void ebb_agent_end_collections();
 
+/// From whoever serves a collection: what it gave back of a device's memory, by the bytes that this
+/// process held of it before and after.
+void ebb_agent_device(std::uint32_t device, std::uint64_t before, std::uint64_t after);
+
 /// A framework was loaded whose threads take turns: 1 where they share malloc's arenas from now on
 /// (Agent::share_arenas).
 int ebb_agent_share_arenas();

@@ -7,6 +7,7 @@
 #include "capi/planned_steps.h"
 #include "capi/recorded_jobs.h"
 #include "capi/runtime.h"
+#include "capi/torch_shortage.h"
 #include "keep/info.h"
 #include "keep/job_environment.h"
 
@@ -63,7 +64,7 @@ struct Verb {
 constexpr Verb kVerbs[] = {{"info", call_info},       {"cleanup", call_cleanup},
                            {"env", call_env},         {"replay", capi::call_replay},
                            {"tune", capi::call_tune}, {"doctor", capi::call_doctor},
-                           {"plan", capi::call_plan}};
+                           {"plan", capi::call_plan}, {"shortage", capi::call_shortage}};
 
 }  // namespace
 
@@ -84,7 +85,8 @@ int ebb_call(const char* verb, const char* arguments, char** result) {
     }
     return capi::fail(base::error(
         Code::bad_input,
-        "unknown verb '%s': expected info, cleanup, env, replay, tune, doctor or plan", verb));
+        "unknown verb '%s': expected info, cleanup, env, replay, tune, doctor, plan or shortage",
+        verb));
   });
 }
 

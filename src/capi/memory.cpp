@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
-#include "capi/agent_link.h"
 #include "capi/runtime.h"
 #include "keep/guard.h"
 #include "sense/memory_info.h"
@@ -21,15 +21,22 @@ class CHook final : public base::Reclaimer {
 
   base::Reclaimed reclaim() override {
     base::Reclaimed reclaimed;
+    base::Reclaimed* const outer = std::exchange(under_way, &reclaimed);
     reclaimed.ok = hook_(context_, &reclaimed.count) == 0;
+    under_way = outer;
     reclaimed.detail = reclaimed.ok ? std::to_string(reclaimed.count) : "the hook failed";
     return reclaimed;
   }
+
+  /// Of the hook that this thread is inside of; null outside.
+  static thread_local base::Reclaimed* under_way;
 
  private:
   ebb_hook hook_;
   void* context_;
 };
+
+thread_local base::Reclaimed* CHook::under_way = nullptr;
 
 base::Error null_argument(const char* name) {
   return base::error(base::Code::bad_input, "%s is null", name);
@@ -165,6 +172,16 @@ int ebb_hook_add(const char* name, int stage, ebb_hook hook, void* context, uint
     const auto added = runtime().reclaimers.add(name, static_cast<base::Stage>(stage),
                                                 std::make_shared<CHook>(hook, context));
     if (id != nullptr) *id = added;
+    return static_cast<int>(EBB_OK);
+  });
+}
+
+int ebb_hook_device(uint32_t device, uint64_t before_bytes, uint64_t after_bytes) {
+  return guarded([&] {
+    if (CHook::under_way == nullptr)
+      return fail(base::error(base::Code::bad_input, "ebb_hook_device: not called from a hook"));
+    CHook::under_way->devices.push_back(
+        base::DeviceChange::between(device, before_bytes, after_bytes));
     return static_cast<int>(EBB_OK);
   });
 }

@@ -36,7 +36,9 @@ struct RecordedJobs {
 base::Result<RecordedJobs> jobs_argument(const Json& arguments) {
   RecordedJobs recorded;
   replay::JobOptions options;
-  for (const base::Option& option : replay::options_of(options)) {
+  base::Options known = replay::options_of(options);
+  known.push_back({"card", base::Bytes{&options.card}, ""});
+  for (const base::Option& option : known) {
     const Json* value = arguments.find(option.key);
     if (value == nullptr || value->is_null()) continue;
     if (const base::Status set = base::set(option, *value); !set) return set.error();

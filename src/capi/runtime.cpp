@@ -123,6 +123,7 @@ base::Status store(const keep::CleanupReport& report, ebb_cleanup_report* into) 
   whole.retained_after_bytes = measured.after.retained.value_or(0);
   whole.returned_bytes = measured.returned;
   whole.seconds = measured.seconds;
+  whole.device_returned_bytes = fact::returned_by(measured.devices);
   return store_checked(whole, into);
 }
 

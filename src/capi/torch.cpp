@@ -4,6 +4,7 @@
 #include "capi/process_exception.h"
 #include "capi/runtime.h"
 #include "capi/torch_devices.h"
+#include "capi/torch_shortage.h"
 
 using namespace ebb;
 using base::LogLevel;
@@ -48,8 +49,10 @@ base::Error shortage(const cache::Failure& failure, const cache::Allocator& allo
     }
     cache::Failure failure;
     const Address address = allocator->try_allocate(bytes, id_of(stream), &failure);
-    if (address == 0) [[unlikely]]
+    if (address == 0) [[unlikely]] {
+      capi::remember(failure);
       return fail(shortage(failure, *allocator));
+    }
     *memory = pointer_to(address);
     return EBB_OK;
   } catch (const std::exception& exception) {
@@ -82,6 +85,12 @@ void* ebb_torch_alloc(size_t size, int device, void* stream) {
   void* memory = nullptr;
   if (serve(size, device, stream, &memory) != EBB_OK) capi::throw_in_process(ebb_last_error());
   return memory;
+}
+
+void ebb_torch_begin_pool(void) {
+  capi::throw_in_process(
+      "Ebb as PyTorch's allocator does not keep private pools apart yet: memory of a CUDA graph or a "
+      "MemPool could be handed out again. Capture graphs and use pools without ebb.torch.install()");
 }
 
 int ebb_torch_try_alloc(size_t size, int device, void* stream, void** memory) {

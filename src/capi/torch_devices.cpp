@@ -29,21 +29,29 @@ class TorchCache final : public base::Reclaimer {
  public:
   base::Reclaimed reclaim() override {
     base::Reclaimed done;
-    const std::uint64_t before = reserved();
+    const std::vector<std::uint64_t> before = reserved();
     const base::Status emptied = torch_devices().empty_caches();
-    const std::uint64_t after = reserved();
+    const std::vector<std::uint64_t> after = reserved();
     done.ok = emptied.has_value();
-    done.count = before > after ? before - after : 0;
+    for (std::uint32_t device = 0; device < before.size(); ++device) {
+      const auto change = base::DeviceChange::between(device, before[device], after[device]);
+      done.count += change.returned;
+      if (before[device] > 0) done.devices.push_back(change);
+    }
     done.detail = emptied ? base::bytes_text(done.count) + " of device memory given back"
                           : emptied.error().message;
     return done;
   }
 
  private:
-  static std::uint64_t reserved() {
-    std::uint64_t sum = 0;
-    torch_devices().for_each([&](const cache::Allocator& device) { sum += device.reserved(); });
-    return sum;
+  /// By device; 0 for those that are not in use.
+  static std::vector<std::uint64_t> reserved() {
+    std::vector<std::uint64_t> bytes(TorchDevices::kMost);
+    for (int device = 0; device < TorchDevices::kMost; ++device) {
+      if (const cache::Allocator* allocator = torch_devices().ready(device))
+        bytes[static_cast<std::size_t>(device)] = allocator->reserved();
+    }
+    return bytes;
   }
 };
 

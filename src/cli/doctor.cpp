@@ -33,6 +33,8 @@ base::Options options_of(DoctorOptions& o) {
           {"for", &o.length, "How long to observe a process"},
           {"db", &o.db, "The record to find a run in"},
           {"against", &o.against, "Another snapshot: names what grew from that one to this one"},
+          {"card", base::Bytes{&o.shared.card},
+           "Bytes that the device has in all, e.g. 80GiB: tells what other processes held"},
           {"fail_on", &o.fail_on, "Exit status 1 if this is the verdict or one of those in also"},
       },
       o.shared);

@@ -2,8 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/device_change.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "fact/process_sample.h"
 
@@ -47,11 +51,33 @@ struct Cleanup {
   /// The job's language was to collect its garbage first and did not in time: what is left may
   /// hold some.
   bool missed_garbage = false;
+  /// Memory of devices that it gave back; not part of `returned`. By device, each once.
+  std::vector<base::DeviceChange> devices;
 
   bool operator==(const Cleanup&) const = default;
 
   /// Sets `returned` to what rss fell by.
   void count_returned();
+
+  /// Adds what happened to a device, after what is known of it.
+  void add(const base::DeviceChange& change);
+
 };
+
+/// Adds the change of one cleanup to those of several: the highest before, the lowest after, and
+/// what was returned in all.
+void add_up(std::vector<base::DeviceChange>& devices, const base::DeviceChange& change);
+
+/// By all of them together.
+std::uint64_t returned_by(const std::vector<base::DeviceChange>& devices);
+
+/// A list of objects: device, before_bytes, after_bytes, returned_bytes.
+base::Json to_json(const std::vector<base::DeviceChange>& devices);
+
+/// What such a list says, as far as it can be read.
+std::vector<base::DeviceChange> devices_from(const base::Json& list);
+
+/// "20.2 MiB", and "20.2 MiB and 20.0 GiB of GPU 0" where devices returned something.
+std::string returned_text(std::uint64_t returned, const std::vector<base::DeviceChange>& devices);
 
 }  // namespace ebb::fact

@@ -86,6 +86,9 @@ struct Execution {
   int heavy_gc_rounds = 10;             ///< deep one likewise
   double warn_percent = 85;
   double critical_percent = 90;
+  double gpu_warn_percent = 90;  ///< of the card that trains
+  double gpu_critical_percent = 97;
+  std::optional<std::uint64_t> headroom;  ///< bytes of that card to be left to others
 };
 
 const char* name_of(Workflow workflow);

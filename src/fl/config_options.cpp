@@ -84,6 +84,11 @@ base::Options options_of(Execution& e) {
       {"heavy_gc_rounds", &e.heavy_gc_rounds, "Rounds between deep cleanups", {}, &kRoundsOrNever},
       {"warn", &e.warn_percent, "Print a line at this percentage of the limit"},
       {"critical", &e.critical_percent, "At this percentage clean up, then train fewer at a time"},
+      {"gpu_warn", &e.gpu_warn_percent, "Print a line at this percentage of the card's memory"},
+      {"gpu_critical", &e.gpu_critical_percent,
+       "At this percentage empty the card's cache, where that lasts"},
+      {"headroom", base::Bytes{&e.headroom},
+       "What to keep free on the card between rounds, e.g. 1GiB"},
   };
 }
 

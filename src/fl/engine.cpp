@@ -67,7 +67,9 @@ Engine::Engine(const Config& config, const Execution& execution, SimulationResou
       world_(std::move(world)),
       population_(partition_, *resources.data),
       gate_(execution, *resources.cleaner),
+      patience_(resources.card.get()),
       workers_(parallel_clients, [this](std::uint32_t now) { return gate_.allowed(now); }),
+      group_(resources.trainer->together()),
       weights_(shape_.elements),
       trained_(parallel_clients) {
   resources.trainer->initialise(config.seed, weights_);
@@ -94,9 +96,9 @@ base::Result<std::vector<double>> Engine::probe(std::span<const std::uint32_t> c
   }
   const auto done = workers_.run(static_cast<std::uint32_t>(mine.size()),
                                  [&](std::uint32_t slot, std::uint32_t item) -> base::Status {
-                                   const auto found = resources_.trainer->evaluate(
-                                       slot, weights_, resources_.data->train,
-                                       partition_.of(clients[mine[item]]));
+                                   const auto found =
+                                       evaluate_on(slot, resources_.data->train,
+                                                   partition_.of(clients[mine[item]]));
                                    if (!found) return found.error();
                                    losses[mine[item]] = in_units(found->loss());
                                    return {};
@@ -252,8 +254,8 @@ base::Result<Scores> Engine::evaluate() {
       static_cast<std::uint32_t>(mine.size()),
       [&](std::uint32_t slot, std::uint32_t item) -> base::Status {
         const std::size_t first = mine[item] * kChunk;
-        const auto found = resources_.trainer->evaluate(
-            slot, weights_, test,
+        const auto found = evaluate_on(
+            slot, test,
             std::span(samples).subspan(first, std::min(kChunk, samples.size() - first)));
         if (!found) return found.error();
         const base::Lock lock(mutex);

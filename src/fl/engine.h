@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "fl/aggregate/aggregator.h"
+#include "fl/card_patience.h"
 #include "fl/checkpoint.h"
 #include "fl/data/population.h"
 #include "fl/network_shape.h"
@@ -40,6 +42,10 @@ class Engine {
 
   std::string model_sha256() const;
   PressureGate& gate() { return gate_; }
+  CardPatience& patience() { return patience_; }
+  /// The round from which on results agree to rounding only with those of larger groups, because
+  /// the card had no room for these.
+  std::optional<std::uint32_t> rounding_from() const { return rounding_from_; }
   WorkerThreads& workers() { return workers_; }
 
   /// Everything that the next rounds depend on, packed; "" on all ranks but the first.
@@ -81,6 +87,14 @@ class Engine {
   base::Status train_cohort(std::vector<Member>& members);
   base::Status train_one(std::uint32_t slot, std::uint32_t place, Member& member);
   base::Status train_groups(std::vector<Member>& members, std::span<const std::uint32_t> mine);
+  /// `added`: how many of the group have contributed, in their order, also by an earlier attempt.
+  base::Status train_group(std::vector<Member>& members, std::span<const std::uint32_t> group,
+                           std::size_t& added);
+  /// Again and again where the card that trains is out of memory.
+  base::Status insist(const std::function<base::Status()>& attempt,
+                      double seconds = CardPatience::kSeconds);
+  base::Result<Evaluation> evaluate_on(std::uint32_t slot, const Split& split,
+                                       std::span<const std::uint32_t> samples);
   base::Status train_in_turn(std::vector<Member>& members);
   base::Status contribute(std::uint32_t place, Member& member, std::span<const float> trained);
   void take_note(Member& member, std::span<const float> from, std::span<const float> trained) const;
@@ -99,9 +113,12 @@ class Engine {
   std::unique_ptr<Aggregator> aggregator_;
   RenyiAccountant accountant_;
   PressureGate gate_;
+  CardPatience patience_;
   WorkerThreads workers_;
 
   std::uint32_t round_ = 0;
+  std::uint32_t group_;  ///< clients that the card trains at a time
+  std::optional<std::uint32_t> rounding_from_;
   std::vector<float> weights_;
   std::vector<std::vector<float>> trained_;  ///< a model for each slot
   std::vector<Late> late_;

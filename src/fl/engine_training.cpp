@@ -55,28 +55,6 @@ base::Status Engine::train_one(std::uint32_t slot, std::uint32_t place, Member& 
   return contribute(place, member, trained);
 }
 
-base::Status Engine::train_groups(std::vector<Member>& members,
-                                  std::span<const std::uint32_t> mine) {
-  for (std::size_t first = 0; first < mine.size(); first += resources_.trainer->together()) {
-    const auto group = mine.subspan(
-        first, std::min<std::size_t>(resources_.trainer->together(), mine.size() - first));
-    std::vector<std::vector<std::uint32_t>> orders;
-    for (const std::uint32_t place : group)
-      orders.push_back(visiting_order(members[place].client));
-    std::vector<LocalTask> tasks;
-    for (std::size_t i = 0; i < group.size(); ++i)
-      tasks.push_back(task_of(members[group[i]].client, orders[i]));
-    auto added = resources_.trainer->train_together(
-        weights_, tasks,
-        [&](std::size_t i, const LocalResult& result, std::span<const float> trained) {
-          members[group[i]].result = result;
-          return contribute(group[i], members[group[i]], trained);
-        });
-    if (!added) return added;
-  }
-  return {};
-}
-
 base::Status Engine::train_in_turn(std::vector<Member>& members) {
   std::vector<float>& trained = trained_.front();
   trained.resize(weights_.size());
@@ -84,9 +62,14 @@ base::Status Engine::train_in_turn(std::vector<Member>& members) {
     if (!member.fate.arrives) continue;
     const std::vector<std::uint32_t> order = visiting_order(member.client);
     // Every rank goes the whole way: there is nothing to do side by side.
-    auto result = resources_.trainer->train(0, weights_, task_of(member.client, order), trained);
-    if (!result) return result.error();
-    member.result = *result;
+    const base::Status done = insist([&]() -> base::Status {
+      const auto result =
+          resources_.trainer->train(0, weights_, task_of(member.client, order), trained);
+      if (!result) return result.error();
+      member.result = *result;
+      return {};
+    });
+    if (!done) return done;
     take_note(member, weights_, trained);
     weights_.swap(trained);
   }

@@ -69,6 +69,16 @@ bool PressureGate::has_room() {
   return !std::exchange(was_tight_, level_ != sense::MemoryLevel::normal);
 }
 
+void PressureGate::say(std::string line) {
+  const base::Lock lock(mutex_);
+  lines_.push_back(std::move(line));
+}
+
+std::optional<double> PressureGate::percent() const {
+  const auto full = look();
+  return full ? std::optional(full->percent) : std::nullopt;
+}
+
 std::vector<std::string> PressureGate::lines() {
   const base::Lock lock(mutex_);
   return std::exchange(lines_, {});

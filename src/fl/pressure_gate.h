@@ -27,6 +27,12 @@ class PressureGate {
   /// Whether there is room for one more: memory is below `warn` and was since the last call.
   bool has_room() EBB_EXCLUDES(mutex_);
 
+  /// Adds a line.
+  void say(std::string line) EBB_EXCLUDES(mutex_);
+
+  /// Percent of the limit that is in use; nothing where it cannot be read.
+  std::optional<double> percent() const;
+
   /// What happened since the last call, one line each.
   std::vector<std::string> lines() EBB_EXCLUDES(mutex_);
 

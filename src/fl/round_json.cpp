@@ -66,6 +66,16 @@ class Members {
   bool ok_ = true;
 };
 
+base::Json to_json(const CardRound& card) {
+  return base::Json::object({{"used_percent", card.memory.used_percent()},
+                             {"total_bytes", card.memory.total},
+                             {"free_bytes", card.memory.free},
+                             {"reserved_bytes", card.memory.reserved},
+                             {"cached_bytes", card.memory.cached},
+                             {"returned_bytes", card.returned},
+                             {"seconds", card.seconds}});
+}
+
 }  // namespace
 
 base::Json to_json(const RoundReport& report) {
@@ -94,6 +104,8 @@ base::Json to_json(const RoundReport& report) {
   json.set("selection_seconds", report.selection_seconds);
   json.set("training_seconds", report.training_seconds);
   json.set("evaluation_seconds", report.evaluation_seconds);
+  json.set("devices", fact::to_json(report.memory.devices));
+  json.set("card", report.card ? to_json(*report.card) : base::Json());
   return json;
 }
 
@@ -129,6 +141,18 @@ base::Result<RoundReport> round_report_from(const base::Json& json) {
   report.selection_seconds = members.number("selection_seconds");
   report.training_seconds = members.number("training_seconds");
   report.evaluation_seconds = members.number("evaluation_seconds");
+  // Rounds on the host have none, nor have those of Ebb before it was known.
+  if (const base::Json* devices = json.find("devices"))
+    report.memory.devices = fact::devices_from(*devices);
+  if (const base::Json* card = json.find("card"); card != nullptr && !card->is_null()) {
+    Members of_card(*card);
+    report.card = CardRound{{of_card.whole("total_bytes"), of_card.whole("free_bytes"),
+                             of_card.whole("reserved_bytes"), of_card.whole("cached_bytes")},
+                            of_card.whole("returned_bytes"),
+                            of_card.number("seconds")};
+    if (!of_card.ok())
+      return base::error(base::Code::bad_input, "card: expected all its keys");
+  }
   if (!members.ok())
     return base::error(base::Code::bad_input, "expected the report of a round, with all its keys");
   return report;
@@ -150,6 +174,8 @@ base::Json to_json(const SimulationResult& result) {
        {"plan", to_json(result.plan)},
        {"resumed_at",
         result.resumed_at ? base::Json(std::uint64_t{*result.resumed_at}) : base::Json()},
+       {"rounding_from_round",
+        result.rounding_from ? base::Json(std::uint64_t{*result.rounding_from}) : base::Json()},
        {"stopped", result.stopped}});
 }
 

@@ -22,7 +22,9 @@ class Run {
       : execution_(execution),
         resources_(resources),
         observer_(observer),
-        folder_(execution.folder) {
+        folder_(execution.folder),
+        card_(resources.card.get(), {execution.gpu_warn_percent, execution.gpu_critical_percent},
+              execution.headroom.value_or(0)) {
     result_.config = config;
     result_.config.backend = resources.trainer->backend();
   }
@@ -45,6 +47,7 @@ class Run {
       if (auto done = next_round(); !done) return done.error();
     }
     result_.model_sha256 = engine_->model_sha256();
+    result_.rounding_from = engine_->rounding_from();
     resources_.trainer->release(0);
     return std::move(result_);
   }
@@ -127,8 +130,10 @@ class Run {
     if (due) {
       if (auto saved = save(); !saved) return saved;
     }
-    for (const std::string& line : engine_->gate().lines()) {
-      if (resources_.ranks->is_first()) observer_.warned(line);
+    for (const auto& lines :
+         {engine_->patience().lines(), engine_->gate().lines(), card_.lines()}) {
+      for (const std::string& line : lines)
+        if (resources_.ranks->is_first()) observer_.warned(line);
     }
     if (resources_.ranks->is_first()) observer_.round_done(*report);
     result_.peak_rss = std::max(result_.peak_rss, report->memory.peak);
@@ -154,12 +159,20 @@ class Run {
           resources_.cleaner->clean({.cuda_empty_cache = heavy, .deep = heavy}).measured;
       memory.returned += cleaned.returned;
       memory.now = cleaned.after;
+      memory.devices = cleaned.devices;
     }
     memory.parallel_clients =
         resources_.card_available > 0 ? result_.plan.parallel_clients : engine_->workers().now();
     if (const auto process = sense::read_process()) {
       memory.now.rss = process->rss;
       memory.peak = process->hwm.value_or(process->rss);
+    }
+    report.card = card_.round_done(report.round, engine_->gate().percent());
+    if (report.card && report.card->returned > 0) {
+      const std::uint64_t left = report.card->memory.reserved;
+      fact::add_up(memory.devices,
+                   base::DeviceChange::between(resources_.card->index(),
+                                               left + report.card->returned, left));
     }
   }
 
@@ -174,6 +187,7 @@ class Run {
   SimulationResources& resources_;
   Observer& observer_;
   RunFolder folder_;
+  CardKeeper card_;
   SimulationResult result_;
   std::unique_ptr<Engine> engine_;
 };

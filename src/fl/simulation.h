@@ -10,6 +10,8 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "fact/process_sample.h"
+#include "fl/card.h"
+#include "fl/card_keeper.h"
 #include "fl/config.h"
 #include "fl/memory_plan.h"
 #include "fl/metrics.h"
@@ -34,6 +36,7 @@ struct RoundMemory {
   fact::ProcessSample now;  ///< live and retained where the round was cleaned up after
   std::uint64_t peak = 0;
   std::uint64_t returned = 0;          ///< by cleanups after this round
+  std::vector<base::DeviceChange> devices{};  ///< the same, of the card that trains
   std::uint32_t parallel_clients = 0;  ///< at the end of the round
 };
 
@@ -57,6 +60,7 @@ struct RoundReport {
   double training_seconds = 0;
   double evaluation_seconds = 0;
   RoundMemory memory;
+  std::optional<CardRound> card;  ///< where one trains
 };
 
 /// One simulation from its first round to its last.
@@ -69,6 +73,8 @@ struct SimulationResult {
   std::string model_sha256;  ///< of the final weights, as little-endian floats
   MemoryPlan plan;
   std::optional<std::uint32_t> resumed_at;  ///< the round a checkpoint had come to
+  /// From this round on results agree to rounding only: the card had no room for the groups.
+  std::optional<std::uint32_t> rounding_from;
   bool stopped = false;  ///< by the observer, with a checkpoint where there is a folder
 };
 
@@ -97,6 +103,7 @@ struct SimulationResources {
   std::unique_ptr<Ranks> ranks;
   keep::Cleaner* cleaner = nullptr;  ///< outlives it
   std::uint64_t card_available = 0;  ///< memory of the card that trains; 0: the host does
+  std::unique_ptr<Card> card;        ///< null: the host trains
   double setup_seconds = 0;
 };
 

@@ -2,6 +2,9 @@
 #include "fl/worker_threads.h"
 
 #include <algorithm>
+#include <exception>
+#include <new>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -22,6 +25,23 @@ struct WorkerThreads::Job {
   std::optional<base::Error> failure;
 };
 
+namespace {
+
+/// An exception that leaves a thread ends the process.
+base::Status without_exceptions(
+    const std::function<base::Status(std::uint32_t, std::uint32_t)>& work, std::uint32_t slot,
+    std::uint32_t item) {
+  try {
+    return work(slot, item);
+  } catch (const std::bad_alloc&) {
+    return base::error(base::Code::out_of_memory, "out of memory");
+  } catch (const std::exception& failure) {
+    return base::error(base::Code::internal, "%s", failure.what());
+  }
+}
+
+}  // namespace
+
 void WorkerThreads::work_through(Job& job, std::uint32_t slot) {
   for (;;) {
     std::uint32_t item = 0;
@@ -33,7 +53,7 @@ void WorkerThreads::work_through(Job& job, std::uint32_t slot) {
       item = job.next++;
       job.allowed = std::clamp(allowance_(job.allowed), 1U, job.allowed);
     }
-    base::Status done = job.work(slot, item);
+    const base::Status done = without_exceptions(job.work, slot, item);
     if (done) continue;
     const base::Lock lock(job.mutex);
     if (!job.failed_item || item < *job.failed_item) {
@@ -50,8 +70,12 @@ base::Status WorkerThreads::run(
   const std::uint32_t helpers = std::min(now_, std::max(count, 1U)) - 1;
   std::vector<std::thread> threads;
   threads.reserve(helpers);
-  for (std::uint32_t slot = 1; slot <= helpers; ++slot)
-    threads.emplace_back([&, slot] { work_through(job, slot); });
+  try {
+    for (std::uint32_t slot = 1; slot <= helpers; ++slot)
+      threads.emplace_back([&, slot] { work_through(job, slot); });
+  } catch (const std::system_error&) {
+    // As many as the system has left.
+  }
   work_through(job, 0);
   for (std::thread& thread : threads)
     thread.join();

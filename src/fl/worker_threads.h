@@ -22,7 +22,8 @@ class WorkerThreads {
       : most_(most), now_(most), allowance_(std::move(allowance)) {}
 
   /// Calls work(slot, item) for every item below `count`; slots are below now(). After a failure no
-  /// further item is started, and the failure of the lowest item is returned.
+  /// further item is started, and the failure of the lowest item is returned; an exception is one,
+  /// too.
   base::Status run(std::uint32_t count,
                    const std::function<base::Status(std::uint32_t slot, std::uint32_t item)>& work);
 

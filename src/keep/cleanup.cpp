@@ -51,6 +51,7 @@ base::Json to_json(const CleanupReport& report) {
                              {"before", to_json(measured.before)},
                              {"after", to_json(measured.after)},
                              {"returned_bytes", measured.returned},
+                             {"devices", fact::to_json(measured.devices)},
                              {"seconds", measured.seconds},
                              {"depth", fact::name_of(measured.depth)},
                              {"steps", steps},
@@ -78,7 +79,7 @@ fact::ProcessSample sample_of(heap::HostAllocator& allocator, const RssSource& r
 std::string summary_of(const CleanupReport& report) {
   const fact::Cleanup& measured = report.measured;
   return base::format_text("returned %s in %.0f ms: rss %s -> %s (%s, %s)",
-                           base::bytes_text(measured.returned).c_str(), measured.seconds * 1e3,
+                           fact::returned_text(measured.returned, measured.devices).c_str(), measured.seconds * 1e3,
                            text_of(measured.before.rss).c_str(),
                            text_of(measured.after.rss).c_str(), heap::name_of(report.allocator),
                            fact::name_of(measured.depth));
@@ -142,6 +143,8 @@ CleanupReport Cleaner::run(const CleanupRequest& request) {
           const std::optional<std::uint64_t> now = rss_();
           report.steps.push_back(
               {entry.name, reclaimed.ok, difference(rss, now), seconds, reclaimed.detail});
+          for (const base::DeviceChange& change : reclaimed.devices)
+            measured.add(change);
           rss = now;
         });
   }

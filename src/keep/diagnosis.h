@@ -18,6 +18,7 @@ struct CleanupSum {
   std::uint64_t returned = 0;  ///< in all
   std::uint64_t typical = 0;   ///< median of what one returned
   double cost_seconds = 0;     ///< in all
+  std::vector<base::DeviceChange> devices{};
 };
 
 /// What is known of one process over time, in bytes. Empty series are unknown; from outside a

@@ -95,6 +95,8 @@ void merge(Action& into, const Action& other) {
   sum.returned += more.returned;
   sum.seconds += more.seconds;
   sum.depth = std::max(sum.depth, more.depth);
+  for (const base::DeviceChange& change : more.devices)
+    fact::add_up(sum.devices, change);
   into.count += other.count;
 }
 

@@ -128,6 +128,22 @@ Column<ActionRow> deep_column() {
           }};
 }
 
+/// Devices in the words of their JSON; NULL where there are none.
+Column<ActionRow> devices_column() {
+  Column<ActionRow> column{
+      "devices",
+      [](const ActionRow& row) -> Cell {
+        if (row.action.cleanup.devices.empty()) return {};
+        return fact::to_json(row.action.cleanup.devices).text();
+      },
+      [](ActionRow& row, const Row& from, int place) {
+        const auto list = base::parse_json(from.text(place));
+        if (list) row.action.cleanup.devices = fact::devices_from(*list);
+      }};
+  column.since = 3;
+  return column;
+}
+
 Table<ActionRow>::Columns action_columns() {
   const auto in = [](auto... members) {
     return at(&ActionRow::action, &Action::cleanup, members...);
@@ -146,6 +162,7 @@ Table<ActionRow>::Columns action_columns() {
       bytes<ActionRow>("retained_after", in(&Cleanup::after, &ProcessSample::retained)),
       cost<ActionRow>("cost_us", in(&Cleanup::seconds)),
       deep_column(),
+      devices_column(),
   };
 }
 
@@ -172,7 +189,8 @@ const Table<ActionRow>& action_table() {
       "rss_after = excluded.rss_after, returned = returned + excluded.returned, "
       "anon_after = excluded.anon_after, live_after = excluded.live_after, "
       "retained_after = excluded.retained_after, cost_us = cost_us + excluded.cost_us, "
-      "deep = max(deep, excluded.deep) WHERE reason = excluded.reason",
+      "deep = max(deep, excluded.deep), devices = coalesce(excluded.devices, devices) "
+      "WHERE reason = excluded.reason",
       action_columns());
   return table;
 }

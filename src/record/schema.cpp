@@ -96,8 +96,12 @@ CREATE TABLE private_allocators(
   PRIMARY KEY(run, process, library, kind)) WITHOUT ROWID;
 )";
 
+constexpr const char* kVersion3 = R"(
+ALTER TABLE actions ADD COLUMN devices TEXT;
+)";
+
 /// The step at index i makes schema i + 1 out of schema i.
-constexpr std::array<const char*, kSchemaVersion> kSteps{kVersion1, kVersion2};
+constexpr std::array<const char*, kSchemaVersion> kSteps{kVersion1, kVersion2, kVersion3};
 
 std::string folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();

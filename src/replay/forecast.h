@@ -16,6 +16,7 @@ namespace ebb::replay {
 struct Circumstances {
   std::optional<cache::VersionProfile> profile;
   std::optional<std::uint64_t> limit;
+  std::optional<std::uint64_t> card;  ///< what the device has in all, others' share included
   Placement placement = Placement::recorded;
 };
 

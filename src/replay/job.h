@@ -31,6 +31,7 @@ struct JobOptions {
   std::string torch_version;         ///< "": as recorded
   std::string driver_model = "recorded";
   std::optional<int> device;
+  std::optional<std::uint64_t> card;  ///< bytes that the device has in all, for the doctor
 };
 base::Options options_of(JobOptions& options);
 /// Code::bad_input for a version or a model that there is not.

@@ -16,6 +16,7 @@ base::Options options_of(JobOptions& o) {
 base::Result<Circumstances> circumstances_of(const JobOptions& options) {
   Circumstances circumstances;
   circumstances.limit = options.cap;
+  circumstances.card = options.card;
   if (!options.torch_version.empty()) {
     const auto profile = cache::parse_version(options.torch_version);
     if (!profile) return profile.error();

@@ -42,12 +42,13 @@ void SelfRecord::sample(const Round* round) {
 
 void SelfRecord::add(const Round& round) {
   if (journal_.run_id() == 0) return;
-  if (round.returned > 0) {
+  if (round.returned > 0 || !round.devices.empty()) {
     fact::Cleanup cleanup;
     cleanup.trigger = fact::Trigger::round;
     cleanup.returned = round.returned;
     if (round.memory.rss) cleanup.before.rss = *round.memory.rss + round.returned;
     cleanup.after = round.memory;
+    cleanup.devices = round.devices;
     journal_.add(record::Action{process_, now(), cleanup});
   }
   sample(&round);

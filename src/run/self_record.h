@@ -18,6 +18,7 @@ class SelfRecord {
     std::uint64_t number = 0;
     fact::ProcessSample memory;
     std::uint64_t returned = 0;  ///< by cleanups after it
+    std::vector<base::DeviceChange> devices{};
   };
 
   /// `command` is what the process is listed as.

@@ -189,6 +189,10 @@ page::Table cleanup_table(const record::RecordedRun& run) {
                    column("why", Unit::text),        column("rss before", Unit::bytes),
                    column("rss after", Unit::bytes), column("returned", Unit::bytes, true),
                    column("took", Unit::seconds),    column("count", Unit::count)};
+  const bool on_devices =
+      std::any_of(run.actions.begin(), run.actions.end(),
+                  [](const record::Action& action) { return !action.cleanup.devices.empty(); });
+  if (on_devices) table.columns.push_back(column("on devices", Unit::bytes, true));
   const std::size_t first = run.actions.size() > kMostRows ? run.actions.size() - kMostRows : 0;
   if (first > 0) table.note = format_text("the newest %zu", kMostRows);
   for (std::size_t i = first; i < run.actions.size(); ++i) {
@@ -198,6 +202,7 @@ page::Table cleanup_table(const record::RecordedRun& run) {
                           Json(fact::name_of(cleanup.trigger)), Json(cleanup.before.rss),
                           Json(cleanup.after.rss), Json(cleanup.returned), Json(cleanup.seconds),
                           Json(action.count)});
+    if (on_devices) table.rows.back().push_back(Json(fact::returned_by(cleanup.devices)));
   }
   return table;
 }
@@ -230,7 +235,8 @@ page::Document page_of_run(const record::RecordedRun& run, const story::RunStory
                 {story::peak_of(summary).of_group ? "peak of its control group" : "peak rss",
                  story::text_of(story::peak_of(summary))},
                 {"processes", std::to_string(summary.processes)},
-                {"returned by cleanups", bytes_text(story.cleanups.returned)},
+                {"returned by cleanups",
+                 fact::returned_text(story.cleanups.returned, story.cleanups.devices)},
                 {"their share of the time", format_text("%.2f %%", 100 * story.cleanup_share)}};
   page.verdict = card_of(story.diagnosis);
   for (std::size_t i = 0; i < story.processes.size() && page.plots.size() < kMostPlots; ++i)

@@ -151,7 +151,7 @@ std::string report_text(const record::RecordedRun& run, const story::RunStory& s
   if (story.cleanups.count > 0) {
     text += format_text("cleanups   %llu returned %s, took %s (%.2f %% of the time)\n",
                         static_cast<unsigned long long>(story.cleanups.count),
-                        bytes_text(story.cleanups.returned).c_str(),
+                        fact::returned_text(story.cleanups.returned, story.cleanups.devices).c_str(),
                         base::duration_text(story.cleanups.cost_seconds).c_str(),
                         100 * story.cleanup_share);
   }

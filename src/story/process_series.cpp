@@ -229,6 +229,8 @@ keep::CleanupSum cleanups_of(const record::RecordedRun& run,
     sum.count += action.count;
     sum.returned += cleanup.returned;
     sum.cost_seconds += cleanup.seconds;
+    for (const base::DeviceChange& change : cleanup.devices)
+      fact::add_up(sum.devices, change);
     each.push_back(static_cast<double>(cleanup.returned) / static_cast<double>(action.count));
   }
   if (!each.empty()) sum.typical = static_cast<std::uint64_t>(trend::median(std::move(each)));

@@ -239,11 +239,13 @@ class Teller {
       story_.diagnosis.findings.push_back(
           format_text("%llu cleanup%s returned %s in all, for %.2f %% of the time",
                       static_cast<unsigned long long>(sum.count), sum.count == 1 ? "" : "s",
-                      bytes_text(sum.returned).c_str(), 100 * story_.cleanup_share));
+                      fact::returned_text(sum.returned, sum.devices).c_str(),
+                      100 * story_.cleanup_share));
     }
     story_.diagnosis.evidence.set("cleanups",
                                   base::Json::object({{"count", sum.count},
                                                       {"returned_bytes", sum.returned},
+                                                      {"devices", fact::to_json(sum.devices)},
                                                       {"cost_seconds", sum.cost_seconds},
                                                       {"share_of_time", story_.cleanup_share}}));
   }

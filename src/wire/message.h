@@ -18,7 +18,7 @@
 namespace ebb::wire {
 
 /// Both sides come from one build or refuse each other: records are fixed, nothing is negotiated.
-inline constexpr std::uint16_t kVersion = 4;
+inline constexpr std::uint16_t kVersion = 5;
 
 // From the agent. It also says a Reading when asked, and a fact::Cleanup when it has cleaned up or
 // the job has; before either, a fact::PrivateAllocator for each of which it has news.
@@ -65,7 +65,7 @@ using Message = std::variant<Hello, Reading, Round, fact::Cleanup, Read, Clean, 
                              fact::PrivateAllocator, Name>;
 
 /// As long as the longest record.
-inline constexpr std::size_t kLongestRecord = 128;
+inline constexpr std::size_t kLongestRecord = 272;
 using Buffer = std::array<std::byte, kLongestRecord>;
 
 /// Writes a record and returns the part of `buffer` that it takes. Allocates nothing.

@@ -8,8 +8,10 @@ namespace ebb::wire {
 namespace {
 
 static_assert(sizeof(ReadingRecord) == 40 && std::is_trivially_copyable_v<ReadingRecord>);
-static_assert(sizeof(CleanupRecord) == 64 && std::is_trivially_copyable_v<CleanupRecord>);
+static_assert(sizeof(CleanupRecord) == 264 && std::is_trivially_copyable_v<CleanupRecord>);
 static_assert(static_cast<std::uint32_t>(fact::Trigger::job) + 1 == kTriggers);
+
+constexpr std::uint64_t kHighestDevice = 1023;
 
 std::uint32_t known_of(const fact::ProcessSample& memory) {
   return (memory.live ? kKnowsLive : 0) | (memory.retained ? kKnowsRetained : 0);
@@ -65,6 +67,10 @@ CleanupRecord record_of(const fact::Cleanup& cleanup) {
   record.retained_after = cleanup.after.retained.value_or(0);
   record.returned = cleanup.returned;
   record.seconds = cleanup.seconds;
+  for (const base::DeviceChange& change : cleanup.devices) {
+    if (record.devices == kMostDevices) break;
+    record.device.at(record.devices++) = {change.device, change.before, change.after};
+  }
   return record;
 }
 
@@ -103,6 +109,15 @@ base::Result<fact::Cleanup> fact_of(const CleanupRecord& record) {
   if (!take(record.known, record.live_after, record.retained_after, cleanup.after) ||
       record.deep > 1 || record.missed_garbage > 1)
     return not_known();
+  if (record.devices > kMostDevices)
+    return base::error(base::Code::bad_input, "record with more devices than it has room for");
+  for (std::size_t i = 0; i < record.devices; ++i) {
+    const DeviceRecord& device = record.device.at(i);
+    if (device.device > kHighestDevice)
+      return base::error(base::Code::bad_input, "record with a device that cannot be");
+    cleanup.add(base::DeviceChange::between(static_cast<std::uint32_t>(device.device),
+                                            device.before, device.after));
+  }
   return cleanup;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "base/result.h"
@@ -39,6 +41,16 @@ struct ReadingRecord {
   double cost_seconds = 0;
 };
 
+/// What a record says of a device.
+struct DeviceRecord {
+  std::uint64_t device = 0;
+  std::uint64_t before = 0;
+  std::uint64_t after = 0;
+};
+
+/// Of more devices than a machine has the first ones are told.
+inline constexpr std::size_t kMostDevices = 8;
+
 struct CleanupRecord {
   fact::Trigger trigger = fact::Trigger::job;
   std::uint32_t known = 0;  ///< about the figures after it
@@ -50,6 +62,8 @@ struct CleanupRecord {
   std::uint64_t retained_after = 0;
   std::uint64_t returned = 0;
   double seconds = 0;
+  std::uint64_t devices = 0;  ///< how many of these are said something of
+  std::array<DeviceRecord, kMostDevices> device{};
 };
 
 /// The triggers that a record may name: the first ones.

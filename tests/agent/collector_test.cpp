@@ -116,5 +116,12 @@ TEST(Collector, CollectsInAForkedChildAndInItsChild) {
 }
 #endif
 
+TEST(Collector, PassesOnWhatDevicesGaveBackOnce) {
+  Collector collector;
+  collector.changed(base::DeviceChange::between(0, 100, 40));
+  EXPECT_EQ(collector.take_changes(), (std::vector<base::DeviceChange>{{0, 100, 40, 60}}));
+  EXPECT_TRUE(collector.take_changes().empty());
+}
+
 }  // namespace
 }  // namespace ebb::agent

@@ -196,6 +196,28 @@ TEST(Capi, HooksRunAndGo) {
   EXPECT_EQ(ebb_hook_add("x", 0, nullptr, nullptr, nullptr), EBB_BAD_INPUT);
 }
 
+TEST(Capi, HooksTellWhatTheyGaveBackOfDevices) {
+  const ebb_hook empty_two = [](void*, std::uint64_t*) {
+    return ebb_hook_device(1, 500, 100) == EBB_OK && ebb_hook_device(0, 30, 10) == EBB_OK ? 0 : 1;
+  };
+  std::uint64_t hook = 0;
+  ASSERT_EQ(ebb_hook_add("cuda", EBB_STAGE_DEVICE_CACHE, empty_two, nullptr, &hook), EBB_OK);
+  ebb_cleanup_report report = empty_report();
+  ASSERT_EQ(ebb_cleanup(1, &report), EBB_OK);
+  EXPECT_EQ(report.device_returned_bytes, 420U);
+  char* json = nullptr;
+  ASSERT_EQ(ebb_call("cleanup", R"({"cuda_empty_cache": true})", &json), EBB_OK);
+  EXPECT_NE(std::string(json).find(R"("devices":[{"device":0,"before_bytes":30,"after_bytes":10,)"
+                                   R"("returned_bytes":20},{"device":1,)"),
+            std::string::npos)
+      << json;
+  ebb_free(json);
+  ASSERT_EQ(ebb_cleanup(0, &report), EBB_OK);
+  EXPECT_EQ(report.device_returned_bytes, 0U) << "nobody asked for device caches";
+  EXPECT_EQ(ebb_hook_remove(hook), EBB_OK);
+  EXPECT_EQ(ebb_hook_device(0, 1, 0), EBB_BAD_INPUT) << "outside of a hook";
+}
+
 TEST(Capi, KeeperFiresOnItsRounds) {
   ebb_keeper_options options{};
   options.struct_size = sizeof options;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // torch_probe LIBRARY WORD...: loads libebb.so out of sight of the rest of the process, as Python
 // does, and calls it as PyTorch does; one line per call. Words: alloc BYTES DEVICE, free DEVICE
-// (what alloc gave), drop ADDRESS DEVICE, init COUNT, fraction SHARE, fork WORD... (in a child).
+// (what alloc gave), drop ADDRESS DEVICE, init COUNT, fraction SHARE, pool, fork WORD... (in a
+// child).
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,6 +47,15 @@ void alloc(std::size_t bytes, int device) {
   }
 }
 
+void begin_pool() {
+  try {
+    EBB_CALL(ebb_torch_begin_pool)();
+    std::printf("a pool\n");
+  } catch (const std::runtime_error& error) {
+    std::printf("runtime_error: %s\n", error.what());
+  }
+}
+
 int run(char** word, char** end) {
   while (word < end) {
     const std::string verb = *word++;
@@ -55,6 +65,8 @@ int run(char** word, char** end) {
     } else if (verb == "free") {
       EBB_CALL(ebb_torch_free)(memory, 0, std::atoi(*word++), nullptr);
       std::printf("freed\n");
+    } else if (verb == "pool") {
+      begin_pool();
     } else if (verb == "drop") {
       const auto address = std::strtoull(word[0], nullptr, 0);
       EBB_CALL(ebb_torch_free)(reinterpret_cast<void*>(address), 0, std::atoi(word[1]), nullptr);

@@ -57,6 +57,13 @@ TEST(TorchProcess, AProgramThatCouldNotCatchItDiesWithTheMessage) {
 }
 #endif
 
+TEST(TorchProcess, PrivatePoolsAreRefused) {
+  const Finished done = probe({"pool", "alloc", "1024", "0"});
+  EXPECT_EQ(done.status, 0) << done.error;
+  EXPECT_TRUE(matches(done.output, "runtime_error: Ebb [^\\n]*private pools[^\\n]*\\nmemory\\n"))
+      << done.output;
+}
+
 TEST(TorchProcess, ZeroBytesAreNullAndNegativeOnesTooMany) {
   const Finished done = probe({"alloc", "0", "0", "free", "0", "alloc", "-8", "0"});
   EXPECT_EQ(done.status, 0);

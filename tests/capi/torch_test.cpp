@@ -91,6 +91,58 @@ TEST_F(Torch, DevicesAreSeparate) {
   EXPECT_EQ(ebb_torch_stats(0, nullptr), EBB_BAD_INPUT);
 }
 
+TEST_F(Torch, SafeAllocationTriesAgainAfterACleanup) {
+  // A cache of the program's own, which a hook drops.
+  static void* held = nullptr;
+  held = ebb_torch_alloc(900 * kMiB, 0, nullptr);
+  const ebb_hook drop = [](void*, std::uint64_t*) {
+    ebb_torch_free(held, 0, 0, nullptr);
+    held = nullptr;
+    return 0;
+  };
+  std::uint64_t hook = 0;
+  ASSERT_EQ(ebb_hook_add("drop", EBB_STAGE_CACHE, drop, nullptr, &hook), EBB_OK);
+  void* memory = nullptr;
+  char* report = nullptr;
+  ASSERT_EQ(ebb_torch_safe_allocate(800 * kMiB, 0, nullptr, &memory, &report), EBB_OK)
+      << ebb_last_error();
+  ASSERT_EQ(ebb_hook_remove(hook), EBB_OK);
+  const auto told = ebb::base::parse_json(report);
+  ebb_free(report);
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->find("served")->as_bool(), true);
+  EXPECT_EQ(told->find("retried")->as_bool(), true);
+  EXPECT_EQ(*told->find("let_go_bytes")->as_unsigned(), 900 * kMiB);
+  EXPECT_EQ(*told->find("diagnosis")->find("verdict")->as_string(), "capacity");
+  ebb_torch_free(memory, 0, 0, nullptr);
+  ASSERT_EQ(ebb_torch_safe_allocate(kMiB, 0, nullptr, &memory, nullptr), EBB_OK);
+  ebb_torch_free(memory, 0, 0, nullptr);
+  EXPECT_EQ(ebb_torch_safe_allocate(kMiB, 0, nullptr, nullptr, nullptr), EBB_BAD_INPUT);
+}
+
+TEST_F(Torch, TellsWhyTheLastRequestFailed) {
+  char* json = nullptr;
+  EXPECT_EQ(ebb_torch_oom_diagnostic(1, &json), EBB_NOT_FOUND) << "none has failed there";
+  void* memory = nullptr;
+  ASSERT_EQ(ebb_torch_safe_allocate(2048 * kMiB, 0, nullptr, &memory, nullptr), EBB_OUT_OF_MEMORY);
+  ASSERT_EQ(ebb_torch_oom_diagnostic(0, &json), EBB_OK) << ebb_last_error();
+  const auto told = ebb::base::parse_json(json);
+  ebb_free(json);
+  ASSERT_TRUE(told);
+  EXPECT_EQ(*told->find("verdict")->as_string(), "capacity");
+  EXPECT_EQ(*told->find("evidence")->find("requested_bytes")->as_unsigned(), 2048 * kMiB);
+  char* from_numbers = nullptr;
+  ASSERT_EQ(ebb_call("shortage",
+                     R"({"requested_bytes": 10, "device_total_bytes": 100, "device_free_bytes": 50,
+                         "reserved_bytes": 20, "in_use_bytes": 20, "limit_bytes": 25})",
+                     &from_numbers),
+            EBB_OK)
+      << ebb_last_error();
+  EXPECT_NE(std::string(from_numbers).find(R"("verdict":"self_limit")"), std::string::npos);
+  ebb_free(from_numbers);
+  EXPECT_EQ(ebb_call("shortage", R"({"requested_bytes": "many"})", &from_numbers), EBB_BAD_INPUT);
+}
+
 TEST_F(Torch, OutOfMemoryIsThrownWithNumbers) {
   EXPECT_EQ(ebb_torch_alloc(0, 0, nullptr), nullptr);
   const std::int64_t before = stat("num_ooms");

@@ -30,6 +30,18 @@ TEST(WorkerThreads, WorksSideBySide) {
   }));
 }
 
+TEST(WorkerThreads, AnExceptionIsAFailure) {
+  WorkerThreads workers(3, kEverybody);
+  const base::Status done = workers.run(10, [](std::uint32_t, std::uint32_t item) -> base::Status {
+    if (item == 4) throw std::runtime_error("thrown on purpose");
+    if (item == 7) throw std::bad_alloc();
+    return {};
+  });
+  ASSERT_FALSE(done);
+  EXPECT_TRUE(done.error().message == "thrown on purpose" ||
+              done.error().code == base::Code::out_of_memory);
+}
+
 TEST(WorkerThreads, NeverGivesOneSlotToTwo) {
   WorkerThreads workers(4, kEverybody);
   std::vector<std::atomic<bool>> busy(4);

@@ -160,6 +160,26 @@ TEST(Writer, CleanupsOfOneMomentKeepTheirReasons) {
   EXPECT_EQ(returned, 6 * kMiB);
 }
 
+TEST(Writer, CleanupsKeepWhatDevicesGaveBack) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "runs.db";
+  const auto writer = begin(path, run_named("card"));
+  ASSERT_NE(writer, nullptr);
+  Action action;
+  action.process = kMain;
+  action.seconds = 3;
+  writer->add(action);
+  action.seconds = 4;
+  action.cleanup.add(base::DeviceChange::between(0, 20 * kMiB, kMiB));
+  action.cleanup.add(base::DeviceChange::between(1, 5, 5));
+  writer->add(action);
+  writer->end(ended(run_named("card")));
+  const auto actions = read(path).actions;
+  ASSERT_EQ(actions.size(), 2U);
+  EXPECT_TRUE(actions[0].cleanup.devices.empty());
+  EXPECT_EQ(actions[1].cleanup.devices, action.cleanup.devices);
+}
+
 TEST(Writer, OnlyTheOwnerMayReadTheFile) {
   const support::TemporaryDirectory folder;
   const std::string path = folder / "state/runs.db";

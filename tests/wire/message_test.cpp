@@ -26,6 +26,8 @@ TEST(Message, SurvivesItsWayOverTheWire) {
   cleanup.returned = 123;
   cleanup.seconds = 0.25;
   cleanup.missed_garbage = true;
+  cleanup.add(base::DeviceChange::between(0, 9, 5));
+  cleanup.add(base::DeviceChange::between(7, 1ULL << 40, 0));
   const auto back = decode(bytes_of(cleanup));
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(std::get<fact::Cleanup>(*back), cleanup) << "also that retained is not known";

@@ -41,6 +41,8 @@ def _agent():
         process.ebb_agent_await_collection.argtypes = []
         process.ebb_agent_collected.restype = None
         process.ebb_agent_collected.argtypes = []
+        process.ebb_agent_device.restype = None
+        process.ebb_agent_device.argtypes = [ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64]
         process.ebb_agent_end_collections.restype = None
         process.ebb_agent_end_collections.argtypes = []
         process.ebb_agent_share_arenas.restype = ctypes.c_int
@@ -70,7 +72,7 @@ def _collect(agent):
                 gc.collect()
             torch = sys.modules.get("torch")
             if wanted & 2 and torch is not None and torch.cuda.is_initialized():
-                torch.cuda.empty_cache()
+                _empty_device_caches(agent, torch)
             arrow = sys.modules.get("pyarrow")
             if wanted & 4 and arrow is not None:
                 # mimalloc gives nothing back on a thread that never took anything.
@@ -80,6 +82,20 @@ def _collect(agent):
             pass
         finally:
             agent.ebb_agent_collected()
+
+
+def _empty_device_caches(agent, torch):
+    def reserved():
+        try:
+            return [torch.cuda.memory_reserved(device) for device in range(torch.cuda.device_count())]
+        except RuntimeError:  # an allocator of somebody else's, which does not tell
+            return []
+
+    before = reserved()
+    torch.cuda.empty_cache()
+    for device, (had, has) in enumerate(zip(before, reserved())):
+        if had > has:
+            agent.ebb_agent_device(device, had, has)
 
 
 def _nvflares_results():

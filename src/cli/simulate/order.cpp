@@ -78,6 +78,13 @@ base::Result<SimulateOrder> order_from(const SimulateWords& words) {
   const fl::Execution& execution = order.execution;
   if (const auto valid = sense::check({execution.warn_percent, execution.critical_percent}); !valid)
     return valid.error();
+  if (const auto valid =
+          sense::check({execution.gpu_warn_percent, execution.gpu_critical_percent});
+      !valid)
+    return base::error(Code::bad_input,
+                       "--gpu-warn and --gpu-critical: expected 0 < warn <= critical <= 100, got "
+                       "%g and %g",
+                       execution.gpu_warn_percent, execution.gpu_critical_percent);
   if (const auto set = set_folder(words, order); !set) return set.error();
   if (const auto set = set_record(words, order); !set) return set.error();
   return order;

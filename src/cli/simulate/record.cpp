@@ -24,7 +24,7 @@ class StoredSimulation final : public SimulateRecord {
 
   void add(const fl::RoundReport& round) override {
     const fl::RoundMemory& memory = round.memory;
-    record_.add({round.round, memory.now, memory.returned});
+    record_.add({round.round, memory.now, memory.returned, memory.devices});
   }
   void add(const fact::Cleanup& cleanup) override { record_.add(cleanup); }
   void warn(const std::string& line) override { record_.warn(line); }

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/file.h"
@@ -10,6 +11,7 @@
 #include "cli/simulate/session.h"
 #include "cli/simulate/watcher.h"
 #include "cli/verb.h"
+#include "fl/card_cache.h"
 #include "fl/planning.h"
 #include "sense/memory_info.h"
 #include "sense/process.h"
@@ -47,16 +49,21 @@ class Session {
   base::ReclaimerRegistry reclaimers_;
   keep::Cleaner cleaner_;
   std::optional<fl::SimulationResources> resources_;
+  std::optional<base::ReclaimerRegistry::Id> card_cache_;
   fl::SweepFolder folder_;
   show::SimulateOutcome outcome_;
 };
 
 base::Status Session::open(const fl::Config& config) {
+  if (card_cache_) reclaimers_.remove(*std::exchange(card_cache_, {}));
   resources_.reset();
   // Resources that cannot be loaded must not take MPI down, before the reason is told.
   auto opened = fl::load_resources(config, order_.execution, cleaner_, fl::lent(*ranks_));
   if (!opened) return opened.error();
   resources_.emplace(*std::move(opened));
+  if (resources_->card)
+    card_cache_ = reclaimers_.add("the card's cache", base::Stage::device_cache,
+                                  std::make_shared<fl::CardCache>(*resources_->card));
   return {};
 }
 

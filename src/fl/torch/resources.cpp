@@ -8,6 +8,7 @@
 #include "fl/planning.h"
 #include "fl/simulation.h"
 #include "fl/torch/backend.h"
+#include "fl/torch/torch_card.h"
 #include "fl/torch/torch_trainer.h"
 #include "sense/gpu.h"
 
@@ -79,16 +80,16 @@ base::Result<std::string> chosen_backend(const Config& config, const plan::Netwo
 }
 
 /// Whether a card trains, and how many clients it takes at once.
-struct Card {
+struct CardShare {
   std::uint32_t clients = 1;
   std::uint64_t available = 0;  ///< bytes; 0: the host trains
 };
 
 /// Those of a round, as many as were asked for, or as many as the card's free memory holds.
-base::Result<Card> card_for(const std::string& backend, const Config& config,
+base::Result<CardShare> card_for(const std::string& backend, const Config& config,
                             const Execution& execution, const plan::Network& network,
                             const DataSet& data) {
-  Card card;
+  CardShare card;
   if (backend != "cuda") return card;
   const auto meter = sense::GpuMeter::open();
   if (!meter) return meter.error();
@@ -143,6 +144,7 @@ base::Result<SimulationResources> load_resources(const Config& config, const Exe
   resources.ranks = std::move(ranks);
   resources.cleaner = &cleaner;
   resources.card_available = card->available;
+  if (*backend == "cuda") resources.card = torch_card();
   resources.setup_seconds = base::seconds_between(start, base::system_clock().now_ns());
   return resources;
 }

@@ -6,6 +6,7 @@
 
 #include "fl/random.h"
 #include "fl/torch/backend.h"
+#include "fl/torch/failures.h"
 
 namespace ebb::fl {
 namespace {
@@ -82,8 +83,10 @@ base::Result<std::unique_ptr<TorchTrainer>> TorchTrainer::create(
   if (!shape) return shape.error();
   const auto device = use_backend(backend);
   if (!device) return device.error();
-  return std::unique_ptr<TorchTrainer>(
-      new TorchTrainer(network, std::move(*shape), std::move(data), backend, *device, together));
+  return without_exceptions([&]() -> base::Result<std::unique_ptr<TorchTrainer>> {
+    return std::unique_ptr<TorchTrainer>(
+        new TorchTrainer(network, std::move(*shape), std::move(data), backend, *device, together));
+  });
 }
 
 TorchTrainer::TorchTrainer(plan::Network network, NetworkShape shape,
@@ -124,6 +127,11 @@ TorchTrainer::Slot& TorchTrainer::slot_at(std::uint32_t index) {
   return slot;
 }
 
+void TorchTrainer::drop_network(std::uint32_t index) {
+  const base::Lock lock(mutex_);
+  if (index < slots_.size() && slots_[index]) slots_[index]->network.reset();
+}
+
 at::Tensor TorchTrainer::on_card(std::span<const std::uint32_t> samples, Random& random) const {
   std::vector<Move> moves;
   for (std::size_t i = 0; data_->augments && i < samples.size(); ++i)
@@ -142,10 +150,16 @@ at::Tensor TorchTrainer::on_host(Slot& slot, std::size_t rows) const {
       at::kFloat);
 }
 
-base::Result<LocalResult> TorchTrainer::train(std::uint32_t slot_index,
-                                              std::span<const float> global, const LocalTask& task,
-                                              std::span<float> weights) {
-  Slot& slot = slot_at(slot_index);
+base::Result<LocalResult> TorchTrainer::train(std::uint32_t slot, std::span<const float> global,
+                                              const LocalTask& task, std::span<float> weights) {
+  auto result = without_exceptions([&] { return train_on(slot_at(slot), global, task, weights); });
+  // What was half done must not take part in another try.
+  if (!result) drop_network(slot);
+  return result;
+}
+
+base::Result<LocalResult> TorchTrainer::train_on(Slot& slot, std::span<const float> global,
+                                                 const LocalTask& task, std::span<float> weights) {
   BatchedNetwork& network = *slot.network;
   network.load(global);
   Random random(task.seed, Purpose::augmentation, task.round, task.client);
@@ -183,11 +197,16 @@ base::Result<LocalResult> TorchTrainer::train(std::uint32_t slot_index,
   return tally.result();
 }
 
-base::Result<Evaluation> TorchTrainer::evaluate(std::uint32_t slot_index,
-                                                std::span<const float> weights, const Split& split,
+base::Result<Evaluation> TorchTrainer::evaluate(std::uint32_t slot, std::span<const float> weights,
+                                                const Split& split,
                                                 std::span<const std::uint32_t> samples) {
+  return without_exceptions([&] { return evaluate_on(slot_at(slot), weights, split, samples); });
+}
+
+base::Result<Evaluation> TorchTrainer::evaluate_on(Slot& slot, std::span<const float> weights,
+                                                   const Split& split,
+                                                   std::span<const std::uint32_t> samples) {
   const at::NoGradGuard guard;
-  Slot& slot = slot_at(slot_index);
   slot.network->load(weights);
   slot.make_room(filled_up(kEvaluationBatch) * pictures_.floats_each());
   Evaluation evaluation(data_->classes);
@@ -218,6 +237,12 @@ base::Result<Evaluation> TorchTrainer::evaluate(std::uint32_t slot_index,
 base::Status TorchTrainer::train_together(std::span<const float> global,
                                           std::span<const LocalTask> tasks,
                                           const Trained& trained) {
+  return without_exceptions([&] { return train_batched(global, tasks, trained); });
+}
+
+base::Status TorchTrainer::train_batched(std::span<const float> global,
+                                         std::span<const LocalTask> tasks,
+                                         const Trained& trained) {
   const auto clients = static_cast<std::int64_t>(tasks.size());
   const std::size_t width =
       std::max_element(tasks.begin(), tasks.end(), [](const auto& a, const auto& b) {

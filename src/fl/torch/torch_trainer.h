@@ -61,6 +61,14 @@ class TorchTrainer final : public Trainer {
                std::string backend, at::Device device, std::uint32_t together);
 
   Slot& slot_at(std::uint32_t index) EBB_EXCLUDES(mutex_);
+  void drop_network(std::uint32_t index) EBB_EXCLUDES(mutex_);
+  // What libtorch throws passes through these.
+  base::Result<LocalResult> train_on(Slot& slot, std::span<const float> global,
+                                     const LocalTask& task, std::span<float> weights);
+  base::Result<Evaluation> evaluate_on(Slot& slot, std::span<const float> weights,
+                                       const Split& split, std::span<const std::uint32_t> samples);
+  base::Status train_batched(std::span<const float> global, std::span<const LocalTask> tasks,
+                             const Trained& trained);
   at::Tensor on_card(std::span<const std::uint32_t> samples, Random& random) const;
   /// The first rows of the slot's pictures.
   at::Tensor on_host(Slot& slot, std::size_t rows) const;

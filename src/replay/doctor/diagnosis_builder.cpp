@@ -47,6 +47,8 @@ std::string headline_of(Verdict verdict, std::uint64_t bytes) {
       return amount + " were free in private pools, where others may not use them";
     case Verdict::self_limit:
       return "The device had room: the job's own limit was " + amount + " too low";
+    case Verdict::other_process:
+      return "The card was large enough, but other processes held " + amount;
     case Verdict::cache:
       return "empty_cache would give " + amount + " back";
     case Verdict::leak:

@@ -64,6 +64,21 @@ void describe(DiagnosisBuilder& builder, const Operation& op, const Shortage& sh
   builder.diagnosis.confidence = Confidence::medium;
 }
 
+/// CUDA's context and libraries hold some hundred MiB of every process, beside its allocator.
+constexpr std::uint64_t kOfCudaItself = 1ULL << 30;
+
+/// What others held of the card when the request failed, if it had been served without them; else 0.
+std::uint64_t held_by_others(const DiagnosisBuilder& builder, const Shortage& shortage) {
+  const Recording& recording = builder.work.recording;
+  const auto& card = builder.circumstances.card;
+  // What the device had for this process, all of it: a job that limits itself does not show that.
+  if (!card || recording.device_limit == 0 || !builder.is_recorded_failure()) return 0;
+  if (*card <= recording.device_limit + kOfCudaItself) return 0;
+  const std::uint64_t needed =
+      builder.diagnosis.ledger.reserved + shortage.segment + kOfCudaItself;
+  return needed <= *card ? *card - recording.device_limit : 0;
+}
+
 /// The causes that held enough for the request to be served, in order of precedence.
 std::vector<Cause> sufficient_causes(const DiagnosisBuilder& builder, const Operation& op,
                                      const Shortage& shortage) {
@@ -124,6 +139,16 @@ void explain_failure(DiagnosisBuilder& builder) {
   }
   if (shortage.room != 0) diagnosis.also.push_back(Verdict::self_limit);
   if (builder.leak) diagnosis.also.push_back(Verdict::leak);
+  const std::uint64_t others = held_by_others(builder, shortage);
+  if (others != 0 && !enough.empty()) diagnosis.also.push_back(Verdict::other_process);
+  if (others != 0 && enough.empty()) {
+    builder.diagnosis.confidence = Confidence::medium;
+    builder.decide(Verdict::other_process, others);
+    diagnosis.fix.kind = fact::FixKind::memory;
+    diagnosis.fix.text = "End the others, or give this job a card of its own";
+    diagnosis.evidence = builder.ledger_evidence();
+    return;
+  }
   if (builder.bound.live > builder.recorded.limit) {
     builder.decide(Verdict::capacity, builder.bound.live - builder.recorded.limit);
     // What is live is known whatever a replay says, and may be above every limit there can be.

@@ -47,6 +47,21 @@ TEST(DoctorOfAFailure, AFullCardIsCapacityWithoutAskingForTheLimit) {
   EXPECT_EQ(found.confidence, fact::Confidence::high);
 }
 
+TEST(DoctorOfAFailure, WhatOthersHeldIsTheirsWhereTheSizeOfTheCardIsTold) {
+  device::SimOptions card;
+  card.total_memory = 8 * kGiB;
+  card.used_by_others = 6 * kGiB;
+  Patient job({.device = card});
+  job.take_all(3, 600 * kMiB);
+  job.refuse(400 * kMiB);
+  EXPECT_EQ(examine(job.snapshot()).verdict, Verdict::capacity) << "nobody has told it";
+  const SnapshotDiagnosis found = examine(job.snapshot(), {}, 0, 8 * kGiB);
+  EXPECT_EQ(found.verdict, Verdict::other_process) << found.headline;
+  EXPECT_NE(found.headline.find("6.0 GiB"), std::string::npos) << found.headline;
+  EXPECT_EQ(found.fix.kind, fact::FixKind::memory);
+  EXPECT_EQ(examine(job.snapshot(), {}, 0, 2 * kGiB).verdict, Verdict::capacity) << "all its own";
+}
+
 TEST(DoctorOfAFailure, ALimitThatNobodyTellsMakesItLessCertain) {
   Patient job({.limit = kLimit});
   job.take_all(3, 300 * kMiB);

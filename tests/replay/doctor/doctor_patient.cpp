@@ -110,11 +110,12 @@ trace::Snapshot Patient::snapshot() {
 }
 
 SnapshotDiagnosis examine(const trace::Snapshot& snapshot, std::optional<std::uint64_t> limit,
-                          int device) {
+                          int device, std::optional<std::uint64_t> card) {
   const auto workload = workload_of(snapshot, {device, limit});
   EXPECT_TRUE(workload) << workload.error().message;
   Circumstances circumstances;
   circumstances.limit = limit;
+  circumstances.card = card;
   auto diagnosis = diagnose(snapshot, device, *workload, circumstances);
   EXPECT_TRUE(diagnosis) << diagnosis.error().message;
   EXPECT_EQ(why_rejected(snapshot, device, diagnosis->evidence), "");

@@ -73,7 +73,7 @@ class Patient {
 
 /// Reads the snapshot as `ebb doctor` does and diagnoses it; the certificate must be accepted.
 SnapshotDiagnosis examine(const trace::Snapshot& snapshot, std::optional<std::uint64_t> limit = {},
-                          int device = 0);
+                          int device = 0, std::optional<std::uint64_t> card = {});
 
 /// Whether the verdict is also given among others.
 bool has_also(const SnapshotDiagnosis& diagnosis, Verdict verdict);
