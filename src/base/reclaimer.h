@@ -25,7 +25,7 @@ struct Reclaimed {
   bool ok = true;
   std::uint64_t count = 0;  ///< objects, entries or bytes, as `detail` says
   std::string detail;       ///< for people; may be empty
-  std::vector<DeviceChange> devices;  ///< whose memory it gave back
+  std::vector<DeviceChange> devices{};  ///< whose memory it gave back
 };
 
 /// Something that can free memory when asked. Called from any thread, one cleanup at a time.

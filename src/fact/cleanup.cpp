@@ -67,7 +67,7 @@ std::uint64_t returned_by(const std::vector<base::DeviceChange>& devices) {
   return bytes;
 }
 
-base::Json to_json(const std::vector<base::DeviceChange>& devices) {
+base::Json devices_json(const std::vector<base::DeviceChange>& devices) {
   base::Json list = base::Json::array();
   for (const base::DeviceChange& change : devices)
     list.push(base::Json::object({{"device", std::uint64_t{change.device}},

@@ -52,7 +52,7 @@ struct Cleanup {
   /// hold some.
   bool missed_garbage = false;
   /// Memory of devices that it gave back; not part of `returned`. By device, each once.
-  std::vector<base::DeviceChange> devices;
+  std::vector<base::DeviceChange> devices{};
 
   bool operator==(const Cleanup&) const = default;
 
@@ -72,7 +72,7 @@ void add_up(std::vector<base::DeviceChange>& devices, const base::DeviceChange& 
 std::uint64_t returned_by(const std::vector<base::DeviceChange>& devices);
 
 /// A list of objects: device, before_bytes, after_bytes, returned_bytes.
-base::Json to_json(const std::vector<base::DeviceChange>& devices);
+base::Json devices_json(const std::vector<base::DeviceChange>& devices);
 
 /// What such a list says, as far as it can be read.
 std::vector<base::DeviceChange> devices_from(const base::Json& list);

@@ -104,7 +104,7 @@ base::Json to_json(const RoundReport& report) {
   json.set("selection_seconds", report.selection_seconds);
   json.set("training_seconds", report.training_seconds);
   json.set("evaluation_seconds", report.evaluation_seconds);
-  json.set("devices", fact::to_json(report.memory.devices));
+  json.set("devices", fact::devices_json(report.memory.devices));
   json.set("card", report.card ? to_json(*report.card) : base::Json());
   return json;
 }

@@ -51,7 +51,7 @@ base::Json to_json(const CleanupReport& report) {
                              {"before", to_json(measured.before)},
                              {"after", to_json(measured.after)},
                              {"returned_bytes", measured.returned},
-                             {"devices", fact::to_json(measured.devices)},
+                             {"devices", fact::devices_json(measured.devices)},
                              {"seconds", measured.seconds},
                              {"depth", fact::name_of(measured.depth)},
                              {"steps", steps},

@@ -29,7 +29,7 @@ class CleanupPolicy {
   static constexpr double kRefaultSecondsPerByte = 2e-6 / 4096;
   /// Cleanups and these faults together take at most this share of the time, which counts as two
   /// minutes at the least: what a short job retains is only known by cleaning it up.
-  static constexpr double kShareWithRefaults = 0.024;
+  static constexpr double kShareWithRefaults = 0.05;
   static constexpr double kLearningSeconds = 120;
   /// Where the allocator cannot tell what it keeps: the first probe, and the pause between probes,
   /// which doubles while they return little.

@@ -5,7 +5,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "base/device_change.h"
 #include "fact/diagnosis.h"
 #include "fact/private_allocator.h"
 #include "trend/series.h"

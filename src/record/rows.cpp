@@ -134,7 +134,7 @@ Column<ActionRow> devices_column() {
       "devices",
       [](const ActionRow& row) -> Cell {
         if (row.action.cleanup.devices.empty()) return {};
-        return fact::to_json(row.action.cleanup.devices).text();
+        return fact::devices_json(row.action.cleanup.devices).text();
       },
       [](ActionRow& row, const Row& from, int place) {
         const auto list = base::parse_json(from.text(place));

@@ -24,14 +24,13 @@ constexpr double kSilentSeconds = 30;
 constexpr int kRemoveBusyMs = 5000;
 
 const char* all_runs(const Database& database) {
-  const auto of = [](const char* peak_group) {
+  static const Query query = Query::of([](int version) {
     return std::string(
                "SELECT id, name, command, role, allocator, host, version, started, ended, "
                "exit_code, signal, ending, interval, limit_bytes, writer, seen, last, peak_rss, "
                "peak_process_rss, processes, samples, rounds, lost, detail, ") +
-           peak_group + " FROM runs ORDER BY id DESC";
-  };
-  static const Query query{{of("NULL"), of("peak_group")}};
+           (version < 2 ? "NULL" : "peak_group") + " FROM runs ORDER BY id DESC";
+  });
   return query.text(database.schema());
 }
 

@@ -27,6 +27,15 @@ struct Column {
 struct Query {
   std::array<std::string, kSchemaVersion> of_version;
 
+  /// `text_of(version)` for each of them.
+  template <class TextOf>
+  static Query of(TextOf text_of) {
+    Query query;
+    for (int version = 1; version <= kSchemaVersion; ++version)
+      query.of_version.at(static_cast<std::size_t>(version - 1)) = text_of(version);
+    return query;
+  }
+
   const char* text(int version) const {
     return of_version.at(static_cast<std::size_t>(version - 1)).c_str();
   }
@@ -63,17 +72,14 @@ class Table {
 
   /// "SELECT … FROM table WHERE run = ? " and `rest`, for read(). Keep it: it is prepared once.
   Query query(const std::string& rest) const {
-    Query query;
-    for (int version = 1; version <= kSchemaVersion; ++version) {
+    return Query::of([&](int version) {
       std::string names;
       for (const Column<T>& column : columns_) {
         names += names.empty() ? "" : ", ";
         names += column.since <= version ? column.name : "NULL";
       }
-      query.of_version.at(static_cast<std::size_t>(version - 1)) =
-          "SELECT " + names + " FROM " + name_ + " WHERE run = ? " + rest;
-    }
-    return query;
+      return "SELECT " + names + " FROM " + name_ + " WHERE run = ? " + rest;
+    });
   }
 
   template <class... Values>

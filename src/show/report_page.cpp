@@ -202,7 +202,7 @@ page::Table cleanup_table(const record::RecordedRun& run) {
                           Json(fact::name_of(cleanup.trigger)), Json(cleanup.before.rss),
                           Json(cleanup.after.rss), Json(cleanup.returned), Json(cleanup.seconds),
                           Json(action.count)});
-    if (on_devices) table.rows.back().push_back(Json(fact::returned_by(cleanup.devices)));
+    if (on_devices) table.rows.back().emplace_back(fact::returned_by(cleanup.devices));
   }
   return table;
 }

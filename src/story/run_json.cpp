@@ -25,7 +25,7 @@ Json process_json(const ProcessStory& story) {
 Json cleanups_json(const keep::CleanupSum& sum) {
   return Json::object({{"count", sum.count},
                        {"returned_bytes", sum.returned},
-                       {"devices", fact::to_json(sum.devices)},
+                       {"devices", fact::devices_json(sum.devices)},
                        {"typical_bytes", sum.typical},
                        {"cost_seconds", sum.cost_seconds}});
 }

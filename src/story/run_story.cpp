@@ -245,7 +245,7 @@ class Teller {
     story_.diagnosis.evidence.set("cleanups",
                                   base::Json::object({{"count", sum.count},
                                                       {"returned_bytes", sum.returned},
-                                                      {"devices", fact::to_json(sum.devices)},
+                                                      {"devices", fact::devices_json(sum.devices)},
                                                       {"cost_seconds", sum.cost_seconds},
                                                       {"share_of_time", story_.cleanup_share}}));
   }

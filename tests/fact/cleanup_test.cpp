@@ -51,7 +51,7 @@ TEST(Cleanup, KnowsEachDeviceOnce) {
   cleanup.add(base::DeviceChange::between(1, 500, 200));
   EXPECT_EQ(cleanup.devices, (std::vector<base::DeviceChange>{{0, 70, 70, 0}, {1, 900, 200, 700}}));
   EXPECT_EQ(returned_by(cleanup.devices), 700U);
-  EXPECT_EQ(devices_from(to_json(cleanup.devices)), cleanup.devices);
+  EXPECT_EQ(devices_from(devices_json(cleanup.devices)), cleanup.devices);
   EXPECT_TRUE(devices_from(base::Json("no list")).empty());
 }
 

@@ -21,8 +21,10 @@ from .patching import patch as patch_nvflare, release_downloads
 from .results import let_go
 
 _MIB = 1 << 20
-# A trim walks the heap: not for results that left less than this.
+# A trim walks the heap, and all threads wait for it: not for results that left less than this, nor less than this
+# share of what the last one left.
 _WORTH_A_TRIM = 16 * _MIB
+_WORTH_A_TRIM_SHARE = 0.25
 
 
 class EbbMemoryWidget(Widget):
@@ -130,7 +132,8 @@ class EbbMemoryWidget(Widget):
             self._clean(fl_ctx, when)
 
     def _trim(self, fl_ctx: FLContext, when: str) -> None:
-        if not self.per_result or self.every == 0 or memory.rss() < self._rss_after + _WORTH_A_TRIM:
+        worth = max(_WORTH_A_TRIM, _WORTH_A_TRIM_SHARE * self._rss_after)
+        if not self.per_result or self.every == 0 or memory.rss() < self._rss_after + worth:
             return
         report = memory.trim()
         self._rss_after = report.rss_after_bytes

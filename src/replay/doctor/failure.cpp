@@ -6,6 +6,7 @@
 #include "replay/doctor/certificate.h"
 #include "replay/doctor/counterfactual.h"
 #include "replay/doctor/diagnosis_builder.h"
+#include "replay/doctor/live_shortage.h"
 
 namespace ebb::replay {
 namespace {
@@ -63,9 +64,6 @@ void describe(DiagnosisBuilder& builder, const Operation& op, const Shortage& sh
                bytes_text(builder.work.recording.limit_high));
   builder.diagnosis.confidence = Confidence::medium;
 }
-
-/// CUDA's context and libraries hold some hundred MiB of every process, beside its allocator.
-constexpr std::uint64_t kOfCudaItself = 1ULL << 30;
 
 /// What others held of the card when the request failed, if it had been served without them; else 0.
 std::uint64_t held_by_others(const DiagnosisBuilder& builder, const Shortage& shortage) {

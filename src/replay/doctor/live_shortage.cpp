@@ -14,9 +14,6 @@ using fact::Confidence;
 using fact::FixKind;
 using fact::Verdict;
 
-/// CUDA's context and libraries hold some hundred MiB of every process, beside its allocator.
-constexpr std::uint64_t kOfCudaItself = 1ULL << 30;
-
 std::uint64_t above(std::uint64_t one, std::uint64_t other) {
   return one - std::min(one, other);
 }

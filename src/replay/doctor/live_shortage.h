@@ -8,6 +8,10 @@
 
 namespace ebb::replay {
 
+/// CUDA's context and libraries hold some hundred MiB of every process, beside its allocator: not
+/// more than this.
+inline constexpr std::uint64_t kOfCudaItself = 1ULL << 30;
+
 /// What is known of a device, in bytes, at the moment at which a request gets no memory: all that a
 /// running process can tell at once, without a recording.
 struct LiveShortage {

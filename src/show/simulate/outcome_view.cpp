@@ -239,7 +239,7 @@ Json outcome_json(const SimulateOutcome& outcome) {
                                 {"rss_before_bytes", cleanup.before.rss},
                                 {"rss_after_bytes", cleanup.after.rss},
                                 {"returned_bytes", cleanup.returned},
-                                {"devices", fact::to_json(cleanup.devices)},
+                                {"devices", fact::devices_json(cleanup.devices)},
                                 {"seconds", cleanup.seconds}}));
   }
   Json runs = Json::array();
