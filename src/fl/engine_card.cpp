@@ -36,7 +36,10 @@ base::Status Engine::train_groups(std::vector<Member>& members,
       patience = CardPatience::kSeconds;
       continue;
     }
-    if (done.error().code != base::Code::out_of_memory || group.size() == 1) return done;
+    if (done.error().code != base::Code::out_of_memory) return done;
+    if (group.size() == 1)
+      return base::error(base::Code::out_of_memory, "round %u: no room for one client: %s", round_,
+                         done.error().message.c_str());
     group_ = static_cast<std::uint32_t>((group.size() + 1) / 2);
     if (!rounding_from_) rounding_from_ = round_;
     // Who has waited for the whole group waits no longer for half of it.

@@ -251,10 +251,20 @@ TEST(Capi, KeeperRefusesWhatNvflareRefuses) {
   options.every = 1;
   options.role = "chef";
   EXPECT_EQ(ebb_keeper_create(&options, &keeper), EBB_BAD_INPUT);
-  options.role = nullptr;
-  EXPECT_EQ(ebb_keeper_create(&options, &keeper), EBB_BAD_INPUT);
   EXPECT_EQ(ebb_keeper_round_done(nullptr, nullptr, nullptr), EBB_BAD_INPUT);
   EXPECT_EQ(keeper, nullptr);
+}
+
+TEST(Capi, AKeeperWithoutARoleTakesTheEnvironments) {
+  ebb_keeper* keeper = nullptr;
+  ebb_keeper_options options{};
+  options.struct_size = sizeof options;
+  options.cuda_empty_cache = -1;
+  ASSERT_EQ(ebb_keeper_create(&options, &keeper), EBB_OK) << ebb_last_error();
+  int cleaned = 0;
+  ASSERT_EQ(ebb_keeper_round_done(keeper, &cleaned, nullptr), EBB_OK);
+  EXPECT_EQ(cleaned, 1) << "a trainer's: after every round";
+  ebb_keeper_destroy(keeper);
 }
 
 TEST(Capi, MarksRssInNvflaresFormat) {

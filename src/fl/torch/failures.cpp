@@ -15,6 +15,8 @@ namespace {
 constexpr std::array<const char*, 3> kWords = {"out of memory", "can't allocate memory",
                                                "ALLOC_FAILED"};
 
+constexpr std::size_t kLongestText = 160;
+
 bool is_out_of_memory(const std::exception& thrown, const std::string& text) {
   if (dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr ||
       dynamic_cast<const c10::OutOfMemoryError*>(&thrown) != nullptr)
@@ -31,6 +33,9 @@ base::Error error_of(const std::exception& thrown) {
   std::string text = of_torch != nullptr ? of_torch->what_without_backtrace() : thrown.what();
   const bool is_memory = is_out_of_memory(thrown, text);
   text.resize(std::min(text.size(), text.find('\n')));
+  // What follows are PyTorch's hints, a paragraph of them.
+  if (text.size() > kLongestText)
+    text.resize(std::min(text.rfind(". ", kLongestText), kLongestText) + 1);
   return base::Error{is_memory ? base::Code::out_of_memory : base::Code::internal, text, 0};
 }
 

@@ -144,6 +144,12 @@ TEST(Failures, TellWantOfMemoryFromTheRest) {
   const base::Error other = error_of(std::runtime_error("shapes differ\n  at layer 3"));
   EXPECT_EQ(other.code, base::Code::internal);
   EXPECT_EQ(other.message, "shapes differ");
+  const base::Error wordy = error_of(std::runtime_error(
+      "CUDA out of memory. Tried to allocate 18.00 MiB. GPU 0 has a total capacity of 139.80 GiB of which "
+      "5.56 MiB is free. Including non-PyTorch memory, this process has 1.01 GiB memory in use."));
+  EXPECT_EQ(wordy.message,
+            "CUDA out of memory. Tried to allocate 18.00 MiB. GPU 0 has a total capacity of 139.80 GiB "
+            "of which 5.56 MiB is free.");
 }
 
 }  // namespace
