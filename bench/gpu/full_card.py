@@ -52,12 +52,14 @@ RAW = """
 import ctypes, time
 cuda = ctypes.CDLL("libcuda.so.1")
 device, context, memory = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_uint64()
-cuda.cuInit(0), cuda.cuDeviceGet(ctypes.byref(device), 0)
+assert cuda.cuInit(0) == 0 and cuda.cuDeviceGet(ctypes.byref(device), 0) == 0
+assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device) == 0 and cuda.cuCtxSetCurrent(context) == 0
+input()
 end = time.monotonic() + 12
 code = 1
 while code and time.monotonic() < end:
-    code = cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
-    code = code or cuda.cuCtxSetCurrent(context) or cuda.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(8 << 20))
+    code = cuda.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(8 << 20))
+    time.sleep(0.001)
 print(code)
 """
 INSIDE_PYTORCH = """
@@ -124,10 +126,13 @@ def simulate(program, *options, beside=None, raw=False):
         while job.poll() is None:
             time.sleep(0.2)
             if beside and filler is None and time.monotonic() - started > 12:
+                other = subprocess.Popen([sys.executable, "-c", RAW], text=True, stdin=subprocess.PIPE,
+                                         stdout=subprocess.PIPE) if raw else None
+                time.sleep(2)  # it has its context before the card is full
                 filler = subprocess.Popen([sys.executable, "-c", FILLER, *map(str, beside)])
-                if raw:
+                if other:
                     time.sleep(beside[0] + 2)
-                    raw = subprocess.run([sys.executable, "-c", RAW], text=True, capture_output=True, check=False)
+                    raw = other.communicate("go\n")[0].strip()
                     job.terminate()
             if time.monotonic() - started > 240:
                 job.kill()
@@ -137,7 +142,7 @@ def simulate(program, *options, beside=None, raw=False):
         out.seek(0), err.seek(0)
         text = out.read()
         if raw:
-            return job.returncode, raw.stdout.strip(), err.read(), time.monotonic() - started
+            return job.returncode, raw, err.read(), time.monotonic() - started
         return job.returncode, json.loads(text) if text.strip().startswith("{") else None, err.read(), \
             time.monotonic() - started
 
