@@ -24,7 +24,7 @@ SIMULATION = ["simulate", "--dataset", "synthetic", "--model", "resnet18", "--sy
               "--synthetic-height", "32", "--synthetic-width", "32", "--synthetic-train", "16384",
               "--synthetic-test", "500", "--clients", "64", "--partition", "iid", "--per-round", "32", "--rounds", "8",
               "--backend", "cuda", "--no-folder", "--no-record", "--json"]
-# Takes all that is free but for some, again and again for so many seconds, and holds it for as many.
+# Takes all that is free but for some, again and again for so many seconds; or once, and holds it for as many.
 FILLER = """
 import ctypes, sys, time
 cuda = ctypes.CDLL("libcuda.so.1")
@@ -41,6 +41,8 @@ while time.monotonic() < end:
     while piece > room and piece > (2 << 20):
         piece //= 2
     if room < piece or cuda.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(piece)) != 0:
+        if hold and piece == 2 << 20:
+            break
         piece = max(piece // 2, 2 << 20)
         time.sleep(0.005)
     else:
@@ -131,7 +133,7 @@ def simulate(program, *options, beside=None, raw=False):
                 time.sleep(2)  # it has its context before the card is full
                 filler = subprocess.Popen([sys.executable, "-c", FILLER, *map(str, beside)])
                 if other:
-                    time.sleep(beside[0] + 2)
+                    time.sleep(beside[0])
                     raw = other.communicate("go\n")[0].strip()
                     job.terminate()
             if time.monotonic() - started > 240:
@@ -176,8 +178,8 @@ def simulations(program):
 
 def headroom(program):
     """Where the cache has filled the card, a raw allocation of another process works with headroom alone."""
-    full = simulate(program, "--rounds", "100", beside=(4, 32 << 20, 60), raw=True)
-    room = simulate(program, "--rounds", "100", "--headroom", "1GiB", beside=(4, 32 << 20, 60), raw=True)
+    full = simulate(program, "--rounds", "100", beside=(5, 0, 60), raw=True)
+    room = simulate(program, "--rounds", "100", "--headroom", "1GiB", beside=(5, 0, 60), raw=True)
     claim(full[1] != "0" and room[1] == "0",
           f"8 MB of another process on a full card: CUDA's code {full[1]}, with headroom {room[1]}")
 

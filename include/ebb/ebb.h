@@ -328,12 +328,62 @@ EBB_API int ebb_sum_mean(ebb_sum* sum, int type, void* values, int release);
 
 EBB_API int ebb_sum_info(const ebb_sum* sum, ebb_sum_report* report);
 
+/* ---- simulations ------------------------------------------------------------------------- */
+
+/*
+ * Federated learning, simulated by the program ebb-simulate in a process of its own:
+ * docs/simulate.md has its options and JSON. The program is the one that EBB_SIMULATE names, else
+ * the one beside this library, else on the PATH; without it these functions return EBB_UNAVAILABLE,
+ * and the error says how to get it.
+ *
+ * No thread works behind a simulation. What it says waits in a pipe until somebody asks; when that
+ * is full (1 MiB), the simulation waits. If the process that started it ends, it stops after its
+ * round. One thread at a time may call next or wait; stop may be called from any. Other functions
+ * of a simulation return EBB_UNAVAILABLE in a forked child, and destroy ends nothing there.
+ */
+
+typedef struct ebb_simulation ebb_simulation;
+
+/** Called with a line of JSON: {"event": "round", "method": …, "seed": …, and the keys of a round},
+    or {"event": "warning", "method": …, "seed": …, "message": …}. Returns 0 to go on; anything else
+    stops the simulation after the round under way. */
+typedef int (*ebb_simulation_line)(void* context, const char* line);
+
+/** Starts `verb` ("simulate" or "compare") with its options as a JSON object, with underscores for
+    dashes: {"dataset": "synthetic", "rounds": 3, "no_folder": true}. Options that the program
+    refuses are found by waiting. */
+EBB_API int ebb_simulation_start(const char* verb, const char* options,
+                                 ebb_simulation** simulation);
+
+/** The next line, to be freed with ebb_free; null if `seconds` pass without one (negative: waits as
+    long as it takes), or if it has ended and there are no more: then `ended` (may be null) is 1. */
+EBB_API int ebb_simulation_next(ebb_simulation* simulation, double seconds, char** line,
+                                int* ended);
+
+/** Waits for the end, at most `seconds` if that is not negative, and calls `each` (may be null) on
+    this thread for every line. `result` (may be null) receives what the program prints with --json,
+    to be freed with ebb_free; null if it has not ended yet; {"stopped": true} if it was stopped
+    before it could say more. EBB_BAD_INPUT if it refused its options, EBB_IO if it failed on the
+   way or died: the error is then its last line. After the end it may be called again. */
+EBB_API int ebb_simulation_wait(ebb_simulation* simulation, double seconds,
+                                ebb_simulation_line each, void* context, char** result);
+
+/** Stops it after the round under way, with a checkpoint if it has a folder; or at once. */
+EBB_API int ebb_simulation_stop(ebb_simulation* simulation, int at_once);
+
+/** Its process; 0 for null. */
+EBB_API int ebb_simulation_pid(const ebb_simulation* simulation);
+
+/** Ends it at once if it has not ended. Null is allowed. */
+EBB_API void ebb_simulation_destroy(ebb_simulation* simulation);
+
 /* ---- everything else, as JSON ------------------------------------------------------------ */
 
 /** Runs a verb with a JSON object of arguments ("{}" or null for none): "info", "cleanup", "env";
     "replay", "tune" and "doctor" on recorded jobs, with the program's options; "plan" with
     {"transformer": {"preset": "gpt2", "batch": 4}} or {"model": {"name": "ResNet18"}}, options with
-    underscores. `result` receives a JSON object, to be freed with ebb_free. */
+    underscores; "simulate" and "compare" as ebb_simulation_start, to their end. `result` receives a
+    JSON object, to be freed with ebb_free. */
 EBB_API int ebb_call(const char* verb, const char* arguments, char** result);
 EBB_API void ebb_free(char* text);
 

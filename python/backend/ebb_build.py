@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds libebb with CMake and packs it with the package `ebb` into a wheel (PEP 517).
 
-The program ebb goes in as well where it can be built: it needs CLI11, SQLite, node and npm.
+The program ebb goes in as well where it can be built: it needs CLI11, SQLite, node and npm. So does
+ebb-simulate, which also needs libtorch.
 
-  EBB_BUILT=FOLDER         takes lib/libebb.so and, if it is there, bin/ebb from FOLDER, builds nothing
-  EBB_BUILD_PROGRAM=OFF    leaves the program out
+  EBB_BUILT=FOLDER         takes lib/libebb.so and, if they are there, bin/ebb and bin/ebb-simulate from
+                           FOLDER, builds nothing
+  EBB_BUILD_PROGRAM=OFF    leaves both programs out
+  EBB_BUILD_SIMULATOR=OFF  leaves ebb-simulate out
   EBB_PLATFORM=NAME        the platform in the wheel's name; scripts/wheel names those it has checked
 
 What is compiled, and how far it is, goes to stderr, which pip shows with -v.
@@ -44,7 +47,7 @@ Description-Content-Type: text/markdown
 
 
 # Processor time of a build: a rough guess, not measured.
-LIBRARY_MINUTES, PROGRAM_MINUTES = 4, 4
+LIBRARY_MINUTES, PROGRAM_MINUTES, SIMULATOR_MINUTES = 4, 4, 3
 
 
 def version():
@@ -77,12 +80,26 @@ def run(command, optional=False):
     return done.returncode == 0
 
 
+def is_wanted(variable):
+    return os.environ.get(variable, "ON").upper() not in ("OFF", "0", "NO")
+
+
 def configure(folder, program):
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
     return run(["cmake", "-S", str(ROOT), "-B", str(folder), *generator, "-DCMAKE_BUILD_TYPE=Release",
                 "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=12",
                 "-DEBB_BUILD_TESTS=OFF", "-DEBB_WARNINGS_AS_ERRORS=OFF",
-                f"-DEBB_BUILD_PROGRAMS={'ON' if program else 'OFF'}"], optional=program)
+                f"-DEBB_BUILD_PROGRAMS={'ON' if program else 'OFF'}",
+                *(["-DEBB_BUILD_SIMULATOR=OFF"] if not is_wanted("EBB_BUILD_SIMULATOR") else [])],
+               optional=program)
+
+
+def has_torch(folder):
+    """Whether a build that is configured has found libtorch, and so can make ebb-simulate."""
+    cache = folder / "CMakeCache.txt"
+    text = cache.read_text("utf-8") if cache.is_file() else ""
+    found = re.search(r"^EbbTorch_torch_cpu_LIBRARY:\w+=(.+)$", text, re.MULTILINE)
+    return found is not None and not found[1].endswith("-NOTFOUND")
 
 
 def build(folder):
@@ -90,7 +107,7 @@ def build(folder):
     if not shutil.which("cmake"):
         raise SystemExit("ebb: no cmake on the PATH: install CMake 3.25 or later and a C++20 "
                          "compiler (Debian: apt install cmake g++)")
-    program = os.environ.get("EBB_BUILD_PROGRAM", "ON").upper() not in ("OFF", "0", "NO")
+    program = is_wanted("EBB_BUILD_PROGRAM")
     if not (program and configure(folder, program=True)):
         if program:
             say("the program cannot be built here, see above; it needs CLI11, SQLite, "
@@ -98,13 +115,21 @@ def build(folder):
         program = False
         shutil.rmtree(folder, ignore_errors=True)
         configure(folder, program=False)
+    simulator = program and is_wanted("EBB_BUILD_SIMULATOR") and has_torch(folder)
     cores = len(os.sched_getaffinity(0))
-    say("compiles the library" + (", then the agent and the program" if program else "") + ": about "
-        + minutes(LIBRARY_MINUTES + (PROGRAM_MINUTES if program else 0), cores))
+    say("compiles the library" + (", then the agent and the program" if program else "")
+        + (", then ebb-simulate" if simulator else "") + ": about "
+        + minutes(LIBRARY_MINUTES + (PROGRAM_MINUTES if program else 0)
+                  + (SIMULATOR_MINUTES if simulator else 0), cores))
+    if program and not simulator and is_wanted("EBB_BUILD_SIMULATOR"):
+        say("ebb.simulate will not find its program: ebb-simulate needs libtorch (Debian: apt install "
+            "libtorch-dev)")
     command = ["cmake", "--build", str(folder), "--parallel", str(cores), "--target"]
     run([*command, "ebb"])
     if program:
         run([*command, "ebb-program"], optional=True)
+    if simulator:
+        run([*command, "ebb-simulate"], optional=True)
 
 
 def built_files():
@@ -117,6 +142,9 @@ def built_files():
         if not library.is_file():
             raise SystemExit(f"ebb: {library} is not there: expected a library built by CMake")
         yield "ebb/_native/libebb.so", library.read_bytes()
+        simulator = folder / "bin" / "ebb-simulate"
+        if simulator.is_file() and is_wanted("EBB_BUILD_SIMULATOR"):
+            yield "ebb/_native/ebb-simulate", simulator.read_bytes()
         program = folder / "bin" / "ebb"
         if program.is_file():
             yield "ebb/_native/ebb", program.read_bytes()

@@ -4,6 +4,7 @@
   import ebb
   print(ebb.cleanup_memory())     # what went back to the system, measured
 
+`ebb.simulate` and `ebb.compare` simulate federated learning in a process of its own.
 `ebb.torch` is Ebb inside PyTorch, `ebb.nvflare` inside NVFlare, `ebb.flower` inside Flower, `ebb.sums` exact
 sums of tensors.
 libebb.so is loaded on first use.
@@ -24,6 +25,7 @@ from .errors import (
     NotFound,
     NotPermitted,
     OutOfMemory,
+    SimulationFailed,
     TooLate,
     Unavailable,
     WrongArchitecture,
@@ -51,6 +53,7 @@ from .memory import (
     watch_pressure,
 )
 from .rounds import RoundKeeper
+from .simulating import Simulation, compare, simulate
 from .watching import Watch, watch
 
 __all__ = [
@@ -60,6 +63,7 @@ __all__ = [
     "cleanup", "cleanup_memory", "doctor", "env", "get_allocator_type", "give_back_at_once", "guard",
     "hooks", "info", "library_path", "memory_level", "memory_profile", "plan", "read_memory", "replay", "rss",
     "rss_marker", "trim", "try_malloc_trim", "tune", "version", "watch", "watch_pressure",
+    "Simulation", "SimulationFailed", "compare", "simulate",
 ]
 
 

@@ -18,6 +18,7 @@ ROUNDS_EVERY = 1
 ROUNDS_AUTO = 2
 
 Hook = c.CFUNCTYPE(c.c_int, c.c_void_p, c.POINTER(c.c_uint64))
+SimulationLine = c.CFUNCTYPE(c.c_int, c.c_void_p, c.c_char_p)
 
 
 class MemoryInfo(c.Structure):
@@ -123,6 +124,12 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "ebb_sum_check": (_int, [_int, _u64, _void]),
     "ebb_sum_mean": (_int, [_void, _int, _void, _int]),
     "ebb_sum_info": (_int, [_void, c.POINTER(SumReport)]),
+    "ebb_simulation_start": (_int, [_text, _text, c.POINTER(_void)]),
+    "ebb_simulation_next": (_int, [_void, _double, c.POINTER(_void), c.POINTER(_int)]),
+    "ebb_simulation_wait": (_int, [_void, _double, SimulationLine, _void, c.POINTER(_void)]),
+    "ebb_simulation_stop": (_int, [_void, _int]),
+    "ebb_simulation_pid": (_int, [_void]),
+    "ebb_simulation_destroy": (None, [_void]),
     "ebb_call": (_int, [_text, _text, c.POINTER(_void)]),
     "ebb_free": (None, [_void]),
 }

@@ -56,6 +56,10 @@ class Forked(Unavailable):
     """A forked child cannot use its parent's device memory."""
 
 
+class SimulationFailed(Error, RuntimeError):
+    """A simulation that failed on the way, or whose process died: its last line says why."""
+
+
 BY_CODE: dict[int, type[Error]] = {
     1: BadInput,
     2: NotFound,

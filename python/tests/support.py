@@ -7,12 +7,21 @@ import subprocess
 import sys
 import tempfile
 import time
+import unittest
 from pathlib import Path
+
+import ebb
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SNAPSHOTS = ROOT / "tests" / "data" / "torch-2.11" / "runs"
 DEBIAN_PYTHON = "/usr/bin/python3"
 MIB = 1 << 20
+SIMULATOR = Path(ebb.library_path()).parent / "ebb-simulate"
+
+
+def needs_simulator(case):
+    """A test of the program ebb-simulate."""
+    return unittest.skipUnless(SIMULATOR.is_file(), f"{SIMULATOR} is not there: it needs libtorch")(case)
 
 
 def long_test(function):
@@ -80,7 +89,6 @@ def _end_all(job):
 
 def debian_python(code, **environment):
     """The same with Debian's Python, which has Debian's numpy and PyTorch, and with this package."""
-    import ebb
     site = Path(ebb.__file__).resolve().parent.parent
     # Only the package: what else lies in that folder is for another Python.
     return python(f"import sys; sys.path.insert(0, {str(_alone(site))!r})\n{code}",

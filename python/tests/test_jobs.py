@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verbs, the program, the live view and CSFL's names."""
-import contextlib
-import io
+"""The verbs, the program and the live view."""
 import json
 import os
 import subprocess
@@ -13,7 +11,6 @@ from pathlib import Path
 
 import ebb
 import ebb.torch
-from ebb.compat import csfl
 from support import MIB, SNAPSHOTS, python
 
 SMALL = SNAPSHOTS / "prefetch_streams.captight.pickle.gz"
@@ -121,27 +118,6 @@ watch.stop()
             ebb.watch(interval=0)
         with self.assertRaises(ebb.BadInput):
             ebb.watch(history=1)
-
-
-class Csfl(unittest.TestCase):
-    def test_answers_with_its_keys(self):
-        memory = csfl.get_memory_info()
-        for key in ("timestamp", "cpu_percent", "ram_used_gb", "ram_available_gb", "ram_percent"):
-            self.assertIsInstance(memory[key], (int, float))
-        limit = ebb.read_memory().limit_bytes / (1 << 30)
-        self.assertAlmostEqual(memory["ram_used_gb"] + memory["ram_available_gb"], limit, places=3)
-
-    def test_critical_is_above_the_threshold(self):
-        self.assertEqual(csfl.check_memory_critical(100.0), (False, "Memory OK"))
-        critical, message = csfl.check_memory_critical(threshold_percent=0.0)
-        self.assertTrue(critical)
-        self.assertRegex(message, r"^RAM at \d+\.\d%$")
-
-    def test_cleans_up_and_prints_if_asked(self):
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            report = csfl.cleanup_memory(force_cuda_empty=False, verbose=True)
-        self.assertEqual(printed.getvalue(), f"[Memory] {report}\n")
 
 
 class InsidePyTorch(unittest.TestCase):

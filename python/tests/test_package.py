@@ -60,12 +60,25 @@ class Wheel(unittest.TestCase):
                 self.assertRaisesRegex(SystemExit, "libebb.so is not there"):
             backend().build_wheel(folder)
 
-    def test_a_machine_that_cannot_build_the_program_gets_the_library(self):
-        for has_cli11, targets in ((True, ["ebb", "ebb-program"]), (False, ["ebb"])):
+    def test_brings_what_is_built_and_wanted(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, {"EBB_BUILD_SIMULATOR": "ON"}):
+            is_built = (ROOT / "build/release/bin/ebb-simulate").is_file()
+            self.assertEqual("ebb/_native/ebb-simulate" in self.build(folder)[1].namelist(), is_built)
+            os.environ["EBB_BUILD_SIMULATOR"] = "OFF"
+            self.assertNotIn("ebb/_native/ebb-simulate", self.build(folder)[1].namelist())
+
+    def test_a_machine_that_cannot_build_a_program_does_without(self):
+        for has_cli11, torch, targets in ((True, "/lib/libtorch_cpu.so", ["ebb", "ebb-program", "ebb-simulate"]),
+                                          (True, "EbbTorch_torch_cpu_LIBRARY-NOTFOUND", ["ebb", "ebb-program"]),
+                                          (False, "/lib/libtorch_cpu.so", ["ebb"])):
             module, asked = backend(), []
 
             def run(command, optional=False):
                 asked.append(command)
+                if "-B" in command:
+                    made = Path(command[command.index("-B") + 1])
+                    made.mkdir(exist_ok=True)
+                    (made / "CMakeCache.txt").write_text(f"EbbTorch_torch_cpu_LIBRARY:FILEPATH={torch}\n")
                 fails = "-DEBB_BUILD_PROGRAMS=ON" in command and not has_cli11
                 self.assertTrue(optional or not fails)
                 return not fails
@@ -73,6 +86,7 @@ class Wheel(unittest.TestCase):
             with mock.patch.object(module, "run", run), tempfile.TemporaryDirectory() as folder, \
                     mock.patch.dict(os.environ), mock.patch("sys.stderr"):
                 os.environ.pop("EBB_BUILD_PROGRAM", None)
+                os.environ.pop("EBB_BUILD_SIMULATOR", None)
                 module.build(Path(folder) / "build")
             self.assertEqual([command[-1] for command in asked if "--build" in command], targets)
 

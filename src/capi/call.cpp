@@ -7,6 +7,7 @@
 #include "capi/planned_steps.h"
 #include "capi/recorded_jobs.h"
 #include "capi/runtime.h"
+#include "capi/simulation.h"
 #include "capi/torch_shortage.h"
 #include "keep/info.h"
 #include "keep/job_environment.h"
@@ -61,10 +62,16 @@ struct Verb {
   base::Result<Json> (*run)(const Json& arguments);
 };
 
-constexpr Verb kVerbs[] = {{"info", call_info},       {"cleanup", call_cleanup},
-                           {"env", call_env},         {"replay", capi::call_replay},
-                           {"tune", capi::call_tune}, {"doctor", capi::call_doctor},
-                           {"plan", capi::call_plan}, {"shortage", capi::call_shortage}};
+constexpr Verb kVerbs[] = {{"info", call_info},
+                           {"cleanup", call_cleanup},
+                           {"env", call_env},
+                           {"replay", capi::call_replay},
+                           {"tune", capi::call_tune},
+                           {"doctor", capi::call_doctor},
+                           {"plan", capi::call_plan},
+                           {"simulate", capi::call_simulate},
+                           {"compare", capi::call_compare},
+                           {"shortage", capi::call_shortage}};
 
 }  // namespace
 
@@ -85,7 +92,8 @@ int ebb_call(const char* verb, const char* arguments, char** result) {
     }
     return capi::fail(base::error(
         Code::bad_input,
-        "unknown verb '%s': expected info, cleanup, env, replay, tune, doctor, plan or shortage",
+        "unknown verb '%s': expected info, cleanup, env, replay, tune, doctor, plan, simulate, "
+        "compare or shortage",
         verb));
   });
 }

@@ -13,9 +13,7 @@ bool has_simulator();
 /// exit status, only where it cannot.
 int start_simulator(char** words);
 
-/// Sets what has to be set before libtorch is loaded: few arenas, and one thread each for OpenBLAS
-/// and OpenMP, without which sums would depend on the number of cores. True where something was
-/// changed.
+/// Sets what keep::simulator_environment finds lacking. True where something was changed.
 bool set_simulator_environment();
 
 }  // namespace ebb::cli

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "support/subprocess.h"
 #include "support/temporary_directory.h"
 
@@ -177,6 +178,66 @@ TEST_F(EbbSimulate, ADryRunShowsPlanAndConfigurationAndWritesNothing) {
   EXPECT_NE(json.find("plan"), nullptr);
   EXPECT_EQ(json.find("config")->find("clients")->as_int(), 8);
   EXPECT_FALSE(files::exists(file("ebb-runs")));
+}
+
+TEST_F(EbbSimulate, StreamsRoundsAsLinesBeforeTheResult) {
+  expect_refused(simulate(tiny({"--stream"})), "--stream: expected --json");
+  const Finished shown = ebb({"compare",
+                              "--methods",
+                              "heuristic.random,system_aware.oort",
+                              "--dataset",
+                              "synthetic",
+                              "--synthetic-train",
+                              "300",
+                              "--synthetic-test",
+                              "100",
+                              "--clients",
+                              "8",
+                              "--per-round",
+                              "3",
+                              "--rounds",
+                              "2",
+                              "--backend",
+                              "native",
+                              "--seeds",
+                              "5",
+                              "--json",
+                              "--stream",
+                              "--quiet",
+                              "--no-record"});
+  ASSERT_EQ(shown.status, 0) << shown.error;
+  std::vector<base::Json> lines;
+  for (const std::string_view line : base::split(shown.output, '\n')) {
+    if (line.empty()) continue;
+    const auto json = base::parse_json(line);
+    ASSERT_TRUE(json) << line;
+    lines.push_back(*json);
+  }
+  ASSERT_EQ(lines.size(), 5U) << shown.output;
+  const base::Json& result = lines.back();
+  EXPECT_EQ(result.find("event"), nullptr);
+  for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
+    base::Json line = lines[i];
+    const base::Json& method = result.find("methods")->as_array()->at(i / 2);
+    EXPECT_EQ(*line.find("event")->as_string(), "round");
+    EXPECT_EQ(line.find("method")->text(), method.find("method")->text());
+    EXPECT_EQ(line.find("seed")->as_int(), 5);
+    for (const auto& [key, value] : *method.find("rounds")->as_array()->at(i % 2).as_object()) {
+      ASSERT_NE(line.find(key), nullptr) << key;
+      EXPECT_EQ(line.find(key)->text(), value.text()) << key;
+    }
+  }
+}
+
+TEST_F(EbbSimulate, StopsAfterItsRoundWhereNobodyReadsTheStreamAnyMore) {
+  support::Subprocess child(command(
+      simulate(tiny({"--rounds", "1000000", "--json", "--stream", "--folder", file("run")}))));
+  EXPECT_NE(child.read_line().find("\"round\":0"), std::string::npos);
+  child.close_output();
+  const std::string said = child.read_rest_of_error();
+  EXPECT_EQ(child.wait(), 1) << "as if it had been asked to stop";
+  EXPECT_NE(said.find("--resume"), std::string::npos) << said;
+  EXPECT_TRUE(files::exists(file("run/checkpoint")));
 }
 
 TEST_F(EbbSimulate, PrintsPlanAndTablesForPeopleAndLeavesFilesAndARun) {

@@ -65,7 +65,7 @@ class Programs:
         return (self.ebb.parent / "ebb-simulate").exists()
 
     def needs_the_simulator(self, line: str) -> bool:
-        return re.search(r"\bebb (simulate|compare)\b", line) is not None
+        return re.search(r"\bebb(_call)? (simulate|compare)\b", line) is not None
 
     def can_run(self, line: str) -> bool:
         """Whether this build has all that the command needs."""

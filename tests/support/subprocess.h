@@ -59,7 +59,7 @@ class Subprocess {
       static_cast<void>(wait());
     }
     close_input();
-    close(output_);
+    close_output();
     close(error_);
   }
   Subprocess(const Subprocess&) = delete;
@@ -79,6 +79,12 @@ class Subprocess {
 
   std::string read_rest_of_output() const { return drain(output_); }
   std::string read_rest_of_error() const { return drain(error_); }
+
+  /// From now on nobody reads what it prints.
+  void close_output() {
+    if (output_ >= 0) close(output_);
+    output_ = -1;
+  }
 
   void close_input() {
     if (input_ >= 0) close(input_);

@@ -52,6 +52,7 @@ base::Options options_of(SimulateWords& words) {
            {"db", &words.db, "File of the record (docs/record.md)"},
            {"no_record", &words.no_record, "Record nothing"},
            {"json", &words.json, "One JSON object (docs/simulate.md)"},
+           {"stream", &words.stream, "With --json: a line for each round first, when it ends"},
            {"list", &words.list, "Methods, models and data sets"},
            {"dry_run", &words.dry_run, "The memory plan and the configuration, no round"},
            {"quiet", &words.quiet, "Print only errors on stderr"},
@@ -70,6 +71,9 @@ base::Result<SimulateOrder> order_from(const SimulateWords& words) {
   order.execution.resume = !words.resume.empty();
   order.html = words.html;
   order.json = words.json;
+  if (words.stream && !words.json)
+    return base::error(Code::bad_input, "--stream: expected --json with it");
+  order.streams = words.stream;
   order.dry_run = words.dry_run;
   order.quiet = words.quiet;
   if (!order.html.empty()) {

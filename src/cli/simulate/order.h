@@ -18,6 +18,7 @@ struct SimulateWords : fl::SweepWords {
   std::string db;
   bool no_record = false;
   bool json = false;
+  bool stream = false;
   bool list = false;
   bool dry_run = false;
   bool quiet = false;
@@ -33,6 +34,7 @@ struct SimulateOrder : fl::Sweep {
   std::string record_path;  ///< "": nothing is recorded
   std::string html;
   bool json = false;
+  bool streams = false;  ///< rounds as they end, before what `json` prints
   bool dry_run = false;
   bool quiet = false;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <utility>
 
@@ -84,6 +85,9 @@ base::Status Session::simulate_one(std::size_t method, std::size_t seed) {
   about.limit = execution.memory.value_or(memory ? memory->limit : 0);
   about.prints_plan = !order_.json && !order_.quiet && method == 0 && seed == 0;
   about.quiet = order_.quiet;
+  about.streams = order_.streams;
+  about.method = config.method;
+  about.seed = config.seed;
 
   SimulateWatcher watcher(std::move(about));
   auto result = fl::simulate(config, execution, *resources_, watcher);
@@ -190,6 +194,8 @@ int Session::run() {
   }
   outcome_.folder = folder_.path();
   stop_on_signals(is_first_);
+  // Whoever followed the rounds may end before them: the last one is still to be kept.
+  if (order_.streams) std::signal(SIGPIPE, SIG_IGN);
   const auto done = simulate_every();
   if (!done) {
     if (is_first_) folder_.drop_if_empty();

@@ -41,11 +41,22 @@ void SimulateWatcher::planned(const fl::MemoryPlan& plan) {
 void SimulateWatcher::round_done(const fl::RoundReport& round) {
   progress_->show(round);
   record_->add(round);
+  if (about_.streams) stream("round", fl::to_json(round));
 }
 
 void SimulateWatcher::warned(const std::string& line) {
   progress_->say(line);
   record_->warn(line);
+  if (about_.streams) stream("warning", base::Json::object({{"message", line}}));
+}
+
+void SimulateWatcher::stream(const char* event, const base::Json& members) const {
+  base::Json line =
+      base::Json::object({{"event", event}, {"method", about_.method}, {"seed", about_.seed}});
+  for (const auto& [key, value] : *members.as_object())
+    line.set(key, value);
+  std::puts(line.text().c_str());
+  if (std::fflush(stdout) != 0) stop_was_asked = 1;
 }
 
 bool SimulateWatcher::should_stop() {

@@ -27,6 +27,9 @@ class SimulateWatcher : public fl::Observer {
     std::uint64_t limit = 0;
     bool prints_plan = false;
     bool quiet = false;
+    bool streams = false;  ///< rounds and warnings as lines of JSON on stdout
+    std::string method;
+    std::uint64_t seed = 0;
   };
 
   explicit SimulateWatcher(About about) : about_(std::move(about)) {}
@@ -42,6 +45,9 @@ class SimulateWatcher : public fl::Observer {
   SimulateRecord* record() { return record_.get(); }
 
  private:
+  /// One line; where nobody reads any more, the simulation is to stop as if it had been asked to.
+  void stream(const char* event, const base::Json& members) const;
+
   const About about_;
   std::string plan_text_;
   std::unique_ptr<show::SimulateProgress> progress_;

@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ..jobs import info
-from ..memory import CleanupReport, cleanup_memory as _cleanup_memory
+from ...jobs import info
+from ...memory import CleanupReport, cleanup_memory as _cleanup_memory
 
 _GIB = float(1 << 30)
 
@@ -66,7 +66,7 @@ def _gpu() -> dict[str, float]:
     torch = sys.modules.get("torch")
     if torch is None or not torch.cuda.is_available() or not torch.cuda.is_initialized():
         return {}
-    from .. import torch as inside
+    from ... import torch as inside
     free, total = torch.cuda.mem_get_info()
     return {
         "gpu_allocated_gb": inside.memory_allocated() / _GIB,
@@ -86,8 +86,24 @@ def check_memory_critical(threshold_percent: float = 90.0) -> tuple[bool, str]:
 
 
 def cleanup_memory(force_cuda_empty: bool = True, verbose: bool = False) -> CleanupReport:
-    """Cleans up; `verbose` prints what came back."""
+    """Cleans up; `verbose` prints a line before and one after, with what came back of this process's memory."""
+    before = get_memory_info() if verbose else {}
     report = _cleanup_memory(cuda_empty_cache=force_cuda_empty)
     if verbose:
-        print(f"[Memory] {report}")
+        after = get_memory_info()
+        freed = max(0.0, before.get("gpu_allocated_gb", 0.0) - after.get("gpu_allocated_gb", 0.0))
+        print(f"[Memory] Before cleanup: {_used(before)}")
+        print(f"[Memory] After cleanup: {_used(after, report.returned_bytes / _GIB, freed)}")
     return report
+
+
+def _used(memory: dict[str, Any], freed: float | None = None, gpu_freed: float = 0.0) -> str:
+    """RAM and, if one is in use, GPU; with what was freed of either."""
+    line = f"RAM {memory['ram_percent']:.1f}% ({memory['ram_used_gb']:.2f} GB)"
+    if freed is not None:
+        line += f" - freed {freed:.2f} GB"
+    if "gpu_allocated_gb" in memory:
+        line += f", GPU {memory['gpu_allocated_gb']:.2f} GB"
+        if freed is not None:
+            line += f" - freed {gpu_freed:.2f} GB"
+    return line
