@@ -311,9 +311,11 @@ EBB_API int ebb_sum_info(const ebb_sum* sum, ebb_sum_report* report);
 /* ---- everything else, as JSON ------------------------------------------------------------ */
 
 /** Runs a verb with a JSON object of arguments ("{}" or null for none): "info", "cleanup", "env";
-    "replay", "tune" and "doctor" on recorded jobs, with the program's options; "plan" with
-    {"transformer": {"preset": "gpt2", "batch": 4}} or {"model": {"name": "ResNet18"}}, options with
-    underscores. `result` receives a JSON object, to be freed with ebb_free. */
+    "replay", "tune" and "doctor" on recorded jobs, with the program's options, "doctor" also with
+    {"stats": {…}} as torch.cuda.memory_stats() gives it; "plan" with {"transformer": {"preset":
+    "gpt2", "batch": 4}}, {"model": {"name": "ResNet18"}}, {"budget": {"params": 7e9}} or
+    {"clients": {"card": "T4"}}, options with underscores. `result` receives a JSON object, to be
+   freed with ebb_free. */
 EBB_API int ebb_call(const char* verb, const char* arguments, char** result);
 EBB_API void ebb_free(char* text);
 

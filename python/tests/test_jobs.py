@@ -33,6 +33,20 @@ class Verbs(unittest.TestCase):
                       [variable["name"] for variable in ebb.env("server")["variables"]])
         self.assertTrue(ebb.plan(transformer={"preset": "gpt2", "batch": 1}))
 
+    def test_a_budget_is_the_formula_in_gigabytes(self):
+        self.assertEqual(ebb.training_memory_budget(7e9, activation_gb=8), {
+            "weights_gb": 14.0, "gradients_gb": 14.0, "master_weights_gb": 28.0, "optimizer_gb": 56.0,
+            "activations_gb": 8.0, "overhead_gb": 18.0, "total_gb": 138.0, "per_gpu_gb": 138.0})
+        gpt3 = ebb.training_memory_budget(175e9, gpus=8, overhead_percent=0)
+        self.assertEqual((gpt3["total_gb"], gpt3["per_gpu_gb"]), (2800.0, 350.0))
+        known = ebb.training_memory_budget(model="gpt2", precision="amp", batch=4)
+        self.assertEqual(known["weights_gb"], 0.5)
+        self.assertGreater(known["planned_gb"], known["per_gpu_gb"])
+        with self.assertRaises(ebb.BadInput):
+            ebb.training_memory_budget()
+        with self.assertRaises(ebb.BadInput):
+            ebb.training_memory_budget(7e9, overhead_percent=-1)
+
     def test_what_cannot_be_read_is_an_exception_of_its_kind(self):
         with self.assertRaises(ebb.Error) as caught:
             ebb.tune("/nowhere.pickle")

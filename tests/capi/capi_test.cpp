@@ -318,6 +318,20 @@ TEST(Capi, PlansTheMemoryOfATrainingStep) {
   EXPECT_TRUE(contains(network, R"("largest_batch":)"));
 }
 
+TEST(Capi, PlansABudgetByTheFormula) {
+  const std::string seven = planned(R"({"budget": {"params": 7e9, "overhead": "0%"}})");
+  EXPECT_TRUE(contains(seven, R"("total_bytes":112000000000)")) << seven << ebb_last_error();
+  EXPECT_TRUE(contains(seven, R"("plan":null)")) << seven;
+  const std::string gpt2 = planned(R"({"budget": {"model": "gpt2", "precision": "amp"}})");
+  EXPECT_TRUE(contains(gpt2, R"("peak_phase":)")) << gpt2 << ebb_last_error();
+}
+
+TEST(Capi, CountsClientsByModelAndCard) {
+  const std::string table =
+      planned(R"({"clients": {"model": "CNN-MNIST", "card": ["T4", "24GiB"], "batch": 8}})");
+  EXPECT_TRUE(contains(table, R"("card":"24GiB")")) << table << ebb_last_error();
+}
+
 TEST(Capi, CorrectsAPlanByARecordedStep) {
   const std::string network =
       planned(R"({"model": {"name": "LightCNN", "channels": 3, "size": 32, "batch": 512,
@@ -339,6 +353,8 @@ TEST(Capi, RefusesPlansThatCannotBeUnderstood) {
         std::pair{R"({"transformer": {"preset": "gpt2", "cap": "lots"}})", "--cap"},
         std::pair{R"({"transformer": {"preset": "gpt2", "measured": "/none"}})", "/none"},
         std::pair{R"({"model": {}})", "name: expected"},
+        std::pair{R"({"budget": {}})", "how many parameters?"},
+        std::pair{R"({"budget": {"params": "7e9"}})", "params: \"7e9\", expected a number"},
         std::pair{R"({"model": {"name": "LightCNN", "size": 0}})", "picture"}}) {
     EXPECT_EQ(planned(arguments), "") << arguments;
     EXPECT_TRUE(contains(ebb_last_error(), part)) << arguments << ": " << ebb_last_error();
