@@ -45,7 +45,7 @@ inline std::uint64_t rss() {
   return ebb_rss();
 }
 
-/// Reads rss, live, retained, limit and percent. Its cost grows with the heap.
+/// Reads rss, live, retained, limit, percent and CPU use. Its cost grows with the heap.
 inline ebb_memory_info read_memory() {
   ebb_memory_info info{};
   info.struct_size = sizeof info;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <limits>
 #include <set>
 #include <string>
@@ -91,6 +92,37 @@ TEST(Capi, ReadsMemoryAndLevel) {
   EXPECT_TRUE(level >= EBB_LEVEL_NORMAL && level <= EBB_LEVEL_CRITICAL);
   EXPECT_EQ(ebb_memory_level(90, 85, &level), EBB_BAD_INPUT);
   EXPECT_EQ(ebb_memory_level(0, 85, &level), EBB_BAD_INPUT);
+}
+
+TEST(Capi, ReadsCpuUseSinceThePreviousReading) {
+  ebb_memory_info first{};
+  first.struct_size = sizeof first;
+  ASSERT_EQ(ebb_read_memory(&first), EBB_OK) << ebb_last_error();
+  ASSERT_TRUE((first.known & EBB_KNOWS_CPU) != 0 && (first.known & EBB_KNOWS_MACHINE_CPU) != 0);
+  const std::clock_t end = std::clock() + CLOCKS_PER_SEC / 5;
+  while (std::clock() < end) {
+  }
+  ebb_memory_info busy{};
+  busy.struct_size = sizeof busy;
+  ASSERT_EQ(ebb_read_memory(&busy), EBB_OK);
+  EXPECT_GT(busy.cpu_percent, 0);
+  EXPECT_GE(busy.machine_cpu_percent, 0);
+  EXPECT_LE(busy.machine_cpu_percent, 100);
+}
+
+TEST(Capi, AnEarlierCallersStructIsNotOverrun) {
+  struct {
+    ebb_memory_info info{};
+    std::uint64_t guard = 0x5a5a5a5a5a5a5a5a;
+  } memory;
+  std::memset(&memory.info, 0x5a, sizeof memory.info);
+  memory.info.struct_size = offsetof(ebb_memory_info, cpu_percent);
+  ASSERT_EQ(ebb_read_memory(&memory.info), EBB_OK) << ebb_last_error();
+  EXPECT_GT(memory.info.limit_bytes, 0U);
+  EXPECT_LE(memory.info.percent, 100);
+  std::uint64_t after = 0;
+  std::memcpy(&after, &memory.info.cpu_percent, sizeof after);
+  EXPECT_EQ(after, 0x5a5a5a5a5a5a5a5aU) << "what it has no room for is not written";
 }
 
 TEST(Capi, GuardCleansWhenMemoryIsCritical) {

@@ -256,6 +256,8 @@ TEST(ReadProcess, LeavesOpenWhatAKernelInUserSpaceDoesNotTell) {
   ASSERT_TRUE(reading) << reading.error().message;
   EXPECT_EQ(reading->rss, kMiB);
   EXPECT_EQ(reading->data, kMiB / 2);
+  EXPECT_EQ(reading->virtual_size, 2 * kMiB);
+  EXPECT_EQ(reading->virtual_peak, std::nullopt);
   EXPECT_EQ(reading->hwm, std::nullopt);
   EXPECT_EQ(reading->anon, std::nullopt);
 }
