@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Sequence
+from typing import Any, Mapping, Sequence
 
+from . import errors
 from .memory import call
 
 Path = str | os.PathLike[str]
@@ -47,9 +48,16 @@ def tune(snapshot: Path | Sequence[Path], *, objective: str = "memory", cap: int
                                torch_version=torch_version, driver_model=driver_model))
 
 
-def doctor(snapshot: Path | Sequence[Path], *, cap: int | str | None = None, device: int | None = None,
-           torch_version: str | None = None, driver_model: str | None = None) -> dict[str, Any]:
-    """Why a recorded job ran out of memory, or would run out, and what helps."""
+def doctor(snapshot: Path | Sequence[Path] | None = None, *, cap: int | str | None = None,
+           device: int | None = None, torch_version: str | None = None, driver_model: str | None = None,
+           stats: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Why a recorded job ran out of memory, or would run out, and what helps. Instead of a snapshot it takes
+    `stats=torch.cuda.memory_stats()`, flat or nested, with less to say."""
+    if (snapshot is None) == (stats is None):
+        raise errors.BadInput("doctor(): expected either a snapshot or stats")
+    if stats is not None:
+        return call("doctor", {"stats": dict(stats)})
+    assert snapshot is not None
     return call("doctor", _given(snapshot=_paths(snapshot), cap=cap, device=device,
                                  torch_version=torch_version, driver_model=driver_model))
 

@@ -54,6 +54,10 @@ class Verbs(unittest.TestCase):
         with self.assertRaises(ebb.BadInput):
             ebb.env("captain")
         with self.assertRaises(ebb.BadInput):
+            ebb.doctor()
+        with self.assertRaises(ebb.BadInput):
+            ebb.doctor(stats={})
+        with self.assertRaises(ebb.BadInput):
             ebb.call("dance")
         with self.assertRaises(ebb.BadInput):
             ebb.plan(transformer={"preset": {1, 2}})
@@ -179,6 +183,7 @@ print((folder / "step.pickle").stat().st_size > 0, recording.answer["best"] is n
 print(printed.getvalue().strip() != "")
 stats = ebb.torch.memory_stats()
 print(stats["allocation.all.current"], ebb.torch.memory_allocated() >> 20)
+print(ebb.torch.verdict()["verdict"], ebb.doctor(stats=stats)["evidence"]["allocated_bytes"] >> 20)
 print("PyTorch CUDA memory summary" in ebb.torch.memory_summary())
 for block in blocks:
     library().ebb_torch_free(block, 3 << 20, 0, None)
@@ -198,7 +203,7 @@ except RuntimeError as error:
     print(dump.verdict, (folder / "other.pickle").exists())
 """, EBB_TORCH_DRIVER=f"mmap:{64 * MIB}", EBB_TORCH_VERSION="2.11")
         self.assertEqual(said.splitlines(), [
-            "True True", "True", "8 24", "True", "0 0", "capacity True", "None False"])
+            "True True", "True", "8 24", "fragmentation 24", "True", "0 0", "capacity True", "None False"])
 
     def test_an_out_of_memory_that_ends_the_program_leaves_the_verdict(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -43,6 +43,8 @@ const char* name_of(Verdict verdict) {
       return "private_pools";
     case Verdict::self_limit:
       return "self_limit";
+    case Verdict::empty_cache:
+      return "empty_cache";
     case Verdict::cache:
       return "cache";
     case Verdict::healthy:

@@ -32,6 +32,7 @@ enum class Verdict : std::uint8_t {
   deferred_frees,  ///< freed, but other streams still use it
   private_pools,   ///< free, but only for the pool of a graph or of the job's own
   self_limit,      ///< the device had more: the job limited itself
+  empty_cache,     ///< the job gives its cache back in its inner loop and needs it again
   cache,           ///< free as a whole: empty_cache would return it
   healthy,
   not_enough_data,
@@ -46,8 +47,8 @@ inline constexpr std::array kProcessVerdicts{Verdict::leak,           Verdict::r
 /// What can be found of a snapshot, which tells every request that a job made of its device.
 inline constexpr std::array kSnapshotVerdicts{
     Verdict::capacity,       Verdict::fragmentation, Verdict::rounding,   Verdict::oversize,
-    Verdict::deferred_frees, Verdict::private_pools, Verdict::self_limit, Verdict::cache,
-    Verdict::leak,           Verdict::healthy};
+    Verdict::deferred_frees, Verdict::private_pools, Verdict::self_limit, Verdict::empty_cache,
+    Verdict::cache,          Verdict::leak,          Verdict::healthy};
 
 enum class Confidence : std::uint8_t { low, medium, high };
 

@@ -294,6 +294,19 @@ TEST(Capi, CallsVerbsWithJson) {
   }
 }
 
+TEST(Capi, DiagnosesMemoryStats) {
+  char* result = nullptr;
+  ASSERT_EQ(ebb_call("doctor", R"({"stats": {"allocated_bytes": {"all": {"current": 0, "peak": 0}},
+                                   "reserved_bytes": {"all": {"current": 0, "peak": 0}}}})",
+                     &result),
+            EBB_OK)
+      << ebb_last_error();
+  EXPECT_NE(std::string(result).find(R"("verdict":"healthy")"), std::string::npos) << result;
+  ebb_free(result);
+  EXPECT_EQ(ebb_call("doctor", R"({"stats": {}})", &result), EBB_BAD_INPUT);
+  EXPECT_EQ(ebb_call("doctor", R"({"stats": {}, "snapshot": "x"})", &result), EBB_BAD_INPUT);
+}
+
 TEST(Capi, ReplaysTunesAndDiagnosesARecordedJob) {
   const std::string snapshot = EBB_TEST_DATA "/torch-2.11/runs/prefetch_streams.default.pickle.gz";
   char* result = nullptr;

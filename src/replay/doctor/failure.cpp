@@ -124,6 +124,7 @@ void explain_failure(DiagnosisBuilder& builder) {
   }
   if (shortage.room != 0) diagnosis.also.push_back(Verdict::self_limit);
   if (builder.leak) diagnosis.also.push_back(Verdict::leak);
+  builder.find_empty_cache();
   if (builder.bound.live > builder.recorded.limit) {
     builder.decide(Verdict::capacity, builder.bound.live - builder.recorded.limit);
     // What is live is known whatever a replay says, and may be above every limit there can be.
