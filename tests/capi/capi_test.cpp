@@ -446,4 +446,71 @@ TEST(CapiCpp, OwnsHooksAndKeepers) {
   EXPECT_GT(ebb::read_memory().limit_bytes, 0U);
 }
 
+TEST(Cpp, ReadsGuardsAndTrims) {
+  EXPECT_FALSE(ebb::allocator_nvflare().empty());
+  EXPECT_EQ(ebb::trim().has_value(), ebb_trim() >= 0);
+  EXPECT_THROW(ebb::memory_level(90, 85), ebb::Error);
+  EXPECT_EQ(ebb::memory_level(1e-9, 1e-9), ebb::Level::critical);
+  EXPECT_EQ(ebb::memory_level(100, 100), ebb::Level::normal);
+  const ebb::Guarded calm = ebb::guard(100, 100);
+  EXPECT_EQ(calm.level, ebb::Level::normal);
+  EXPECT_FALSE(calm.report);
+  const ebb::Guarded full = ebb::guard(1e-9, 1e-9);
+  EXPECT_EQ(full.level, ebb::Level::critical);
+  ASSERT_TRUE(full.report);
+  EXPECT_GT(full.report->rss_before_bytes, 0U);
+  ebb::guard(100, 100);
+  const bool changed = ebb::give_back_at_once(true);
+  EXPECT_FALSE(ebb::give_back_at_once(true)) << "it is so already";
+  EXPECT_EQ(ebb::give_back_at_once(false), changed);
+  EXPECT_FALSE(ebb::watch_pressure());
+}
+
+TEST(Cpp, KeepsNumberedRoundsAndTheDevicesCache) {
+  int device_cache = 0;
+  const ebb::Hook hook("device", EBB_STAGE_DEVICE_CACHE, [&] {
+    ++device_cache;
+    return std::uint64_t{0};
+  });
+  ebb::RoundKeeper keeper = ebb::RoundKeeper::every("server", 1, ebb::CudaEmptyCache::always);
+  EXPECT_TRUE(keeper.round_done(0));
+  EXPECT_FALSE(keeper.round_done(0)) << "a round counts once";
+  EXPECT_TRUE(keeper.round_done(1));
+  EXPECT_EQ(device_cache, 2);
+  ebb::RoundKeeper other = ebb::RoundKeeper::every("client", 1, ebb::CudaEmptyCache::never);
+  EXPECT_TRUE(other.round_done());
+  EXPECT_EQ(device_cache, 2);
+  ebb::announce_round(2);
+  EXPECT_EQ(ebb::is_supervised(), ebb_is_supervised() != 0);
+  EXPECT_EQ(ebb::memory_profile(), ebb_memory_profile() != 0);
+  EXPECT_EQ(ebb::rss_marker("CA", "site-1", 3, "recv").find("[RSS] CA s=site-1 r=3 recv: "), 0U);
+  EXPECT_THROW(ebb::rss_marker("XX", "s", 0, "recv"), ebb::Error);
+}
+
+TEST(Cpp, SumsTensors) {
+  ebb::Sum sum(2);
+  const float first[] = {1, 2};
+  const double second[] = {3, 6};
+  sum.add(first, 3);
+  sum.add(second);
+  EXPECT_EQ(sum.info().additions, 2U);
+  EXPECT_DOUBLE_EQ(sum.info().weight, 4);
+  float mean[2];
+  sum.mean(mean);
+  EXPECT_FLOAT_EQ(mean[0], 1.5F);
+  EXPECT_FLOAT_EQ(mean[1], 3);
+  const float wrong[] = {std::numeric_limits<float>::infinity(), 0};
+  EXPECT_THROW(sum.add(wrong), ebb::Error);
+  EXPECT_THROW(ebb::Sum::check(EBB_FLOAT32, 2, wrong), ebb::Error);
+  ebb::Sum moved = std::move(sum);
+  double exact[2];
+  moved.mean(exact, true);
+  EXPECT_DOUBLE_EQ(exact[1], 3);
+}
+
+TEST(Cpp, CallsVerbs) {
+  EXPECT_NE(ebb::call("info").find("\"rss_bytes\":"), std::string::npos);
+  EXPECT_THROW(ebb::call("dance"), ebb::Error);
+}
+
 }  // namespace
