@@ -111,17 +111,14 @@ TEST(Capi, ReadsCpuUseSinceThePreviousReading) {
 }
 
 TEST(Capi, AnEarlierCallersStructIsNotOverrun) {
-  struct {
-    ebb_memory_info info{};
-    std::uint64_t guard = 0x5a5a5a5a5a5a5a5a;
-  } memory;
-  std::memset(&memory.info, 0x5a, sizeof memory.info);
-  memory.info.struct_size = offsetof(ebb_memory_info, cpu_percent);
-  ASSERT_EQ(ebb_read_memory(&memory.info), EBB_OK) << ebb_last_error();
-  EXPECT_GT(memory.info.limit_bytes, 0U);
-  EXPECT_LE(memory.info.percent, 100);
+  ebb_memory_info info;
+  std::memset(&info, 0x5a, sizeof info);
+  info.struct_size = offsetof(ebb_memory_info, cpu_percent);
+  ASSERT_EQ(ebb_read_memory(&info), EBB_OK) << ebb_last_error();
+  EXPECT_GT(info.limit_bytes, 0U);
+  EXPECT_LE(info.percent, 100);
   std::uint64_t after = 0;
-  std::memcpy(&after, &memory.info.cpu_percent, sizeof after);
+  std::memcpy(&after, &info.cpu_percent, sizeof after);
   EXPECT_EQ(after, 0x5a5a5a5a5a5a5a5aU) << "what it has no room for is not written";
 }
 
@@ -446,7 +443,7 @@ TEST(CapiCpp, OwnsHooksAndKeepers) {
   EXPECT_GT(ebb::read_memory().limit_bytes, 0U);
 }
 
-TEST(Cpp, ReadsGuardsAndTrims) {
+TEST(CapiCpp, ReadsGuardsAndTrims) {
   EXPECT_FALSE(ebb::allocator_nvflare().empty());
   EXPECT_EQ(ebb::trim().has_value(), ebb_trim() >= 0);
   EXPECT_THROW(ebb::memory_level(90, 85), ebb::Error);
@@ -466,7 +463,7 @@ TEST(Cpp, ReadsGuardsAndTrims) {
   EXPECT_FALSE(ebb::watch_pressure());
 }
 
-TEST(Cpp, KeepsNumberedRoundsAndTheDevicesCache) {
+TEST(CapiCpp, KeepsNumberedRoundsAndTheDevicesCache) {
   int device_cache = 0;
   const ebb::Hook hook("device", EBB_STAGE_DEVICE_CACHE, [&] {
     ++device_cache;
@@ -487,7 +484,7 @@ TEST(Cpp, KeepsNumberedRoundsAndTheDevicesCache) {
   EXPECT_THROW(ebb::rss_marker("XX", "s", 0, "recv"), ebb::Error);
 }
 
-TEST(Cpp, SumsTensors) {
+TEST(CapiCpp, SumsTensors) {
   ebb::Sum sum(2);
   const float first[] = {1, 2};
   const double second[] = {3, 6};
@@ -508,7 +505,7 @@ TEST(Cpp, SumsTensors) {
   EXPECT_DOUBLE_EQ(exact[1], 3);
 }
 
-TEST(Cpp, CallsVerbs) {
+TEST(CapiCpp, CallsVerbs) {
   EXPECT_NE(ebb::call("info").find("\"rss_bytes\":"), std::string::npos);
   EXPECT_THROW(ebb::call("dance"), ebb::Error);
 }
