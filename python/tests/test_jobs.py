@@ -32,6 +32,9 @@ class Verbs(unittest.TestCase):
         self.assertIn("MALLOC_ARENA_MAX",
                       [variable["name"] for variable in ebb.env("server")["variables"]])
         self.assertTrue(ebb.plan(transformer={"preset": "gpt2", "batch": 1}))
+        table = ebb.plan(clients={"model": "ResNet18", "card": ["T4", "24GiB"]})
+        fewer, more = (on["count"] for on in table["models"][0]["clients"])
+        self.assertTrue(0 < fewer < more, table)
 
     def test_a_budget_is_the_formula_in_gigabytes(self):
         self.assertEqual(ebb.training_memory_budget(7e9, activation_gb=8), {
