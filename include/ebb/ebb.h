@@ -60,10 +60,12 @@ EBB_API int ebb_trim(void);
 
 /* ---- readings ---------------------------------------------------------------------------- */
 
-/** Bits of `known` below: the figures that this allocator can tell. */
+/** Bits of `known` below: the figures that this allocator, or the kernel, can tell. */
 #define EBB_KNOWS_LIVE 1u
 #define EBB_KNOWS_RETAINED 2u
 #define EBB_KNOWS_MAPPED 4u
+#define EBB_KNOWS_CPU 8u
+#define EBB_KNOWS_MACHINE_CPU 16u
 
 typedef struct ebb_memory_info {
   uint32_t struct_size;
@@ -75,6 +77,10 @@ typedef struct ebb_memory_info {
   uint64_t mapped_bytes;
   uint64_t limit_bytes; /* the tightest of cgroup limits, resource limits and physical memory */
   double percent;       /* of the limit that is in use and cannot be reclaimed */
+  /* Since the previous reading in this process, whoever made it; the first time since it started
+     and since the machine booted. Nothing sleeps. */
+  double cpu_percent;         /* of this process: 100 is one core */
+  double machine_cpu_percent; /* of the machine: 100 is all cores */
 } ebb_memory_info;
 
 /** Resident bytes now, in a few microseconds, without allocating; 0 if the kernel does not tell. */
@@ -380,10 +386,12 @@ EBB_API void ebb_simulation_destroy(ebb_simulation* simulation);
 /* ---- everything else, as JSON ------------------------------------------------------------ */
 
 /** Runs a verb with a JSON object of arguments ("{}" or null for none): "info", "cleanup", "env";
-    "replay", "tune" and "doctor" on recorded jobs, with the program's options; "plan" with
-    {"transformer": {"preset": "gpt2", "batch": 4}} or {"model": {"name": "ResNet18"}}, options with
-    underscores; "simulate" and "compare" as ebb_simulation_start, to their end. `result` receives a
-    JSON object, to be freed with ebb_free. */
+    "replay", "tune" and "doctor" on recorded jobs, with the program's options, "doctor" also with
+    {"stats": {…}} as torch.cuda.memory_stats() gives it; "plan" with {"transformer": {"preset":
+    "gpt2", "batch": 4}}, {"model": {"name": "ResNet18"}}, {"budget": {"params": 7e9}} or
+    {"clients": {"card": "T4"}}, options with underscores; "simulate" and "compare" as
+    ebb_simulation_start, to their end; "shortage" with the numbers of docs/torch.md. `result`
+    receives a JSON object, to be freed with ebb_free. */
 EBB_API int ebb_call(const char* verb, const char* arguments, char** result);
 EBB_API void ebb_free(char* text);
 

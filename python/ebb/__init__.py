@@ -30,7 +30,7 @@ from .errors import (
     Unavailable,
     WrongArchitecture,
 )
-from .jobs import doctor, env, info, plan, replay, tune
+from .jobs import doctor, env, info, plan, replay, training_memory_budget, tune
 from .memory import (
     CleanupReport,
     MemoryInfo,
@@ -62,8 +62,8 @@ __all__ = [
     "TooLate", "TrimReport", "Unavailable", "Watch", "WrongArchitecture", "allocator", "call",
     "cleanup", "cleanup_memory", "doctor", "env", "get_allocator_type", "give_back_at_once", "guard",
     "hooks", "info", "library_path", "memory_level", "memory_profile", "plan", "read_memory", "replay", "rss",
-    "rss_marker", "trim", "try_malloc_trim", "tune", "version", "watch", "watch_pressure",
-    "Simulation", "SimulationFailed", "compare", "simulate",
+    "rss_marker", "training_memory_budget", "trim", "try_malloc_trim", "tune", "version", "watch",
+    "watch_pressure", "Simulation", "SimulationFailed", "compare", "simulate",
 ]
 
 

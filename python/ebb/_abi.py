@@ -8,6 +8,8 @@ import ctypes as c
 KNOWS_LIVE = 1
 KNOWS_RETAINED = 2
 KNOWS_MAPPED = 4
+KNOWS_CPU = 8
+KNOWS_MACHINE_CPU = 16
 
 STAGE_COLLECTOR = 0
 STAGE_CACHE = 1
@@ -32,6 +34,8 @@ class MemoryInfo(c.Structure):
         ("mapped_bytes", c.c_uint64),
         ("limit_bytes", c.c_uint64),
         ("percent", c.c_double),
+        ("cpu_percent", c.c_double),
+        ("machine_cpu_percent", c.c_double),
     ]
 
 

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Sequence
+from typing import Any, Mapping, Sequence
 
+from . import errors
 from .memory import call
 
 Path = str | os.PathLike[str]
@@ -47,18 +48,52 @@ def tune(snapshot: Path | Sequence[Path], *, objective: str = "memory", cap: int
                                torch_version=torch_version, driver_model=driver_model))
 
 
-def doctor(snapshot: Path | Sequence[Path], *, cap: int | str | None = None, device: int | None = None,
-           torch_version: str | None = None, driver_model: str | None = None) -> dict[str, Any]:
-    """Why a recorded job ran out of memory, or would run out, and what helps."""
+def doctor(snapshot: Path | Sequence[Path] | None = None, *, cap: int | str | None = None,
+           device: int | None = None, torch_version: str | None = None, driver_model: str | None = None,
+           stats: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Why a recorded job ran out of memory, or would run out, and what helps. Instead of a snapshot it takes
+    `stats=torch.cuda.memory_stats()`, flat or nested, with less to say."""
+    if (snapshot is None) == (stats is None):
+        raise errors.BadInput("doctor(): expected either a snapshot or stats")
+    if stats is not None:
+        return call("doctor", {"stats": dict(stats)})
+    assert snapshot is not None
     return call("doctor", _given(snapshot=_paths(snapshot), cap=cap, device=device,
                                  torch_version=torch_version, driver_model=driver_model))
 
 
 def plan(*, transformer: dict[str, Any] | None = None, model: dict[str, Any] | None = None,
-         **options: Any) -> dict[str, Any]:
+         budget: dict[str, Any] | None = None, clients: dict[str, Any] | None = None, **options: Any) -> dict[str, Any]:
     """What a training step will need, before it runs: `plan(transformer={"preset": "gpt2", "batch": 4})`
-    or `plan(model={"name": "ResNet18"})`."""
-    return call("plan", {**_given(transformer=transformer, model=model), **options})
+    or `plan(model={"name": "ResNet18"})`; `plan(budget={"params": 7e9})` is the simple formula,
+    `plan(clients={"card": ["T4"]})` how many clients train side by side."""
+    return call("plan", {**_given(transformer=transformer, model=model, budget=budget, clients=clients),
+                         **options})
+
+
+def training_memory_budget(params: float | None = None, *, optimizer: str = "adam",
+                           precision: str | None = None, activation_gb: float | None = None,
+                           overhead_percent: float = 15.0, gpus: int = 1, model: str | None = None,
+                           batch: int | None = None, seq: int | None = None) -> dict[str, float]:
+    """The simple formula for training: bytes per parameter, activations as told, an overhead on top.
+
+    In GB of 10^9 bytes, rounded to two decimals: `weights_gb`, `gradients_gb`, `master_weights_gb`,
+    `optimizer_gb`, `activations_gb`, `overhead_gb` and `total_gb` of all devices together; `per_gpu_gb` of one.
+    With a `model` that `ebb plan` knows, `planned_gb` is what the exact plan of its steps says for one device.
+    """
+    answer = plan(budget=_given(
+        params=params, optimizer=optimizer, precision=precision, activation_gb=activation_gb,
+        overhead=f"{overhead_percent}%", gpus=gpus, model=model, batch=batch, seq=seq))
+    parts = ("weights", "gradients", "master_weights", "optimizer", "activations", "overhead", "total",
+             "per_gpu")
+    budget = {f"{part}_gb": _gigabytes(answer[f"{part}_bytes"]) for part in parts}
+    if answer["plan"] is not None:
+        budget["planned_gb"] = _gigabytes(answer["plan"]["device_bytes"])
+    return budget
+
+
+def _gigabytes(count: int | None) -> float:
+    return round((count or 0) / 1e9, 2)
 
 
 def _listed(conf: str | Sequence[str] | None) -> list[str] | None:

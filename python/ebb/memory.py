@@ -7,12 +7,13 @@ import ctypes
 import json
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from . import _abi, errors
 from ._library import check, library, take_text
 
 _MIB = 1 << 20
+_Number = TypeVar("_Number", int, float)
 _LEVELS = ("normal", "warn", "critical")
 
 
@@ -85,7 +86,8 @@ class TrimReport:
 
 @dataclass(frozen=True)
 class MemoryInfo:
-    """This process and the limit that it runs under. `None` stands for what this allocator cannot tell."""
+    """This process and the limit that it runs under. `None` stands for what nobody can tell here. CPU use is
+    since the previous reading in this process; the first time since it started and since the machine booted."""
 
     allocator: str
     rss_bytes: int
@@ -95,6 +97,8 @@ class MemoryInfo:
     mapped_bytes: int | None
     limit_bytes: int  # the tightest of cgroup limits, resource limits and physical memory
     percent: float  # of the limit that is in use and cannot be reclaimed
+    cpu_percent: float | None = None  # of this process: 100 is one core
+    machine_cpu_percent: float | None = None  # 100 is all cores
 
 
 def cleanup_memory(cuda_empty_cache: bool = False) -> CleanupReport:
@@ -187,7 +191,7 @@ def read_memory() -> MemoryInfo:
     native = _abi.MemoryInfo(struct_size=ctypes.sizeof(_abi.MemoryInfo))
     check(library().ebb_read_memory(ctypes.byref(native)))
 
-    def known(value: int, bit: int) -> int | None:
+    def known(value: _Number, bit: int) -> _Number | None:
         return value if native.known & bit else None
 
     return MemoryInfo(
@@ -195,7 +199,9 @@ def read_memory() -> MemoryInfo:
         live_bytes=known(native.live_bytes, _abi.KNOWS_LIVE),
         retained_bytes=known(native.retained_bytes, _abi.KNOWS_RETAINED),
         mapped_bytes=known(native.mapped_bytes, _abi.KNOWS_MAPPED),
-        limit_bytes=native.limit_bytes, percent=native.percent)
+        limit_bytes=native.limit_bytes, percent=native.percent,
+        cpu_percent=known(native.cpu_percent, _abi.KNOWS_CPU),
+        machine_cpu_percent=known(native.machine_cpu_percent, _abi.KNOWS_MACHINE_CPU))
 
 
 def memory_level(warn_percent: float = 85.0, critical_percent: float = 90.0) -> str:

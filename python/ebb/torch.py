@@ -100,6 +100,11 @@ def memory_summary(device: int = 0) -> str:
     return take_text(place)
 
 
+def verdict(device: int = 0) -> dict[str, Any]:
+    """What memory_stats(device) says of this process now: the answer of `ebb doctor stats.json`."""
+    return doctor(stats=memory_stats(device))
+
+
 def memory_allocated(device: int = 0) -> int:
     return int(memory_stats(device).get("allocated_bytes.all.current", 0))
 

@@ -21,6 +21,7 @@ class Memory(unittest.TestCase):
         memory = csfl.get_memory_info()
         for key in ("timestamp", "cpu_percent", "ram_used_gb", "ram_available_gb", "ram_percent"):
             self.assertIsInstance(memory[key], (int, float))
+        self.assertTrue(0 <= memory["cpu_percent"] <= 100, memory)
         limit = ebb.read_memory().limit_bytes / (1 << 30)
         self.assertAlmostEqual(memory["ram_used_gb"] + memory["ram_available_gb"], limit, places=3)
 

@@ -29,6 +29,23 @@ class Verbs(unittest.TestCase):
         self.assertIn("MALLOC_ARENA_MAX",
                       [variable["name"] for variable in ebb.env("server")["variables"]])
         self.assertTrue(ebb.plan(transformer={"preset": "gpt2", "batch": 1}))
+        table = ebb.plan(clients={"model": "ResNet18", "card": ["T4", "24GiB"]})
+        fewer, more = (on["count"] for on in table["models"][0]["clients"])
+        self.assertTrue(0 < fewer < more, table)
+
+    def test_a_budget_is_the_formula_in_gigabytes(self):
+        self.assertEqual(ebb.training_memory_budget(7e9, activation_gb=8), {
+            "weights_gb": 14.0, "gradients_gb": 14.0, "master_weights_gb": 28.0, "optimizer_gb": 56.0,
+            "activations_gb": 8.0, "overhead_gb": 18.0, "total_gb": 138.0, "per_gpu_gb": 138.0})
+        gpt3 = ebb.training_memory_budget(175e9, gpus=8, overhead_percent=0)
+        self.assertEqual((gpt3["total_gb"], gpt3["per_gpu_gb"]), (2800.0, 350.0))
+        known = ebb.training_memory_budget(model="gpt2", precision="amp", batch=4)
+        self.assertEqual(known["weights_gb"], 0.5)
+        self.assertGreater(known["planned_gb"], known["per_gpu_gb"])
+        with self.assertRaises(ebb.BadInput):
+            ebb.training_memory_budget()
+        with self.assertRaises(ebb.BadInput):
+            ebb.training_memory_budget(7e9, overhead_percent=-1)
 
     def test_what_cannot_be_read_is_an_exception_of_its_kind(self):
         with self.assertRaises(ebb.Error) as caught:
@@ -36,6 +53,10 @@ class Verbs(unittest.TestCase):
         self.assertIn("/nowhere.pickle", str(caught.exception))
         with self.assertRaises(ebb.BadInput):
             ebb.env("captain")
+        with self.assertRaises(ebb.BadInput):
+            ebb.doctor()
+        with self.assertRaises(ebb.BadInput):
+            ebb.doctor(stats={})
         with self.assertRaises(ebb.BadInput):
             ebb.call("dance")
         with self.assertRaises(ebb.BadInput):
@@ -140,6 +161,7 @@ print((folder / "step.pickle").stat().st_size > 0, recording.answer["best"] is n
 print(printed.getvalue().strip() != "")
 stats = ebb.torch.memory_stats()
 print(stats["allocation.all.current"], ebb.torch.memory_allocated() >> 20)
+print(ebb.torch.verdict()["verdict"], ebb.doctor(stats=stats)["evidence"]["allocated_bytes"] >> 20)
 print("PyTorch CUDA memory summary" in ebb.torch.memory_summary())
 for block in blocks:
     library().ebb_torch_free(block, 3 << 20, 0, None)
@@ -159,7 +181,7 @@ except RuntimeError as error:
     print(dump.verdict, (folder / "other.pickle").exists())
 """, EBB_TORCH_DRIVER=f"mmap:{64 * MIB}", EBB_TORCH_VERSION="2.11")
         self.assertEqual(said.splitlines(), [
-            "True True", "True", "8 24", "True", "0 0", "capacity True", "None False"])
+            "True True", "True", "8 24", "fragmentation 24", "True", "0 0", "capacity True", "None False"])
 
     def test_an_out_of_memory_that_ends_the_program_leaves_the_verdict(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -4,6 +4,7 @@ import asyncio
 import dataclasses
 import gc
 import threading
+import time
 import unittest
 import weakref
 
@@ -146,6 +147,15 @@ class Readings(unittest.TestCase):
         self.assertGreaterEqual(memory.hwm_bytes, memory.rss_bytes)
         self.assertGreater(memory.limit_bytes, memory.rss_bytes)
         self.assertEqual(ebb.info()["allocator"], memory.allocator)
+
+    def test_cpu_use_is_since_the_previous_reading(self):
+        ebb.read_memory()
+        end = time.process_time() + 0.2
+        while time.process_time() < end:
+            pass
+        memory = ebb.read_memory()
+        self.assertGreater(memory.cpu_percent, 0)
+        self.assertTrue(0 <= memory.machine_cpu_percent <= 100, memory)
 
     def test_levels_follow_the_thresholds(self):
         self.assertEqual(ebb.memory_level(99.0, 100.0), "normal")

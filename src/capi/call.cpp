@@ -22,9 +22,11 @@ base::Result<Json> call_info(const Json& arguments) {
   const Json* pid = arguments.find("pid");
   if (pid != nullptr && !pid->as_int())
     return base::error(Code::bad_input, "pid: expected a number");
-  const auto info =
-      pid == nullptr ? keep::info_here() : keep::info_of(static_cast<int>(*pid->as_int()));
+  auto info = pid == nullptr ? keep::info_here() : keep::info_of(static_cast<int>(*pid->as_int()));
   if (!info) return info.error();
+  const capi::CpuUse::Percent cpu = capi::runtime().cpu.read();
+  if (pid == nullptr) info->cpu_percent = cpu.process;
+  info->machine_cpu_percent = cpu.machine;
   return keep::to_json(*info);
 }
 

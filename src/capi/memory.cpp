@@ -89,10 +89,12 @@ int ebb_read_memory(ebb_memory_info* info) {
     const base::Result<sense::MemoryInfo> memory = sense::memory_info();
     if (!memory) return fail(memory.error());
     const heap::HeapReading reading = heap::host_allocator().read();
+    const capi::CpuUse::Percent cpu = runtime().cpu.read();
     ebb_memory_info whole{};
     whole.known = (reading.live ? EBB_KNOWS_LIVE : 0U) |
                   (reading.retained ? EBB_KNOWS_RETAINED : 0U) |
-                  (reading.mapped ? EBB_KNOWS_MAPPED : 0U);
+                  (reading.mapped ? EBB_KNOWS_MAPPED : 0U) | (cpu.process ? EBB_KNOWS_CPU : 0U) |
+                  (cpu.machine ? EBB_KNOWS_MACHINE_CPU : 0U);
     whole.rss_bytes = memory->process.rss;
     whole.hwm_bytes = memory->process.hwm.value_or(0);
     whole.live_bytes = reading.live.value_or(0);
@@ -100,6 +102,8 @@ int ebb_read_memory(ebb_memory_info* info) {
     whole.mapped_bytes = reading.mapped.value_or(0);
     whole.limit_bytes = memory->limit;
     whole.percent = memory->percent;
+    whole.cpu_percent = cpu.process.value_or(0);
+    whole.machine_cpu_percent = cpu.machine.value_or(0);
     std::memcpy(info, &whole, std::min<std::size_t>(size, sizeof whole));
     info->struct_size = size;
     return static_cast<int>(EBB_OK);

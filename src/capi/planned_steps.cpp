@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "plan/budget.h"
+#include "plan/client_table.h"
 #include "plan/fit.h"
 #include "plan/options.h"
 
@@ -56,17 +58,35 @@ base::Result<Json> answer(const base::Result<Options>& options) {
   return json;
 }
 
+base::Result<Json> budget_answer(const base::Result<plan::BudgetOptions>& options) {
+  if (!options) return options.error();
+  const auto budget = plan::budget_of(*options);
+  if (!budget) return budget.error();
+  return to_json(*budget);
+}
+
+base::Result<Json> clients_answer(const base::Result<plan::ClientTableOptions>& options) {
+  if (!options) return options.error();
+  const auto table = plan::client_table(*options);
+  if (!table) return table.error();
+  return to_json(*table);
+}
+
 }  // namespace
 
 base::Result<Json> call_plan(const Json& arguments) {
-  const Json* transformer = arguments.find("transformer");
-  const Json* model = arguments.find("model");
-  const Json* what = transformer != nullptr ? transformer : model;
-  if (arguments.as_object()->size() != 1 || what == nullptr || !what->is_object())
-    return base::error(Code::bad_input,
-                       "plan: expected {\"transformer\": {…}} or {\"model\": {…}}");
-  return what == transformer ? answer(options_from<plan::TransformerOptions>(*what))
-                             : answer(options_from<plan::NetworkOptions>(*what));
+  const base::Json::Object& kinds = *arguments.as_object();
+  if (kinds.size() == 1 && kinds.front().second.is_object()) {
+    const auto& [kind, what] = kinds.front();
+    if (kind == "transformer") return answer(options_from<plan::TransformerOptions>(what));
+    if (kind == "model") return answer(options_from<plan::NetworkOptions>(what));
+    if (kind == "budget") return budget_answer(options_from<plan::BudgetOptions>(what));
+    if (kind == "clients") return clients_answer(options_from<plan::ClientTableOptions>(what));
+  }
+  return base::error(
+      Code::bad_input,
+      "plan: expected {\"transformer\": {…}}, {\"model\": {…}}, {\"budget\": {…}} or "
+      "{\"clients\": {…}}");
 }
 
 }  // namespace ebb::capi

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capi/recorded_jobs.h"
 
+#include "replay/doctor/stats_diagnosis.h"
 #include "replay/job.h"
 
 namespace ebb::capi {
@@ -95,6 +96,13 @@ base::Result<Json> call_tune(const Json& arguments) {
 }
 
 base::Result<Json> call_doctor(const Json& arguments) {
+  if (const Json* stats = arguments.find("stats"); stats != nullptr && !stats->is_null()) {
+    if (arguments.as_object()->size() != 1)
+      return base::error(Code::bad_input, "stats: expected it alone, without a snapshot");
+    const auto reading = replay::read_stats(*stats, "stats");
+    if (!reading) return reading.error();
+    return fact::to_json(replay::diagnose(*reading));
+  }
   const auto recorded = jobs_argument(arguments);
   if (!recorded) return recorded.error();
   std::vector<replay::SnapshotDiagnosis> diagnoses;

@@ -8,6 +8,7 @@
 #include "base/fork.h"
 #include "base/reclaimer.h"
 #include "base/result.h"
+#include "capi/cpu_use.h"
 #include "ebb/ebb.h"
 #include "keep/cleanup.h"
 #include "keep/settings.h"
@@ -24,6 +25,7 @@ struct Runtime {
   base::Result<keep::Settings> settings;
   base::ReclaimerRegistry reclaimers;
   keep::Cleaner cleaner;
+  CpuUse cpu;
   std::atomic<bool> at_once = false;  ///< asked for by ebb_give_back_at_once
 
   /// Switched off by EBB_DISABLE, or by a fork at a bad moment.

@@ -27,8 +27,8 @@ base::Options options_of(DoctorOptions& o) {
   return with_snapshot_options(
       {
           {"subject", &o.subject,
-           "A file of torch.cuda.memory._dump_snapshot(), the number of a process, or the name of "
-           "a recorded run (last: the newest)",
+           "A file of torch.cuda.memory._dump_snapshot(), torch.cuda.memory_stats() as JSON, the "
+           "number of a process, or the name of a recorded run (last: the newest)",
            "subject"},
           {"for", &o.length, "How long to observe a process"},
           {"db", &o.db, "The record to find a run in"},
@@ -132,6 +132,14 @@ int run_doctor(const DoctorOptions& options) {
           check_fail_on(options.fail_on, fact::kSnapshotVerdicts, "fragmentation or leak");
       !known)
     return complain(known.error());
+  if (names_stats(options.subject)) {
+    if (!options.against.empty() || !options.shared.html.empty()) {
+      return complain(base::error(base::Code::bad_input,
+                                  "%s is JSON: --against and --html are for snapshots",
+                                  options.subject.c_str()));
+    }
+    return diagnose_stats({options.subject, options.fail_on, options.shared.json});
+  }
   if (!options.against.empty()) return compare_snapshots(options);
   return diagnose_snapshot(options);
 }
@@ -142,6 +150,7 @@ void add_doctor(Verb program) {
   program.add({"doctor", "Why a job ran out of memory or grows, and the smallest fix",
                "Examples:\n"
                "  ebb doctor snapshot.pickle\n"
+               "  ebb doctor stats.json                     of torch.cuda.memory_stats()\n"
                "  ebb doctor 4242 --for 1m\n"
                "  ebb doctor last --fail-on leak\n"
                "  ebb doctor snapshot.pickle --cap 24GiB --json\n"

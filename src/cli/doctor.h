@@ -34,4 +34,17 @@ bool names_a_run(const std::string& subject);
 /// Prints the verdict of a recorded run. Gives the exit status.
 int diagnose_run(const RunQuestion& question);
 
+/// What `ebb doctor stats.json` was asked.
+struct StatsQuestion {
+  std::string file;
+  std::string fail_on;
+  bool json = false;
+};
+
+/// Whether doctor's subject is a file of JSON, such as torch.cuda.memory_stats(): it begins so.
+bool names_stats(const std::string& subject);
+
+/// Prints the verdict on what torch.cuda.memory_stats() said. Gives the exit status.
+int diagnose_stats(const StatsQuestion& question);
+
 }  // namespace ebb::cli

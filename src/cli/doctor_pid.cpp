@@ -9,6 +9,7 @@
 #include "cli/fail_on.h"
 #include "cli/process_number.h"
 #include "run/watch_loop.h"
+#include "show/environment_view.h"
 #include "show/verdict.h"
 #include "show/words.h"
 #include "term/progress.h"
@@ -30,6 +31,8 @@ int diagnose_process(const ProcessQuestion& question) {
   if (!length) return complain(length.error());
   auto watch = keep::ProcessWatch::of(*pid);
   if (!watch) return complain(watch.error());
+  const keep::EnvironmentCheck environment =
+      keep::check_environment_of(*pid, watch->allocator().kind());
   run::WatchPlan plan;
   plan.length_seconds = *length;
   plan.interval_seconds = std::clamp(*length / 150, 0.01, 1.0);
@@ -42,13 +45,16 @@ int diagnose_process(const ProcessQuestion& question) {
   }
   const keep::ProcessDiagnosis diagnosis = watch->diagnose();
   if (question.json) {
-    std::puts(fact::to_json(diagnosis).text().c_str());
+    base::Json json = fact::to_json(diagnosis);
+    json.set("environment", keep::to_json(environment));
+    std::puts(json.text().c_str());
   } else {
     std::printf("process    %d  %s\n\n", *pid, heap::name_of(watch->allocator().kind()));
-    std::fputs(
-        show::text_of(show::diagnosis_lines(diagnosis, term::Style::of_stream(STDOUT_FILENO)))
-            .c_str(),
-        stdout);
+    const term::Style style = term::Style::of_stream(STDOUT_FILENO);
+    std::fputs((show::text_of(show::diagnosis_lines(diagnosis, style)) +
+                show::environment_text(environment, style))
+                   .c_str(),
+               stdout);
   }
   return status_on(question.fail_on, diagnosis.verdict, diagnosis.also);
 }

@@ -29,9 +29,12 @@ void add_plan(Verb program) {
        "Examples:\n"
        "  ebb plan transformer gpt2-medium --batch 4\n"
        "  ebb plan transformer llama-3-8b --lora 16 --precision bf16 --cap 24GiB --fit\n"
-       "  ebb plan model ResNet18 --channels 3 --size 32 --batch 64"});
+       "  ebb plan model ResNet18 --channels 3 --size 32 --batch 64\n"
+       "  ebb plan budget --params 7e9"});
   add_plan_transformer(plan);
   add_plan_model(plan);
+  add_plan_budget(plan);
+  add_plan_clients(plan);
 }
 
 }  // namespace ebb::cli

@@ -36,8 +36,10 @@ base::Result<Request> corrected(const Request& request, const plan::CommonOption
 int write_plan_page(const plan::Plan& plan, const show::PlanPage& page,
                     const OutputOptions& options);
 
-/// The two kinds of plans, as verbs below `ebb plan`.
+/// The kinds of plans, as verbs below `ebb plan`.
 void add_plan_transformer(Verb plan);
 void add_plan_model(Verb plan);
+void add_plan_budget(Verb plan);
+void add_plan_clients(Verb plan);
 
 }  // namespace ebb::cli

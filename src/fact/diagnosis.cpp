@@ -45,6 +45,8 @@ const char* name_of(Verdict verdict) {
       return "self_limit";
     case Verdict::other_process:
       return "other_process";
+    case Verdict::empty_cache:
+      return "empty_cache";
     case Verdict::cache:
       return "cache";
     case Verdict::healthy:

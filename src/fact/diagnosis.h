@@ -33,6 +33,7 @@ enum class Verdict : std::uint8_t {
   private_pools,   ///< free, but only for the pool of a graph or of the job's own
   self_limit,      ///< the device had more: the job limited itself
   other_process,   ///< it would fit, but others hold memory of the device
+  empty_cache,     ///< the job gives its cache back in its inner loop and needs it again
   cache,           ///< free as a whole: empty_cache would return it
   healthy,
   not_enough_data,
@@ -48,6 +49,7 @@ inline constexpr std::array kProcessVerdicts{Verdict::leak,           Verdict::r
 inline constexpr std::array kSnapshotVerdicts{
     Verdict::capacity,       Verdict::fragmentation, Verdict::rounding,   Verdict::oversize,
     Verdict::deferred_frees, Verdict::private_pools, Verdict::self_limit, Verdict::other_process,
+    Verdict::empty_cache,
     Verdict::cache,          Verdict::leak,          Verdict::healthy};
 
 enum class Confidence : std::uint8_t { low, medium, high };

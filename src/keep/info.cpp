@@ -5,6 +5,7 @@
 
 #include "heap/private_allocators.h"
 #include "keep/ledger.h"
+#include "sense/cpu.h"
 #include "sense/mapping_sums.h"
 
 namespace ebb::keep {
@@ -22,6 +23,11 @@ void add_gpus(Info& info, int pid) {
   } else {
     info.gpu_trouble = gpus.error().message;
   }
+}
+
+void add_cpu(Info& info, int pid) {
+  if (const auto percent = sense::ProcessCpuMeter(pid).read()) info.cpu_percent = *percent;
+  if (const auto percent = sense::MachineCpuMeter().read()) info.machine_cpu_percent = *percent;
 }
 
 void add_ledger(Info& info, int pid) {
@@ -71,6 +77,9 @@ base::Json memory_json(const sense::MemoryInfo& memory) {
       .set("shmem_bytes", process.shmem)
       .set("swap_bytes", process.swap)
       .set("threads", process.threads)
+      .set("virtual_bytes", process.virtual_size)
+      .set("virtual_peak_bytes", process.virtual_peak)
+      .set("data_bytes", process.data)
       .set("limit_bytes", memory.limit)
       .set("limit_source", sense::name_of(memory.source))
       .set("percent", memory.percent)
@@ -82,6 +91,11 @@ base::Json memory_json(const sense::MemoryInfo& memory) {
 }
 
 }  // namespace
+
+std::optional<double> Info::fragmentation_ratio() const {
+  if (!heap.live || !heap.retained || *heap.live == 0) return {};
+  return 1 + static_cast<double>(*heap.retained) / static_cast<double>(*heap.live);
+}
 
 base::Result<Info> info_here() {
   Info info;
@@ -101,6 +115,7 @@ base::Result<Info> info_here() {
   info.private_allocators = beside.read();
   add_ledger(info, sense::kSelf);
   add_gpus(info, sense::kSelf);
+  add_cpu(info, sense::kSelf);
   return info;
 }
 
@@ -127,6 +142,7 @@ base::Result<Info> info_of(int pid) {
   }
   add_ledger(info, pid);
   add_gpus(info, pid);
+  add_cpu(info, pid);
   return info;
 }
 
@@ -169,7 +185,10 @@ base::Json to_json(const Info& info) {
       .set("private_copies", copies)
       .set("ledger", fact::to_json(info.ledger))
       .set("gpus", gpus)
-      .set("gpu_trouble", info.gpu_trouble);
+      .set("gpu_trouble", info.gpu_trouble)
+      .set("fragmentation_ratio", info.fragmentation_ratio())
+      .set("cpu_percent", info.cpu_percent)
+      .set("machine_cpu_percent", info.machine_cpu_percent);
   return json;
 }
 

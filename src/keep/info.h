@@ -30,6 +30,12 @@ struct Info {
   sense::MemoryInfo memory;
   std::vector<sense::GpuReading> gpus;
   std::string gpu_trouble;  ///< why there are no GPUs; empty where there are some
+  /// What malloc has resident for each byte that the program uses: 1 is without loss. Nothing
+  /// where the allocator does not tell, or the program uses nothing.
+  std::optional<double> fragmentation_ratio() const;
+
+  std::optional<double> cpu_percent;          ///< of the process since it started; 100 is one core
+  std::optional<double> machine_cpu_percent;  ///< of the machine since it booted; 100 is all cores
 };
 
 /// This process.

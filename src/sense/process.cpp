@@ -79,6 +79,7 @@ ProcessReading reading_of(const StatusText& status, const StatText& stat) {
   reading.file = status.file;
   reading.shmem = status.shmem;
   reading.data = status.data;
+  reading.virtual_peak = status.virtual_peak;
   reading.swap = status.swap;
   reading.locked = status.locked;
   return reading;

@@ -29,12 +29,13 @@ struct ProcessReading {
   std::uint64_t major_faults = 0;
   std::optional<std::uint64_t>
       hwm;  ///< the highest rss so far, or since a reset through clear_refs
-  std::optional<std::uint64_t> anon;    ///< resident: heaps, stacks
-  std::optional<std::uint64_t> file;    ///< resident: mapped files
-  std::optional<std::uint64_t> shmem;   ///< resident: shared memory
-  std::optional<std::uint64_t> data;    ///< what RLIMIT_DATA counts
-  std::optional<std::uint64_t> swap;    ///< anonymous memory that was swapped out
-  std::optional<std::uint64_t> locked;  ///< what cannot be swapped out
+  std::optional<std::uint64_t> virtual_peak;  ///< the highest virtual_size so far
+  std::optional<std::uint64_t> anon;          ///< resident: heaps, stacks
+  std::optional<std::uint64_t> file;          ///< resident: mapped files
+  std::optional<std::uint64_t> shmem;         ///< resident: shared memory
+  std::optional<std::uint64_t> data;          ///< what RLIMIT_DATA counts
+  std::optional<std::uint64_t> swap;          ///< anonymous memory that was swapped out
+  std::optional<std::uint64_t> locked;        ///< what cannot be swapped out
   std::optional<std::uint64_t> pss;  ///< rss with shared pages divided by their sharers; exact only
   std::optional<std::uint64_t> uss;  ///< what would be free if it ended now; exact only
   std::optional<std::uint64_t> anon_huge;  ///< in huge pages; exact only

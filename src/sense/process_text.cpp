@@ -46,6 +46,7 @@ Result<StatusText> parse_status(std::string_view text, std::string_view file) {
       {"VmSize", status.virtual_size}, {"VmRSS", status.rss},    {"VmHWM", status.hwm},
       {"RssAnon", status.anon},        {"RssFile", status.file}, {"RssShmem", status.shmem},
       {"VmData", status.data},         {"VmSwap", status.swap},  {"VmLck", status.locked},
+      {"VmPeak", status.virtual_peak},
   };
   std::optional<std::uint64_t> pid, threads;
   for (const std::string_view line : *lines) {

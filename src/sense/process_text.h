@@ -19,7 +19,8 @@ struct StatusText {
   pid_t pid = 0;
   char state = '?';
   std::uint64_t threads = 0;
-  std::optional<std::uint64_t> virtual_size, rss, hwm, anon, file, shmem, data, swap, locked;
+  std::optional<std::uint64_t> virtual_size, virtual_peak, rss, hwm, anon, file, shmem, data, swap,
+      locked;
 };
 base::Result<StatusText> parse_status(std::string_view text, std::string_view file);
 

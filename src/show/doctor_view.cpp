@@ -27,6 +27,28 @@ std::string diagnosis_text(const replay::Job& job, const replay::SnapshotDiagnos
   return text + "\n" + table.text(style);
 }
 
+std::string stats_text(const std::string& name, const replay::StatsDiagnosis& diagnosis,
+                       const term::Style& style) {
+  const replay::StatsReading& stats = diagnosis.stats;
+  const auto percent = [](const std::optional<double>& share) {
+    return share ? base::format_text("%.1f %%", *share) : std::string("-");
+  };
+  term::Table table({{"reserved"},
+                     {"allocated"},
+                     {"utilization"},
+                     {"fragmentation"},
+                     {"inactive splits"},
+                     {"cached"},
+                     {"retries"},
+                     {"out of memory"}});
+  table.add_row({bytes_text(stats.reserved), bytes_text(stats.allocated),
+                 percent(stats.utilization_percent()), percent(stats.fragmentation_percent()),
+                 bytes_text(stats.inactive_split), bytes_text(stats.cached()),
+                 std::to_string(stats.retries), std::to_string(stats.ooms)});
+  return name + "\n\n" + table.text(style) + "\n" +
+         text_of(verdict_lines(card_of(diagnosis), kSnapshotColumn, style));
+}
+
 std::string comparison_text(const std::string& here, const std::string& there,
                             const replay::Comparison& comparison, const term::Style& style) {
   std::string text = here + " against " + there + "\n\n";

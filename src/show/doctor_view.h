@@ -4,6 +4,7 @@
 #include <string>
 
 #include "replay/doctor/comparison.h"
+#include "replay/doctor/stats_diagnosis.h"
 #include "replay/job.h"
 #include "term/style.h"
 
@@ -12,6 +13,10 @@ namespace ebb::show {
 /// A recorded job's verdict, and who holds what was live then.
 std::string diagnosis_text(const replay::Job& job, const replay::SnapshotDiagnosis& diagnosis,
                            const term::Style& style);
+
+/// The verdict on the numbers of torch.cuda.memory_stats().
+std::string stats_text(const std::string& name, const replay::StatsDiagnosis& diagnosis,
+                       const term::Style& style);
 
 /// What grew from the snapshot `there` to the snapshot `here`.
 std::string comparison_text(const std::string& here, const std::string& there,

@@ -51,6 +51,13 @@ std::string memory_text(const keep::Info& info, const term::Style& style) {
   text += format_text("used       %s %.1f %% of the limit cannot be reclaimed\n",
                       style.paint(term::bar(memory.percent / 100, 20), colour_of(memory)).c_str(),
                       memory.percent);
+  text += format_text(
+      "virtual    %s, at most %s; data %s\n", bytes_text(memory.process.virtual_size).c_str(),
+      or_dash(memory.process.virtual_peak).c_str(), or_dash(memory.process.data).c_str());
+  if (info.cpu_percent)
+    text += format_text("cpu        %.1f %% of a core since it started\n", *info.cpu_percent);
+  if (const auto ratio = info.fragmentation_ratio())
+    text += format_text("heap       %.2f bytes resident for each that is live\n", *ratio);
   for (const heap::Detail& detail : info.heap.details) {
     const bool is_count = detail.name.starts_with("arena");
     text += "           " + detail.name + ": " +

@@ -16,12 +16,6 @@ using plan::Phase;
 
 constexpr std::size_t kBarWidth = 40;
 
-std::string count_text(std::uint64_t count) {
-  if (count >= 1'000'000'000) return format_text("%.2f G", static_cast<double>(count) / 1e9);
-  if (count >= 1'000'000) return format_text("%.1f M", static_cast<double>(count) / 1e6);
-  return std::to_string(count);
-}
-
 std::string peak_table(const plan::Plan& plan, const term::Style& style) {
   const plan::PartBytes& parts = plan.step.peak().peak.parts;
   const auto peak = static_cast<double>(plan.peak());
@@ -138,6 +132,31 @@ std::string clients_text(const plan::ParallelClients& clients, const char* where
   return format_text("\nclients at once   %llu on the %s: %s each of %s\n",
                      static_cast<unsigned long long>(clients.count), where,
                      bytes_text(clients.per_client).c_str(), bytes_text(clients.available).c_str());
+}
+
+std::string client_table_text(const plan::ClientTable& clients, const term::Style& style) {
+  std::vector<term::Table::Column> columns = {
+      {"clients at once", term::Align::left}, {"parameters"}, {"each"}};
+  std::vector<std::string> sizes = {"", "", ""};
+  for (const plan::Card& card : clients.cards) {
+    columns.push_back({card.name});
+    sizes.push_back(bytes_text(card.bytes));
+  }
+  term::Table table(std::move(columns));
+  table.add_row(std::move(sizes));
+  for (const plan::ClientTable::Row& row : clients.rows) {
+    std::vector<std::string> cells = {row.model, count_text(row.plan.parameters),
+                                      bytes_text(row.on.front().per_client)};
+    for (const plan::ParallelClients& on : row.on)
+      cells.push_back(std::to_string(on.count));
+    table.add_row(std::move(cells));
+  }
+  // The same for all models, behind their names.
+  const plan::ClientTable::Row& first = clients.rows.front();
+  return table.text(style) +
+         format_text("\n%s\none process on an empty card, %s of it for CUDA's context\n",
+                     first.plan.subject.substr(first.model.size() + 2).c_str(),
+                     bytes_text(first.on.front().shared).c_str());
 }
 
 }  // namespace ebb::show

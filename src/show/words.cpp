@@ -3,6 +3,8 @@
 
 #include <ctime>
 
+#include "base/text.h"
+
 namespace ebb::show {
 
 std::string joined(const std::vector<std::string>& pieces, const char* between) {
@@ -26,6 +28,12 @@ std::string shortened(const std::string& text, std::size_t columns) {
     if (width++ == columns) return text.substr(0, i) + "…";
   }
   return text;
+}
+
+std::string count_text(std::uint64_t count) {
+  if (count >= 1'000'000'000) return base::format_text("%.2f G", static_cast<double>(count) / 1e9);
+  if (count >= 1'000'000) return base::format_text("%.1f M", static_cast<double>(count) / 1e6);
+  return std::to_string(count);
 }
 
 std::string local_time_text(double unix_seconds) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ std::string text_of(const std::vector<std::string>& lines);
 
 /// At most `columns` characters of `text`, with "…" where there are more.
 std::string shortened(const std::string& text, std::size_t columns);
+
+/// A number of parameters: "21840", "124.4 M", "6.74 G".
+std::string count_text(std::uint64_t count);
 
 /// "2026-11-15 11:37:05", in local time.
 std::string local_time_text(double unix_seconds);

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <limits>
 #include <set>
 #include <string>
@@ -91,6 +92,34 @@ TEST(Capi, ReadsMemoryAndLevel) {
   EXPECT_TRUE(level >= EBB_LEVEL_NORMAL && level <= EBB_LEVEL_CRITICAL);
   EXPECT_EQ(ebb_memory_level(90, 85, &level), EBB_BAD_INPUT);
   EXPECT_EQ(ebb_memory_level(0, 85, &level), EBB_BAD_INPUT);
+}
+
+TEST(Capi, ReadsCpuUseSinceThePreviousReading) {
+  ebb_memory_info first{};
+  first.struct_size = sizeof first;
+  ASSERT_EQ(ebb_read_memory(&first), EBB_OK) << ebb_last_error();
+  ASSERT_TRUE((first.known & EBB_KNOWS_CPU) != 0 && (first.known & EBB_KNOWS_MACHINE_CPU) != 0);
+  const std::clock_t end = std::clock() + CLOCKS_PER_SEC / 5;
+  while (std::clock() < end) {
+  }
+  ebb_memory_info busy{};
+  busy.struct_size = sizeof busy;
+  ASSERT_EQ(ebb_read_memory(&busy), EBB_OK);
+  EXPECT_GT(busy.cpu_percent, 0);
+  EXPECT_GE(busy.machine_cpu_percent, 0);
+  EXPECT_LE(busy.machine_cpu_percent, 100);
+}
+
+TEST(Capi, AnEarlierCallersStructIsNotOverrun) {
+  ebb_memory_info info;
+  std::memset(&info, 0x5a, sizeof info);
+  info.struct_size = offsetof(ebb_memory_info, cpu_percent);
+  ASSERT_EQ(ebb_read_memory(&info), EBB_OK) << ebb_last_error();
+  EXPECT_GT(info.limit_bytes, 0U);
+  EXPECT_LE(info.percent, 100);
+  std::uint64_t after = 0;
+  std::memcpy(&after, &info.cpu_percent, sizeof after);
+  EXPECT_EQ(after, 0x5a5a5a5a5a5a5a5aU) << "what it has no room for is not written";
 }
 
 TEST(Capi, GuardCleansWhenMemoryIsCritical) {
@@ -294,6 +323,19 @@ TEST(Capi, CallsVerbsWithJson) {
   }
 }
 
+TEST(Capi, DiagnosesMemoryStats) {
+  char* result = nullptr;
+  ASSERT_EQ(ebb_call("doctor", R"({"stats": {"allocated_bytes": {"all": {"current": 0, "peak": 0}},
+                                   "reserved_bytes": {"all": {"current": 0, "peak": 0}}}})",
+                     &result),
+            EBB_OK)
+      << ebb_last_error();
+  EXPECT_NE(std::string(result).find(R"("verdict":"healthy")"), std::string::npos) << result;
+  ebb_free(result);
+  EXPECT_EQ(ebb_call("doctor", R"({"stats": {}})", &result), EBB_BAD_INPUT);
+  EXPECT_EQ(ebb_call("doctor", R"({"stats": {}, "snapshot": "x"})", &result), EBB_BAD_INPUT);
+}
+
 TEST(Capi, ReplaysTunesAndDiagnosesARecordedJob) {
   const std::string snapshot = EBB_TEST_DATA "/torch-2.11/runs/prefetch_streams.default.pickle.gz";
   char* result = nullptr;
@@ -350,6 +392,20 @@ TEST(Capi, PlansTheMemoryOfATrainingStep) {
   EXPECT_TRUE(contains(network, R"("largest_batch":)"));
 }
 
+TEST(Capi, PlansABudgetByTheFormula) {
+  const std::string seven = planned(R"({"budget": {"params": 7e9, "overhead": "0%"}})");
+  EXPECT_TRUE(contains(seven, R"("total_bytes":112000000000)")) << seven << ebb_last_error();
+  EXPECT_TRUE(contains(seven, R"("plan":null)")) << seven;
+  const std::string gpt2 = planned(R"({"budget": {"model": "gpt2", "precision": "amp"}})");
+  EXPECT_TRUE(contains(gpt2, R"("peak_phase":)")) << gpt2 << ebb_last_error();
+}
+
+TEST(Capi, CountsClientsByModelAndCard) {
+  const std::string table =
+      planned(R"({"clients": {"model": "CNN-MNIST", "card": ["T4", "24GiB"], "batch": 8}})");
+  EXPECT_TRUE(contains(table, R"("card":"24GiB")")) << table << ebb_last_error();
+}
+
 TEST(Capi, CorrectsAPlanByARecordedStep) {
   const std::string network =
       planned(R"({"model": {"name": "LightCNN", "channels": 3, "size": 32, "batch": 512,
@@ -371,6 +427,8 @@ TEST(Capi, RefusesPlansThatCannotBeUnderstood) {
         std::pair{R"({"transformer": {"preset": "gpt2", "cap": "lots"}})", "--cap"},
         std::pair{R"({"transformer": {"preset": "gpt2", "measured": "/none"}})", "/none"},
         std::pair{R"({"model": {}})", "name: expected"},
+        std::pair{R"({"budget": {}})", "how many parameters?"},
+        std::pair{R"({"budget": {"params": "7e9"}})", "params: \"7e9\", expected a number"},
         std::pair{R"({"model": {"name": "LightCNN", "size": 0}})", "picture"}}) {
     EXPECT_EQ(planned(arguments), "") << arguments;
     EXPECT_TRUE(contains(ebb_last_error(), part)) << arguments << ": " << ebb_last_error();
@@ -415,6 +473,73 @@ TEST(CapiCpp, OwnsHooksAndKeepers) {
   EXPECT_FALSE(ebb::RoundKeeper::every("client", 0).round_done());
   EXPECT_THROW(ebb::RoundKeeper("chef"), ebb::Error);
   EXPECT_GT(ebb::read_memory().limit_bytes, 0U);
+}
+
+TEST(CapiCpp, ReadsGuardsAndTrims) {
+  EXPECT_FALSE(ebb::allocator_nvflare().empty());
+  EXPECT_EQ(ebb::trim().has_value(), ebb_trim() >= 0);
+  EXPECT_THROW(ebb::memory_level(90, 85), ebb::Error);
+  EXPECT_EQ(ebb::memory_level(1e-9, 1e-9), ebb::Level::critical);
+  EXPECT_EQ(ebb::memory_level(100, 100), ebb::Level::normal);
+  const ebb::Guarded calm = ebb::guard(100, 100);
+  EXPECT_EQ(calm.level, ebb::Level::normal);
+  EXPECT_FALSE(calm.report);
+  const ebb::Guarded full = ebb::guard(1e-9, 1e-9);
+  EXPECT_EQ(full.level, ebb::Level::critical);
+  ASSERT_TRUE(full.report);
+  EXPECT_GT(full.report->rss_before_bytes, 0U);
+  ebb::guard(100, 100);
+  const bool changed = ebb::give_back_at_once(true);
+  EXPECT_FALSE(ebb::give_back_at_once(true)) << "it is so already";
+  EXPECT_EQ(ebb::give_back_at_once(false), changed);
+  EXPECT_FALSE(ebb::watch_pressure());
+}
+
+TEST(CapiCpp, KeepsNumberedRoundsAndTheDevicesCache) {
+  int device_cache = 0;
+  const ebb::Hook hook("device", EBB_STAGE_DEVICE_CACHE, [&] {
+    ++device_cache;
+    return std::uint64_t{0};
+  });
+  ebb::RoundKeeper keeper = ebb::RoundKeeper::every("server", 1, ebb::CudaEmptyCache::always);
+  EXPECT_TRUE(keeper.round_done(0));
+  EXPECT_FALSE(keeper.round_done(0)) << "a round counts once";
+  EXPECT_TRUE(keeper.round_done(1));
+  EXPECT_EQ(device_cache, 2);
+  ebb::RoundKeeper other = ebb::RoundKeeper::every("client", 1, ebb::CudaEmptyCache::never);
+  EXPECT_TRUE(other.round_done());
+  EXPECT_EQ(device_cache, 2);
+  ebb::announce_round(2);
+  EXPECT_EQ(ebb::is_supervised(), ebb_is_supervised() != 0);
+  EXPECT_EQ(ebb::memory_profile(), ebb_memory_profile() != 0);
+  EXPECT_EQ(ebb::rss_marker("CA", "site-1", 3, "recv").find("[RSS] CA s=site-1 r=3 recv: "), 0U);
+  EXPECT_THROW(ebb::rss_marker("XX", "s", 0, "recv"), ebb::Error);
+}
+
+TEST(CapiCpp, SumsTensors) {
+  ebb::Sum sum(2);
+  const float first[] = {1, 2};
+  const double second[] = {3, 6};
+  sum.add(first, 3);
+  sum.add(second);
+  EXPECT_EQ(sum.info().additions, 2U);
+  EXPECT_DOUBLE_EQ(sum.info().weight, 4);
+  float mean[2];
+  sum.mean(mean);
+  EXPECT_FLOAT_EQ(mean[0], 1.5F);
+  EXPECT_FLOAT_EQ(mean[1], 3);
+  const float wrong[] = {std::numeric_limits<float>::infinity(), 0};
+  EXPECT_THROW(sum.add(wrong), ebb::Error);
+  EXPECT_THROW(ebb::Sum::check(EBB_FLOAT32, 2, wrong), ebb::Error);
+  ebb::Sum moved = std::move(sum);
+  double exact[2];
+  moved.mean(exact, true);
+  EXPECT_DOUBLE_EQ(exact[1], 3);
+}
+
+TEST(CapiCpp, CallsVerbs) {
+  EXPECT_NE(ebb::call("info").find("\"rss_bytes\":"), std::string::npos);
+  EXPECT_THROW(ebb::call("dance"), ebb::Error);
 }
 
 }  // namespace

@@ -59,6 +59,23 @@ TEST(EbbInfo, TheLedgerAddsUpInsideAndByPid) {
   }
 }
 
+TEST(EbbInfo, TellsVirtualMemoryCpuAndFragmentation) {
+  const base::Json json = cli_test::json_of({"info", "--json"});
+  const auto bytes = [&](const char* key) { return json.find(key)->as_unsigned().value_or(0); };
+  EXPECT_GE(bytes("virtual_bytes"), bytes("rss_bytes"));
+  if (!json.find("virtual_peak_bytes")->is_null()) {
+    EXPECT_GE(bytes("virtual_peak_bytes"), bytes("virtual_bytes"));
+  }
+  EXPECT_GT(bytes("data_bytes"), 0U);
+  EXPECT_GE(json.find("fragmentation_ratio")->as_double().value_or(0), 1);
+  EXPECT_GE(json.find("cpu_percent")->as_double().value_or(-1), 0);
+  const double machine = json.find("machine_cpu_percent")->as_double().value_or(-1);
+  EXPECT_TRUE(machine >= 0 && machine <= 100) << machine;
+  const Finished shown = ebb({"info"});
+  for (const char* words : {"virtual    ", "; data ", "resident for each that is live"})
+    EXPECT_NE(shown.output.find(words), std::string::npos) << words << shown.output;
+}
+
 struct Preload {
   const char* library;
   const char* allocator;

@@ -106,6 +106,17 @@ TEST(EbbPlan, PlansModelsOfTheSimulatorAndParallelClients) {
   EXPECT_GT(number(*capped.find("fit"), "largest_batch"), 32U);
 }
 
+TEST(EbbPlan, PrintsHowManyClientsFitByModelAndCard) {
+  const Finished shown = plan({"clients", "--channels", "3", "--size", "32"});
+  ASSERT_EQ(shown.status, 0) << shown.error;
+  for (const char* words : {"ResNet18", "T4", "H100", "for CUDA's context"})
+    EXPECT_NE(shown.output.find(words), std::string::npos) << words << shown.output;
+  const base::Json json =
+      planned({"clients", "--model", "CNN-MNIST", "--card", "8GiB", "--card", "t4"});
+  EXPECT_EQ(json.find("models")->as_array()->size(), 1U);
+  EXPECT_EQ(json.find("cards")->as_array()->size(), 2U);
+}
+
 std::string text_of(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -148,6 +159,22 @@ TEST(EbbPlan, WhatNobodyMeasuredSaysUnverified) {
   EXPECT_NE(shown.output.find("unverified  sharded model state"), std::string::npos);
 }
 
+TEST(EbbPlan, PrintsTheBudgetOfAFormulaBesideThePlan) {
+  const Finished shown = plan({"budget", "--params", "7e9", "--overhead", "0%"});
+  ASSERT_EQ(shown.status, 0) << shown.error;
+  for (const char* words : {"7.00 G parameters, adam, mixed: 16 bytes each", "master weights",
+                            "112.0 GB on each of 1 device, by the formula", "--activation-gb"})
+    EXPECT_NE(shown.output.find(words), std::string::npos) << words << shown.output;
+  const Finished beside =
+      plan({"budget", "--model", "gpt2", "--precision", "amp", "--activation-gb", "2"});
+  ASSERT_EQ(beside.status, 0) << beside.error;
+  for (const char* words : {"exact plan", "by the plan of its steps: gpt2", "the formula is "})
+    EXPECT_NE(beside.output.find(words), std::string::npos) << words << beside.output;
+  EXPECT_EQ(beside.output.find("--activation-gb"), std::string::npos) << beside.output;
+  const base::Json json = planned({"budget", "--params", "175e9", "--gpus", "8"});
+  EXPECT_EQ(number(json, "per_gpu_bytes"), 402'500'000'000U);
+}
+
 TEST(EbbPlan, ImpossibleInputGetsOneLine) {
   expect_refused({"transformer"}, "expected a preset");
   expect_refused({"transformer", "gtp2"}, "did you mean gpt2?");
@@ -175,12 +202,22 @@ TEST(EbbPlan, ImpossibleInputGetsOneLine) {
   expect_refused({"model", "ResNet18", "--size", "0"}, "picture");
   expect_refused({"model", "CNN-MNIST", "--parallel-clients", "12"}, "expected auto");
   expect_refused({"model", "CNN-MNIST", "--parallel-clients", "auto", "--where", "moon"}, "moon");
+  expect_refused({"clients", "--card", "lots"}, "--card 'lots'");
+  expect_refused({"clients", "--model", "LightCN"}, "did you mean 'LightCNN'?");
+  expect_refused({"clients", "--batch", "0"}, "batch 0");
+  expect_refused({"budget"}, "expected --params");
+  expect_refused({"budget", "--params", "seven"}, "seven");
+  expect_refused({"budget", "--params", "7e9", "--overhead", "much"}, "--overhead 'much'");
+  expect_refused({"budget", "--model", "lama-7b"}, "did you mean llama-7b?");
   expect_refused({}, "");
 }
 
 TEST(EbbPlan, HelpsWithExamples) {
-  for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"--help"}, {"transformer", "--help"}, {"model", "--help"}})
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"--help"},
+                                                {"transformer", "--help"},
+                                                {"model", "--help"},
+                                                {"budget", "--help"},
+                                                {"clients", "--help"}})
     EXPECT_NE(plan(words).output.find("Examples:"), std::string::npos);
 }
 

@@ -227,6 +227,31 @@ TEST(EbbDoctor, DiagnosesARunningProcess) {
     EXPECT_NE(json->find(key), nullptr) << key;
 }
 
+TEST(EbbDoctor, NamesWhatTheEnvironmentOfAProcessLeavesOut) {
+  support::Subprocess job({"/bin/cat"}, {{"EBB_ROLE", "server"},
+                                         {"EBB_MEMORY_GC_ROUNDS", "5"},
+                                         {"GLIBC_TUNABLES", ""},
+                                         {"MALLOC_ARENA_MAX", ""}});
+  // cat has its environment once it answers.
+  ASSERT_EQ(write(job.input(), "x\n", 2), 2);
+  ASSERT_EQ(job.read_line(), "x");
+  const std::vector<std::string> words = {EBB_PROGRAM, "doctor", std::to_string(job.pid()), "--for",
+                                          "50ms"};
+  const Finished shown = run(words);
+  EXPECT_EQ(shown.status, 0) << shown.error;
+  EXPECT_NE(shown.output.find("environment  of a server on glibc, without"), std::string::npos)
+      << shown.output;
+  EXPECT_NE(shown.output.find("MALLOC_ARENA_MAX=4: "), std::string::npos) << shown.output;
+  std::vector<std::string> as_json = words;
+  as_json.emplace_back("--json");
+  const auto json = base::parse_json(run(as_json).output);
+  ASSERT_TRUE(json);
+  const base::Json* environment = json->find("environment");
+  ASSERT_NE(environment, nullptr);
+  EXPECT_EQ(*environment->find("role")->as_string(), "server");
+  EXPECT_EQ(environment->find("missing")->as_array()->size(), 1U) << environment->text();
+}
+
 TEST(EbbDoctor, SaysThatAMomentIsNotEnough) {
   const Holder holder({"flat"});
   const Finished finished = run({EBB_PROGRAM, "doctor", holder.number(), "--for", "50ms"});

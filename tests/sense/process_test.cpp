@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "recorded.h"
 #include "sense/machine.h"
+#include "sense/process_environment.h"
 #include "sense/process_text.h"
 #include "support/child_process.h"
 
@@ -246,6 +247,18 @@ TEST(ReadProcess, ReadsAKernelThreadAsHoldingNothing) {
   EXPECT_EQ(reading->anon, std::nullopt);
 }
 
+TEST(ReadEnvironment, TellsWhatAProcessWasStartedWith) {
+  const CopiedTree tree("none");
+  tree.write("proc/100/environ", std::string("A=1\0B=x=y\0EMPTY=\0broken\0=odd\0A=2", 32));
+  const auto variables = read_environment(kRecorded, tree.roots());
+  ASSERT_TRUE(variables) << variables.error().message;
+  EXPECT_EQ(*variables,
+            (std::map<std::string, std::string>{{"A", "1"}, {"B", "x=y"}, {"EMPTY", ""}}));
+  tree.write("proc/100/environ", "");
+  EXPECT_TRUE(read_environment(kRecorded, tree.roots())->empty());
+  EXPECT_EQ(read_environment(4194304).error().code, base::Code::not_found);
+}
+
 TEST(ReadProcess, LeavesOpenWhatAKernelInUserSpaceDoesNotTell) {
   const CopiedTree tree("none");
   tree.write("proc/100/status",
@@ -256,6 +269,8 @@ TEST(ReadProcess, LeavesOpenWhatAKernelInUserSpaceDoesNotTell) {
   ASSERT_TRUE(reading) << reading.error().message;
   EXPECT_EQ(reading->rss, kMiB);
   EXPECT_EQ(reading->data, kMiB / 2);
+  EXPECT_EQ(reading->virtual_size, 2 * kMiB);
+  EXPECT_EQ(reading->virtual_peak, std::nullopt);
   EXPECT_EQ(reading->hwm, std::nullopt);
   EXPECT_EQ(reading->anon, std::nullopt);
 }

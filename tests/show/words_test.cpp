@@ -24,6 +24,12 @@ TEST(Words, ALongTextIsCutBetweenCharacters) {
   EXPECT_EQ(shortened("äöüß", 3), "äöü…");
 }
 
+TEST(Words, LargeNumbersOfParametersAreRounded) {
+  EXPECT_EQ(count_text(21'840), "21840");
+  EXPECT_EQ(count_text(124'439'808), "124.4 M");
+  EXPECT_EQ(count_text(6'738'415'616), "6.74 G");
+}
+
 TEST(Words, SettingsThatSayNothingAreTheDefault) {
   EXPECT_EQ(conf_text(""), "(default)");
   EXPECT_EQ(conf_text("expandable_segments:True"), "expandable_segments:True");

@@ -49,6 +49,9 @@ std::string headline_of(Verdict verdict, std::uint64_t bytes) {
       return "The device had room: the job's own limit was " + amount + " too low";
     case Verdict::other_process:
       return "The card was large enough, but other processes held " + amount;
+    case Verdict::empty_cache:
+      return "empty_cache in an inner loop: " + amount +
+             " were given back and taken from the device again";
     case Verdict::cache:
       return "empty_cache would give " + amount + " back";
     case Verdict::leak:
@@ -76,6 +79,7 @@ DiagnosisBuilder::DiagnosisBuilder(const trace::Snapshot& from, int of_device, c
       settings(*cache::parse_settings(recorded.conf, recorded.profile)),
       bound(lower_bound_of(job)),
       leak(find_leak(from, of_device, job)) {
+  diagnosis.empty_cache = empty_cache_use(from, of_device, job);
   diagnosis.limit = recorded.limit;
   diagnosis.confidence = recorded.check == Check::exact ? Confidence::high : Confidence::medium;
 }
@@ -100,6 +104,19 @@ void DiagnosisBuilder::look_at(std::uint32_t operation) {
     if (cause.bytes == 0 || cause.bytes < ledger.reserved / 100) continue;
     find("%s %s", base::bytes_text(cause.bytes), std::string(what_it_is(cause.verdict)));
   }
+}
+
+void DiagnosisBuilder::find_empty_cache() {
+  const EmptyCacheUse& use = diagnosis.empty_cache;
+  if (!use.is_harmful()) return;
+  diagnosis.also.push_back(Verdict::empty_cache);
+  const std::string time =
+      use.seconds ? base::format_text(", in %.1f ms at least", *use.seconds * 1e3) : "";
+  find(
+      "empty_cache was called %s times in the job's inner loop: %s were given back and %s of that "
+      "taken again, with %s calls of the driver%s",
+      std::to_string(use.calls), base::bytes_text(use.released), base::bytes_text(use.retaken),
+      std::to_string(use.driver_calls), time);
 }
 
 base::Json DiagnosisBuilder::ledger_evidence() const {

@@ -31,6 +31,9 @@ class DiagnosisBuilder {
   /// Turns to the moment just after an operation: its ledger and the findings on it.
   void look_at(std::uint32_t operation);
 
+  /// Where the job empties its cache in a loop: that, among the other verdicts, and what it costs.
+  void find_empty_cache();
+
   /// The certificate of what is held at that moment.
   base::Json ledger_evidence() const;
   /// Whether the request looked at failed in the recording too.

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "fact/diagnosis.h"
+#include "replay/doctor/empty_cache.h"
 #include "replay/doctor/ledger.h"
 #include "replay/doctor/origins.h"
 #include "replay/forecast.h"
@@ -21,6 +22,7 @@ namespace ebb::replay {
 /// (docs/doctor.md).
 struct SnapshotDiagnosis : fact::Diagnosis {
   std::optional<Row> fixed;     ///< the replay in which it fits, with the fix
+  EmptyCacheUse empty_cache;    ///< all that the job made of it
   Ledger ledger;                ///< when the request failed, or when most was reserved
   std::uint32_t operation = 0;  ///< when that was
   std::uint64_t limit = cache::kUnlimited;

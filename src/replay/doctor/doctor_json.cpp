@@ -11,6 +11,7 @@ base::Json to_json(const SnapshotDiagnosis& diagnosis) {
   }
   const bool limited = diagnosis.limit != cache::kUnlimited;
   json.set("limit_bytes", limited ? base::Json(diagnosis.limit) : base::Json());
+  json.set("empty_cache", to_json(diagnosis.empty_cache));
   json.set("ledger", to_json(diagnosis.ledger));
   json.set("origins", to_json(diagnosis.origins));
   return json;

@@ -137,6 +137,7 @@ void explain_failure(DiagnosisBuilder& builder) {
   }
   if (shortage.room != 0) diagnosis.also.push_back(Verdict::self_limit);
   if (builder.leak) diagnosis.also.push_back(Verdict::leak);
+  builder.find_empty_cache();
   const std::uint64_t others = held_by_others(builder, shortage);
   if (others != 0 && !enough.empty()) diagnosis.also.push_back(Verdict::other_process);
   if (others != 0 && enough.empty()) {

@@ -67,6 +67,7 @@ void explain_peak(DiagnosisBuilder& builder) {
   for (const Cause& cause : causes) {
     diagnosis.also.push_back(cause.verdict);
   }
+  builder.find_empty_cache();
   diagnosis.evidence = builder.ledger_evidence();
   if (builder.leak) {
     builder.decide(Verdict::leak, builder.leak->per_step);
@@ -74,6 +75,15 @@ void explain_peak(DiagnosisBuilder& builder) {
         growth_certificate(*builder.leak, builder.snapshot, builder.device, builder.work);
     diagnosis.fix.kind = FixKind::code;
     diagnosis.fix.text = "Free what these places allocate in every step";
+    return;
+  }
+  // Only what is held and not needed weighs more than time that is lost.
+  const bool holds_too_much = !causes.empty() && causes.front().verdict != Verdict::cache;
+  if (diagnosis.empty_cache.is_harmful() && !holds_too_much) {
+    builder.decide(Verdict::empty_cache, diagnosis.empty_cache.retaken);
+    diagnosis.fix.kind = FixKind::code;
+    diagnosis.fix.text =
+        "Take torch.cuda.empty_cache() out of the loop: PyTorch reuses its cache by itself";
     return;
   }
   if (causes.empty()) return builder.decide(Verdict::healthy, ledger.reserved - ledger.needed);

@@ -147,6 +147,50 @@ TEST_F(EbbDoctor, FindsNoGrowthAgainstItselfOrAgainstMore) {
   EXPECT_EQ(doctor({less, "--against", now, "--fail-on", "leak"}).status, 0);
 }
 
+constexpr const char* kStats = R"({"allocated_bytes.all.current": 104857600,
+  "allocated_bytes.all.peak": 209715200, "reserved_bytes.all.current": 209715200,
+  "reserved_bytes.all.peak": 209715200, "active_bytes.all.current": 104857600,
+  "inactive_split_bytes.all.current": 83886080, "num_alloc_retries": 3, "num_ooms": 0})";
+
+TEST_F(EbbDoctor, TellsTheVerdictOnMemoryStats) {
+  const std::string file = write("stats.json", kStats);
+  const Finished told = doctor({file});
+  ASSERT_EQ(told.status, 0) << told.error;
+  for (const char* part : {"utilization", "50.0 %", "80.0 MiB", "verdict     fragmentation",
+                           "retries: 3", "expandable_segments:True"})
+    EXPECT_NE(told.output.find(part), std::string::npos) << part << told.output;
+  const base::Json json = json_of(doctor({file, "--json"}));
+  EXPECT_EQ(*json.find("verdict")->as_string(), "fragmentation");
+  EXPECT_EQ(*json.find("evidence")->find("kind")->as_string(), "stats");
+  EXPECT_EQ(json.find("evidence")->find("retries")->as_unsigned(), 3U);
+  EXPECT_EQ(doctor({file, "--fail-on", "fragmentation"}).status, 1);
+  EXPECT_EQ(doctor({file, "--fail-on", "leak"}).status, 0);
+}
+
+TEST_F(EbbDoctor, StatsThatAreNoneGetOneLine) {
+  const std::string file = write("stats.json", kStats);
+  expect_one_line(doctor({file, "--html", folder_ / "page.html"}), "--html");
+  expect_one_line(doctor({file, "--against", file}), "--against");
+  expect_one_line(doctor({write("other.json", R"({"a": 1})")}), "torch.cuda.memory_stats()");
+  expect_one_line(doctor({write("broken.json", "{")}), "broken.json: JSON at offset");
+}
+
+TEST_F(EbbDoctor, FindsEmptyCacheInTheInnerLoop) {
+  Patient job;
+  job.take(200 * kMiB);
+  for (int i = 0; i < 8; ++i) {
+    job.give(job.take(150 * kMiB));
+    ASSERT_TRUE(job.core().empty_cache());
+  }
+  const std::string file = write("loop.pickle", job);
+  const Finished told = doctor({file, "--cap", "80GiB", "--fail-on", "empty_cache"});
+  EXPECT_EQ(told.status, 1) << told.error;
+  EXPECT_NE(told.output.find("verdict     empty_cache"), std::string::npos) << told.output;
+  const base::Json json = json_of(doctor({file, "--cap", "80GiB", "--json"}));
+  EXPECT_EQ(json.find("empty_cache")->find("calls")->as_unsigned(), 8U);
+  EXPECT_EQ(json.find("empty_cache")->find("harmful")->as_bool(), true);
+}
+
 TEST_F(EbbDoctor, BadInputGetsOneLine) {
   const std::string good = recorded("runs/prefetch_streams.default.pickle.gz");
   expect_one_line(doctor({folder_ / "missing.pickle"}), "missing.pickle");

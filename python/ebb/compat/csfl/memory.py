@@ -2,48 +2,20 @@
 """The memory functions of CSFL-simulator, answered by Ebb.
 
 Percentages are of the tightest limit that this process runs under, such as a container's, not of the whole
-host. Nothing sleeps, psutil is not needed, and PyTorch is asked only if it is already in use.
+host. CPU use is the machine's since the last call, the first time since it booted. Nothing sleeps, psutil is not
+needed, and PyTorch is asked only if it is already in use.
 """
 
 from __future__ import annotations
 
 import sys
-import threading
 import time
-from pathlib import Path
 from typing import Any
 
 from ...jobs import info
 from ...memory import CleanupReport, cleanup_memory as _cleanup_memory
 
 _GIB = float(1 << 30)
-
-
-class _CpuMeter:
-    """CPU use of the machine since the last call."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._last = self._read()
-
-    @staticmethod
-    def _read() -> tuple[int, int]:
-        try:
-            first = Path("/proc/stat").read_text(encoding="ascii").splitlines()[0]
-            ticks = [int(field) for field in first.split()[1:9]]
-        except (OSError, ValueError, IndexError):
-            return 0, 0
-        return sum(ticks), ticks[3] + ticks[4]
-
-    def percent(self) -> float:
-        with self._lock:
-            total, idle = self._read()
-            passed, idled = total - self._last[0], idle - self._last[1]
-            self._last = total, idle
-        return 100.0 * (passed - idled) / passed if passed > 0 else 0.0
-
-
-_cpu = _CpuMeter()
 
 
 def get_memory_info() -> dict[str, Any]:
@@ -54,8 +26,8 @@ def get_memory_info() -> dict[str, Any]:
     limit = float(now["limit_bytes"])
     used = limit * now["percent"] / 100.0
     memory: dict[str, Any] = {
-        "timestamp": time.time(), "cpu_percent": _cpu.percent(), "ram_used_gb": used / _GIB,
-        "ram_available_gb": max(0.0, limit - used) / _GIB, "ram_percent": now["percent"],
+        "timestamp": time.time(), "cpu_percent": now["machine_cpu_percent"] or 0.0,
+        "ram_used_gb": used / _GIB, "ram_available_gb": max(0.0, limit - used) / _GIB, "ram_percent": now["percent"],
         "process_rss_gb": now["rss_bytes"] / _GIB,
     }
     memory.update(_gpu())
