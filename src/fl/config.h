@@ -86,6 +86,7 @@ struct Execution {
   int heavy_gc_rounds = 10;             ///< deep one likewise
   double warn_percent = 85;
   double critical_percent = 90;
+  bool markers = false;  ///< tell the observer of RSS markers, after aggregations and rounds
 };
 
 const char* name_of(Workflow workflow);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -30,8 +31,9 @@ class Engine {
   /// Before everything below: makes what updates go into; in `folder` where that takes a file.
   base::Status open_aggregator(const std::string& folder);
 
-  /// The next round; its report has no memory in it yet.
-  base::Result<RoundReport> run_round();
+  /// The next round; its report has no memory in it yet. `aggregated` is called, where models are
+  /// aggregated, when that is done.
+  base::Result<RoundReport> run_round(const std::function<void()>& aggregated = [] {});
   /// How many rounds are done.
   std::uint32_t rounds_done() const { return round_; }
 

@@ -7,6 +7,7 @@
 #include "fl/engine.h"
 #include "fl/planning.h"
 #include "fl/run_folder.h"
+#include "keep/rss_marker.h"
 #include "sense/process.h"
 
 namespace ebb::fl {
@@ -116,9 +117,10 @@ class Run {
   }
 
   base::Status next_round() {
-    auto report = engine_->run_round();
+    auto report = engine_->run_round([&] { mark("aggregate", engine_->rounds_done()); });
     if (!report) return report.error();
     tidy(*report);
+    mark("end", report->round);
     const bool due = engine_->rounds_done() % execution_.checkpoint_every == 0 ||
                      engine_->rounds_done() == result_.config.rounds;
     if (writes()) {
@@ -134,6 +136,13 @@ class Run {
     result_.peak_rss = std::max(result_.peak_rss, report->memory.peak);
     result_.rounds.push_back(std::move(*report));
     return {};
+  }
+
+  void mark(const char* tag, std::uint32_t round) {
+    if (execution_.markers && resources_.ranks->is_first()) {
+      observer_.marked(keep::rss_marker(keep::MarkerSource::server, "simulator", round, tag,
+                                        resources_.cleaner->rss().value_or(0)));
+    }
   }
 
   /// Light and heavy cleanups in their rounds, and what memory came to.

@@ -109,9 +109,9 @@ base::Result<Settings> settings_from(const Environment& environment) {
   return settings;
 }
 
-Wishes Settings::of(Role role) const {
-  const bool is_client = role == Role::client || role == Role::trainer;
-  const bool is_server = role == Role::server || role == Role::aggregator;
+Wishes Settings::of(Role whose) const {
+  const bool is_client = whose == Role::client || whose == Role::trainer;
+  const bool is_server = whose == Role::server || whose == Role::aggregator;
   Wishes wishes = is_client ? clients : Wishes{};
   prefer(all.rounds, wishes.rounds);
   prefer(all.cuda_empty_cache, wishes.cuda_empty_cache);

@@ -35,7 +35,7 @@ struct Settings {
 
   /// What is asked of a role. Ebb's own names win over NVFlare's, the servers' own over those for
   /// all.
-  Wishes of(Role role) const;
+  Wishes of(Role whose) const;
 };
 
 /// Looks up a variable; nothing where it is not set.

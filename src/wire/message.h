@@ -18,7 +18,7 @@
 namespace ebb::wire {
 
 /// Both sides come from one build or refuse each other: records are fixed, nothing is negotiated.
-inline constexpr std::uint16_t kVersion = 4;
+inline constexpr std::uint16_t kVersion = 5;
 
 // From the agent. It also says a Reading when asked, and a fact::Cleanup when it has cleaned up or
 // the job has; before either, a fact::PrivateAllocator for each of which it has news.
@@ -38,6 +38,11 @@ struct Round {
 /// What the job calls this process.
 struct Name {
   Text<48> name;
+};
+
+/// A line of the job's about its own memory, for the record: an RSS marker.
+struct Marker {
+  Text<240> line;
 };
 
 /// Said instead of Hello: this process was forked at a moment at which Ebb's locks could not be
@@ -62,10 +67,10 @@ struct Clean {
 };
 
 using Message = std::variant<Hello, Reading, Round, fact::Cleanup, Read, Clean, Left,
-                             fact::PrivateAllocator, Name>;
+                             fact::PrivateAllocator, Name, Marker>;
 
 /// As long as the longest record.
-inline constexpr std::size_t kLongestRecord = 128;
+inline constexpr std::size_t kLongestRecord = 256;
 using Buffer = std::array<std::byte, kLongestRecord>;
 
 /// Writes a record and returns the part of `buffer` that it takes. Allocates nothing.

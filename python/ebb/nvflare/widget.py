@@ -17,6 +17,7 @@ from nvflare.widgets.widget import Widget
 
 from .. import memory
 from .broadcast import SharedBroadcast
+from .markers import EventMarkers
 from .patching import patch as patch_nvflare, release_downloads
 from .results import let_go
 
@@ -31,7 +32,8 @@ class EbbMemoryWidget(Widget):
     Server: cleans up once per round, when the next round starts, and when the run ends; trims before and
     after each result is processed. Client: cleans up after a task is done and before it asks for the
     next one, when nothing holds what was sent any more. Each cleanup writes a line to the job's log and
-    to `record`, a file of JSON lines in the job's folder ("" for none).
+    to `record`, a file of JSON lines in the job's folder ("" for none). Where the environment asks for RSS
+    markers (EBB_MEMORY_PROFILE, NVFLARE_CLIENT_MEMORY_PROFILE) it writes those that NVFlare does not.
 
     Args:
         every: rounds (on a client, tasks) between cleanups; 0 for none.
@@ -69,9 +71,14 @@ class EbbMemoryWidget(Widget):
         self._task_done = False
         self._rss_after = 0
         self._broadcast = SharedBroadcast()
+        self._markers = EventMarkers()
         self.returned_bytes = 0
 
     def handle_event(self, event_type: str, fl_ctx: FLContext) -> None:
+        self._act_on(event_type, fl_ctx)
+        self._markers.handle(event_type, fl_ctx)
+
+    def _act_on(self, event_type: str, fl_ctx: FLContext) -> None:
         if event_type == EventType.START_RUN:
             if self.patch:
                 patch_nvflare()

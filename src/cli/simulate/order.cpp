@@ -5,6 +5,7 @@
 
 #include "cli/run_store.h"
 #include "cli/simulate/page.h"
+#include "keep/settings.h"
 #include "sense/memory_info.h"
 
 namespace ebb::cli {
@@ -68,6 +69,10 @@ base::Result<SimulateOrder> order_from(const SimulateWords& words) {
   order.compare = words.compare;
   order.execution = words.execution;
   order.execution.resume = !words.resume.empty();
+  const auto settings = keep::settings_from(keep::process_environment);
+  if (!settings) return settings.error();
+  order.execution.markers =
+      !settings->disabled && keep::wants_memory_profile(keep::Role::simulator, *settings);
   order.html = words.html;
   order.json = words.json;
   order.dry_run = words.dry_run;

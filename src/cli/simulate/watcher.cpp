@@ -48,6 +48,11 @@ void SimulateWatcher::warned(const std::string& line) {
   record_->warn(line);
 }
 
+void SimulateWatcher::marked(const std::string& line) {
+  if (!about_.quiet) progress_->say(line);
+  record_->mark(line);
+}
+
 bool SimulateWatcher::should_stop() {
   return stop_was_asked != 0;
 }
