@@ -18,7 +18,9 @@ bool set_simulator_environment() {
     changed = true;
   }
   for (const auto& variable : keep::job_environment(keep::Role::simulator, std::nullopt)) {
-    if (variable.prepend || std::getenv(variable.name.c_str()) != nullptr) continue;
+    if (variable.place != keep::Placement::if_unset ||
+        std::getenv(variable.name.c_str()) != nullptr)
+      continue;
     ::setenv(variable.name.c_str(), variable.value.c_str(), 1);
     changed = true;
   }
