@@ -199,7 +199,7 @@ void Engine::account(const std::vector<Member>& members, RoundReport& report) {
     report.epsilon = accountant_.epsilon(config_.privacy.delta);
 }
 
-base::Result<RoundReport> Engine::run_round(const std::function<void()>& aggregated) {
+base::Result<RoundReport> Engine::run_round(const Steps& steps) {
   const std::int64_t start = base::system_clock().now_ns();
   RoundReport report;
   report.round = round_;
@@ -217,8 +217,9 @@ base::Result<RoundReport> Engine::run_round(const std::function<void()>& aggrega
     members.push_back({.client = client, .fate = world_.fate(client), .result = {}, .sketch = {}});
   if (auto trained = train_cohort(members); !trained) return trained.error();
   if (auto exchanged = exchange(members); !exchanged) return exchanged.error();
-  if (auto done = aggregate(); !done) return done.error();
-  if (config_.workflow != Workflow::cyclic) aggregated();
+  steps.trained();
+  if (auto aggregated = aggregate(); !aggregated) return aggregated.error();
+  if (config_.workflow != Workflow::cyclic) steps.aggregated();
   report.training_seconds = seconds_since(training);
   account(members, report);
   learn(members, report);

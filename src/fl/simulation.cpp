@@ -117,8 +117,17 @@ class Run {
   }
 
   base::Status next_round() {
-    auto report = engine_->run_round([&] { mark("aggregate", engine_->rounds_done()); });
+    returned_ = 0;
+    const NvflareSettings& nvflare = execution_.nvflare;
+    const bool cycles = result_.config.workflow == Workflow::cyclic;
+    auto report = engine_->run_round({[&] { clean(nvflare.of_trainers()); },
+                                      [&] {
+                                        mark("aggregate", engine_->rounds_done());
+                                        clean(nvflare.of_aggregators());
+                                      }});
     if (!report) return report.error();
+    // A round of a cycle ends where others aggregate; it is counted by now.
+    if (cycles) clean(nvflare.of_aggregators(), 0);
     tidy(*report);
     mark("end", report->round);
     const bool due = engine_->rounds_done() % execution_.checkpoint_every == 0 ||
@@ -145,6 +154,15 @@ class Run {
     }
   }
 
+  /// A light cleanup where NVFlare has one, after every so many rounds, of which `more` is not
+  /// counted yet.
+  void clean(std::optional<int> every, std::uint32_t more = 1) {
+    if (!every || *every == 0) return;
+    if ((engine_->rounds_done() + more) % static_cast<std::uint32_t>(*every) != 0) return;
+    const bool device = execution_.nvflare.cuda_empty_cache.value_or(false);
+    returned_ += resources_.cleaner->clean({.cuda_empty_cache = device}).measured.returned;
+  }
+
   /// Light and heavy cleanups in their rounds, and what memory came to.
   void tidy(RoundReport& report) {
     const auto is_due = [&](int every) {
@@ -156,11 +174,13 @@ class Run {
       resources_.trainer->release(engine_->workers().now());
     }
     RoundMemory& memory = report.memory;
-    memory.returned = engine_->gate().returned();
+    memory.returned = engine_->gate().returned() + returned_;
     const bool heavy = is_due(execution_.heavy_gc_rounds);
-    if (heavy || is_due(execution_.gc_rounds)) {
+    const bool light = !execution_.nvflare.any_rounds() && is_due(execution_.gc_rounds);
+    if (heavy || light) {
+      const bool device = execution_.nvflare.cuda_empty_cache.value_or(heavy);
       const fact::Cleanup cleaned =
-          resources_.cleaner->clean({.cuda_empty_cache = heavy, .deep = heavy}).measured;
+          resources_.cleaner->clean({.cuda_empty_cache = device, .deep = heavy}).measured;
       memory.returned += cleaned.returned;
       memory.now = cleaned.after;
     }
@@ -185,6 +205,7 @@ class Run {
   RunFolder folder_;
   SimulationResult result_;
   std::unique_ptr<Engine> engine_;
+  std::uint64_t returned_ = 0;  ///< by cleanups within the round
 };
 
 }  // namespace
@@ -192,6 +213,7 @@ class Run {
 base::Result<SimulationResult> simulate(const Config& config, const Execution& execution,
                                         SimulationResources& resources, Observer& observer) {
   if (auto sound = check(config); !sound) return sound.error();
+  if (auto sound = check(execution.nvflare, config.workflow); !sound) return sound.error();
   return Run(config, execution, resources, observer).to_the_end();
 }
 

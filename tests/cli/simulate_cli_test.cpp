@@ -267,6 +267,25 @@ TEST_F(EbbSimulate, TheCommandLineWinsOverTheConfiguration) {
   EXPECT_EQ(json.find("bands")->as_array()->size(), 2U);
 }
 
+TEST_F(EbbSimulate, NvflaresSettingsAreTakenFromTheConfigurationAndChangeNoResult) {
+  const auto json_with = [&](const std::string& keys, const Words& more) {
+    std::ofstream(file("nvflare.json")) << keys;
+    return simulate(tiny(joined({"--config", file("nvflare.json"), "--no-folder"}, more)));
+  };
+  const std::string plain = model_of(simulate(tiny({"--no-folder"})));
+  EXPECT_EQ(model_of(json_with(R"({"server_memory_gc_rounds": 2, "client_memory_gc_rounds": 1})",
+                               {"--cuda-empty-cache", "true"})),
+            plain);
+  EXPECT_EQ(ebb(json_with(R"({"memory_gc_rounds": 1, "round_timeout": 3600})",
+                          {"--workflow", "swarm", "--client-memory-gc-rounds", "2"}))
+                .status,
+            0);
+  expect_refused(json_with(R"({"memory_gc_rounds": 1})", {}),
+                 "memory_gc_rounds with workflow server, expected swarm");
+  expect_refused(json_with(R"({"server_memory_gc_round": 1})", {}), "server_memory_gc_round");
+  expect_refused(simulate(tiny({"--cuda-empty-cache", "maybe"})), "true or false");
+}
+
 TEST_F(EbbSimulate, ThreadsDoNotChangeTheModel) {
   const std::string one = model_of(simulate(tiny({"--no-folder", "--threads", "1"})));
   EXPECT_EQ(one.size(), 64U);
