@@ -20,6 +20,7 @@ from .broadcast import SharedBroadcast
 from .markers import EventMarkers
 from .patching import patch as patch_nvflare, release_downloads
 from .results import let_go
+from .sent import SentResult
 
 _MIB = 1 << 20
 # A trim walks the heap: not for results that left less than this.
@@ -48,12 +49,14 @@ class EbbMemoryWidget(Widget):
         cuda_empty_cache: empties PyTorch's CUDA cache as well.
         patch: makes NVFlare's own cleanups use Ebb, see `ebb.nvflare.patch`.
         record: the name of the file.
+        release_sent: on a client, drops a result once it is sent, unless an executor of yours holds it as well;
+            NVFlare would hold it until the next task is asked for.
     """
 
     def __init__(self, every: int = 1, per_result: bool = True, release_results: bool = True,
                  at_once: bool = False, share_broadcast: bool = False,
                  cuda_empty_cache: bool = False, patch: bool = True,
-                 record: str = "ebb-memory.jsonl") -> None:
+                 record: str = "ebb-memory.jsonl", release_sent: bool = True) -> None:
         super().__init__()
         if isinstance(every, bool) or not isinstance(every, int) or every < 0:
             raise ValueError(f"every={every!r}: expected a number of rounds, 0 or more")
@@ -65,12 +68,14 @@ class EbbMemoryWidget(Widget):
         self.cuda_empty_cache = cuda_empty_cache
         self.patch = patch
         self.record = record
+        self.release_sent = release_sent
         self._lock = threading.Lock()
         self._seen_rounds: set[Any] = set()
         self._done = 0
         self._task_done = False
         self._rss_after = 0
         self._broadcast = SharedBroadcast()
+        self._sent = SentResult()
         self._markers = EventMarkers()
         self.returned_bytes = 0
 
@@ -103,8 +108,15 @@ class EbbMemoryWidget(Widget):
             if self.release_results:
                 let_go(fl_ctx)
             self._trim(fl_ctx, "after a result")
-        elif event_type in (EventType.AFTER_TASK_EXECUTION, EventType.AFTER_SEND_TASK_RESULT):
+        elif event_type == EventType.AFTER_TASK_EXECUTION:
             self._task_done = True
+        elif event_type == EventType.AFTER_TASK_RESULT_FILTER:
+            if self.release_sent:
+                self._sent.leaves(fl_ctx)
+        elif event_type == EventType.AFTER_SEND_TASK_RESULT:
+            self._task_done = True
+            if self.release_sent:
+                self._sent.is_sent(fl_ctx)
         elif event_type == EventType.BEFORE_PULL_TASK:
             if self._task_done:
                 self._task_done = False
