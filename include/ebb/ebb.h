@@ -187,15 +187,26 @@ EBB_API void ebb_announce_round(uint64_t round);
 /** 1 if this process runs under `ebb run` and its supervisor is connected. */
 EBB_API int ebb_is_supervised(void);
 
+/** For a round that is not known: "r=None", as NVFlare writes it. */
+#define EBB_NO_ROUND UINT64_MAX
+
 /** Writes NVFlare's RSS marker for the current RSS, e.g. "[RSS] CA s=site-1 r=3 recv: 143.2 MB".
     `source`: "CA" (trainer), "CJ" (client job, with `task`) or "SV" (server). Returns EBB_BAD_INPUT
     if `size` is too small. */
 EBB_API int ebb_rss_marker(const char* source, const char* site, const char* task, uint64_t round,
                            const char* tag, char* text, size_t size);
 
+/** The same if the environment asks markers of `role` (EBB_MEMORY_PROFILE; for clients and trainers
+    NVFLARE_CLIENT_MEMORY_PROFILE as well; null for this process's own role), and tells `ebb run`,
+    which records the line; printing it is left to the caller. `text` is empty if nobody asks. */
+EBB_API int ebb_mark_rss(const char* role, const char* source, const char* site, const char* task,
+                         uint64_t round, const char* tag, char* text, size_t size);
+
 /** 1 if EBB_MEMORY_PROFILE asks for RSS markers or, where EBB_ROLE is client, trainer or not set,
     NVFLARE_CLIENT_MEMORY_PROFILE. */
 EBB_API int ebb_memory_profile(void);
+/** The same for a role; null for this process's own. 0 for a role that there is not. */
+EBB_API int ebb_memory_profile_of(const char* role);
 
 /** From now on, cleans up whenever systemd asks for memory through $MEMORY_PRESSURE_WATCH, for the
     life of the process; a forked child does not watch until it calls this itself. `watching` (may

@@ -43,6 +43,7 @@ from .memory import (
     get_allocator_type,
     give_back_at_once,
     guard,
+    mark_rss,
     memory_level,
     memory_profile,
     read_memory,
@@ -61,8 +62,8 @@ __all__ = [
     "MemoryInfo", "NeedsCuda", "NotFound", "NotPermitted", "OutOfMemory", "RoundKeeper", "Step",
     "TooLate", "TrimReport", "Unavailable", "Watch", "WrongArchitecture", "allocator", "call",
     "cleanup", "cleanup_memory", "doctor", "env", "get_allocator_type", "give_back_at_once", "guard",
-    "hooks", "info", "library_path", "memory_level", "memory_profile", "plan", "read_memory", "replay", "rss",
-    "rss_marker", "training_memory_budget", "trim", "try_malloc_trim", "tune", "version", "watch",
+    "hooks", "info", "library_path", "mark_rss", "memory_level", "memory_profile", "plan", "read_memory", "replay",
+    "rss", "rss_marker", "training_memory_budget", "trim", "try_malloc_trim", "tune", "version", "watch",
     "watch_pressure", "Simulation", "SimulationFailed", "compare", "simulate",
 ]
 

@@ -18,6 +18,7 @@ STAGE_DEVICE_CACHE = 2
 ROUNDS_DEFAULT = 0
 ROUNDS_EVERY = 1
 ROUNDS_AUTO = 2
+NO_ROUND = 2**64 - 1
 
 Hook = c.CFUNCTYPE(c.c_int, c.c_void_p, c.POINTER(c.c_uint64))
 SimulationLine = c.CFUNCTYPE(c.c_int, c.c_void_p, c.c_char_p)
@@ -109,7 +110,9 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
         _int, [_void, _u64, c.POINTER(_int), c.POINTER(CleanupReport)]),
     "ebb_is_supervised": (_int, []),
     "ebb_rss_marker": (_int, [_text, _text, _text, _u64, _text, _void, _size]),
+    "ebb_mark_rss": (_int, [_text, _text, _text, _text, _u64, _text, _void, _size]),
     "ebb_memory_profile": (_int, []),
+    "ebb_memory_profile_of": (_int, [_text]),
     "ebb_watch_pressure": (_int, [c.POINTER(_int)]),
     "ebb_torch_begin_pool": (None, []),
     "ebb_torch_stats": (_int, [_int, c.POINTER(_void)]),

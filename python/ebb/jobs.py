@@ -27,9 +27,9 @@ def info(pid: int | None = None) -> dict[str, Any]:
     return call("info", _given(pid=pid))
 
 
-def env(role: str = "client", allocator: str = "glibc") -> dict[str, Any]:
-    """The environment that a job should start with."""
-    return call("env", {"role": role, "allocator": allocator})
+def env(role: str = "client", allocator: str = "glibc", arenas: int | None = None) -> dict[str, Any]:
+    """The environment that a job should start with. `arenas`: of glibc; None for as many as suit the role."""
+    return call("env", _given(role=role, allocator=allocator, arenas=arenas))
 
 
 def replay(snapshot: Path | Sequence[Path], conf: str | Sequence[str] | None = None, *,

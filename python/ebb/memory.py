@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import logging
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -15,6 +16,7 @@ from ._library import check, library, take_text
 _MIB = 1 << 20
 _Number = TypeVar("_Number", int, float)
 _LEVELS = ("normal", "warn", "critical")
+_logger = logging.getLogger("ebb")
 
 
 @dataclass(frozen=True)
@@ -231,17 +233,34 @@ def give_back_at_once(on: bool = True) -> bool:
     return bool(changed.value)
 
 
-def rss_marker(source: str, site: str, round: int, tag: str, task: str = "") -> str:
+def rss_marker(source: str, site: str, round: int | None, tag: str, task: str = "") -> str:
     """NVFlare's RSS marker for the current RSS: "[RSS] CA s=site-1 r=3 recv: 143.2 MB"."""
     text = ctypes.create_string_buffer(1024)
-    check(library().ebb_rss_marker(source.encode(), site.encode(), task.encode() or None, round,
-                                   tag.encode(), text, len(text)))
+    check(library().ebb_rss_marker(source.encode(), site.encode(), task.encode() or None,
+                                   _abi.NO_ROUND if round is None else round, tag.encode(), text, len(text)))
     return text.value.decode()
 
 
-def memory_profile() -> bool:
-    """Whether the environment asks for RSS markers."""
-    return bool(library().ebb_memory_profile())
+def mark_rss(source: str, site: str, round: int | None, tag: str, task: str = "",
+             role: str | None = None) -> str | None:
+    """Logs `rss_marker` to the logger "ebb", and has `ebb run` record it, if the environment asks markers of `role`
+    (EBB_MEMORY_PROFILE; for clients and trainers NVFLARE_CLIENT_MEMORY_PROFILE as well; None for what EBB_ROLE
+    says, else a trainer). Returns the line, or None. Inside NVFlare `ebb.nvflare` does this by itself."""
+    text = ctypes.create_string_buffer(1024)
+    check(library().ebb_mark_rss(None if role is None else role.encode(), source.encode(), site.encode(),
+                                 task.encode() or None, _abi.NO_ROUND if round is None else round,
+                                 tag.encode(), text, len(text)))
+    line = text.value.decode()
+    if line:
+        _logger.info(line)
+    return line or None
+
+
+def memory_profile(role: str | None = None) -> bool:
+    """Whether the environment asks a role for RSS markers; None for what EBB_ROLE says, else a trainer."""
+    if role is None:
+        return bool(library().ebb_memory_profile())
+    return bool(library().ebb_memory_profile_of(role.encode()))
 
 
 def watch_pressure() -> bool:

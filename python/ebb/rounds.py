@@ -30,8 +30,8 @@ class RoundKeeper:
       def train_round(): ...
 
     `role`: "server", "client", "trainer", "aggregator" or "simulator"; None for what EBB_ROLE says, else
-    "trainer". `every`: rounds between cleanups; 0 for none; "auto" to decide by measured benefit and cost; None for what the environment
-    says, else what suits the role. Thread-safe.
+    "trainer". `every`: rounds between cleanups; 0 for none; "auto" to decide by measured benefit and cost;
+    None for what the environment says, else what suits the role. Thread-safe.
     """
 
     def __init__(self, role: str | None = None, every: int | str | None = None,

@@ -176,8 +176,21 @@ class Readings(unittest.TestCase):
         self.assertRegex(ebb.rss_marker("CA", "site-1", 3, "recv"),
                          r"^\[RSS\] CA s=site-1 r=3 recv: \d+\.\d MB$")
         self.assertRegex(ebb.rss_marker("CJ", "site-1", 3, "relay", "train"), r" t=train ")
+        self.assertRegex(ebb.rss_marker("CA", "site-1", None, "recv"), r" r=None recv: ")
         with self.assertRaises(ebb.BadInput):
             ebb.rss_marker("XX", "site-1", 3, "recv")
+
+    def test_marks_for_those_who_are_asked(self):
+        code = ("import ebb, logging; logging.basicConfig(level='INFO', format='%(name)s %(message)s'); "
+                "print(*[(ebb.memory_profile(role), ebb.mark_rss('CA', 's', 1, 'recv', role=role) is not None) "
+                "for role in ('trainer', 'server', None)])")
+        nobody = dict.fromkeys(("EBB_MEMORY_PROFILE", "NVFLARE_CLIENT_MEMORY_PROFILE", "EBB_ROLE"))
+        self.assertEqual(python(code, **nobody), " ".join(["(False, False)"] * 3))
+        said = python(code, **{**nobody, "NVFLARE_CLIENT_MEMORY_PROFILE": 1}).splitlines()
+        self.assertEqual(said[-1], "(True, True) (False, False) (True, True)")
+        self.assertRegex(said[0], r"^ebb \[RSS\] CA s=s r=1 recv: \d+\.\d MB$")
+        said = python(code, **{**nobody, "EBB_MEMORY_PROFILE": 1}).splitlines()
+        self.assertEqual(said[-1], " ".join(["(True, True)"] * 3))
 
 
 class Rounds(unittest.TestCase):

@@ -136,6 +136,21 @@ class Widget(unittest.TestCase):
         self.assertIsNone(fl_ctx.get_prop(FLContextKey.TASK_RESULT))
         self.assertIsNone(peer.get_prop(FLContextKey.SHAREABLE))
 
+    def test_a_sent_result_is_let_go_of_unless_somebody_else_holds_it(self):
+        for held_elsewhere, release in ((False, True), (True, True), (False, False)):
+            widget = EbbMemoryWidget(record="", release_sent=release)
+            array, fl_ctx = numpy.ones(3), context(0)
+            gone = weakref.ref(array)
+            runners = [Shareable({"DXO": {"data": {"w": array}}})]
+            executors = runners[:] if held_elsewhere else None
+            del array
+            fl_ctx.set_prop(FLContextKey.TASK_RESULT, runners[0], private=True, sticky=False)
+            widget.handle_event(EventType.AFTER_TASK_RESULT_FILTER, fl_ctx)
+            widget.handle_event(EventType.AFTER_SEND_TASK_RESULT, fl_ctx)
+            self.assertEqual(fl_ctx.get_prop(FLContextKey.TASK_RESULT) is None, release)
+            self.assertEqual(gone() is None, release and not held_elsewhere)
+            self.assertEqual(executors is not None, held_elsewhere)
+
     def test_a_broadcast_shares_its_arrays_and_nobody_can_write_to_them(self):
         widget = EbbMemoryWidget(record="", share_broadcast=True)
         array = numpy.ones(3)
@@ -186,8 +201,8 @@ class Widget(unittest.TestCase):
                 self.assertEqual("MALLOC_ARENA_MAX=1" in " ".join(logs.output), is_told, arenas)
 
     def test_arguments_are_stored_by_name_for_export(self):
-        arguments = {"every": 2, "per_result": False, "release_results": False, "at_once": True,
-                     "share_broadcast": True, "cuda_empty_cache": True, "patch": False, "record": "x"}
+        arguments = {"every": 2, "per_result": False, "release_results": False, "release_sent": False,
+                     "at_once": True, "share_broadcast": True, "cuda_empty_cache": True, "patch": False, "record": "x"}
         widget = EbbMemoryWidget(**arguments)
         self.assertEqual({name: getattr(widget, name) for name in arguments}, arguments)
 
@@ -331,6 +346,24 @@ class Simulator(unittest.TestCase):
             with self.subTest(clients):
                 self.compare("jemalloc", clients, 0.15, LD_PRELOAD=preload("jemalloc"),
                              MALLOC_CONF="dirty_decay_ms:5000,muzzy_decay_ms:5000")
+
+
+class Sent(unittest.TestCase):
+    """A client that answers with 64 MiB, in NVFlare's simulator."""
+
+    def held(self, *arguments):
+        """[before it is sent, after], in MiB, for each round."""
+        out = ROOT / "build" / "python" / "nvflare" / "sent"
+        out.mkdir(parents=True, exist_ok=True)
+        status, said = simulate([sys.executable, str(ROOT / "python" / "tests" / "sent_job.py"),
+                                 str(out / "workspace"), str(out / "held.jsonl"), "64", "3", *arguments])
+        self.assertEqual(status, 0, said[-4000:])
+        rows = [json.loads(line) for line in (out / "held.jsonl").read_text(encoding="utf-8").splitlines()]
+        return [[rows[at]["held"] >> 20, rows[at + 1]["held"] >> 20] for at in range(0, len(rows), 2)]
+
+    def test_what_was_sent_is_no_longer_held(self):
+        self.assertEqual(self.held(), [[64, 0]] * 3)
+        self.assertEqual(self.held("keep"), [[64, 64]] * 3, "as without Ebb")
 
 
 class Recipe(unittest.TestCase):

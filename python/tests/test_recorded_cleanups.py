@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a job cleans up by itself is on `ebb run`'s record, whichever function it called."""
+"""What a job cleans up by itself, and its RSS markers, are on `ebb run`'s record, whichever function it called."""
+import os
 import sqlite3
 import subprocess
 import sys
@@ -31,18 +32,41 @@ print(2 * len(ways))
 """
 
 
+# Logged as well; the second one is asked of a role that nobody asks.
+MARKS = """
+import ctypes, logging, time
+import ebb
+logging.basicConfig(level="INFO", format="%(message)s")
+ebb.mark_rss("CA", "site-1", 3, "recv")
+ebb.mark_rss("SV", "server", 3, "end", role="server")
+while not ctypes.CDLL(None).ebb_agent_is_supervised(): time.sleep(0.01)
+"""
+
+
 @unittest.skipUnless(PROGRAM.exists(), "the program was not built")
-class RecordedCleanups(unittest.TestCase):
-    def test_every_cleanup_of_the_job_is_recorded_once(self):
+class Recorded(unittest.TestCase):
+    def run_job(self, code, query, **environment):
+        """The job, and the rows that a query finds in the record of its run."""
         with tempfile.TemporaryDirectory() as folder:
             db = Path(folder) / "runs.db"
-            job = subprocess.run([PROGRAM, "run", "--quiet", "--db", db, "--", sys.executable, "-c", JOB],
-                                 text=True, capture_output=True, timeout=300, check=False)
+            job = subprocess.run([PROGRAM, "run", "--quiet", "--db", db, "--", sys.executable, "-c", code],
+                                 text=True, capture_output=True, timeout=300, check=False,
+                                 env={**os.environ, **environment})
             self.assertEqual(job.returncode, 0, job.stderr)
             with sqlite3.connect(db) as record:
-                recorded = record.execute("SELECT sum(count) FROM actions WHERE reason = 'job'").fetchone()
+                rows = record.execute(query).fetchall()
             record.close()
-        self.assertEqual(recorded[0], int(job.stdout))
+        return job, rows
+
+    def test_every_cleanup_of_the_job_is_recorded_once(self):
+        job, rows = self.run_job(JOB, "SELECT sum(count) FROM actions WHERE reason = 'job'")
+        self.assertEqual(rows[0][0], int(job.stdout))
+
+    def test_a_marker_of_the_job_is_logged_and_recorded_once(self):
+        job, rows = self.run_job(MARKS, "SELECT text FROM events WHERE kind = 'marker'",
+                                 NVFLARE_CLIENT_MEMORY_PROFILE="1", EBB_MEMORY_PROFILE="")
+        self.assertRegex(job.stderr, r"^\[RSS\] CA s=site-1 r=3 recv: \d+\.\d MB\n$")
+        self.assertEqual([text for text, in rows], job.stderr.splitlines())
 
 
 if __name__ == "__main__":

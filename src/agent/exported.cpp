@@ -69,6 +69,10 @@ EBB_EXPORT void ebb_agent_name(const char* name) {
   if (the_agent != nullptr) the_agent->tell(ebb::wire::Name{ebb::wire::Text<48>(name)});
 }
 
+EBB_EXPORT void ebb_agent_marked(const char* line) {
+  if (the_agent != nullptr) the_agent->tell(ebb::wire::Marker{ebb::wire::Text<240>(line)});
+}
+
 EBB_EXPORT void ebb_agent_cleaned(const void* cleaned) {
   if (the_agent == nullptr) return;
   ebb::wire::CleanupRecord record;

@@ -22,6 +22,9 @@ void ebb_agent_round_done(std::uint64_t number);
 /// What the job calls this process, for tables; told to the supervisor.
 void ebb_agent_name(const char* name);
 
+/// A line of the job's about its own memory (an RSS marker), for the record of the run.
+void ebb_agent_marked(const char* line);
+
 /// Reports a cleanup that the job did by itself (a wire::CleanupRecord).
 void ebb_agent_cleaned(const void* cleaned);
 

@@ -65,10 +65,11 @@ inline constexpr Range kShare = {"0 or more and below 1", 0, true, 1, false};
 
 struct Option {
   using Numbers = std::vector<std::pair<std::string, double>>;
-  using Place = std::variant<bool*, int*, std::uint32_t*, std::uint64_t*, double*, std::string*,
-                             std::optional<int>*, std::optional<std::uint64_t>*,
-                             std::optional<double>*, std::optional<std::string>*,
-                             std::vector<std::string>*, Numbers*, Choice, Bytes, CountOrAuto>;
+  using Place =
+      std::variant<bool*, int*, std::uint32_t*, std::uint64_t*, double*, std::string*,
+                   std::optional<bool>*, std::optional<int>*, std::optional<std::uint64_t>*,
+                   std::optional<double>*, std::optional<std::string>*, std::vector<std::string>*,
+                   Numbers*, Choice, Bytes, CountOrAuto>;
 
   std::string_view key;  ///< in JSON: "per_round"
   Place place;           ///< whoever owns it outlives the option

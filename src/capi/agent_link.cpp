@@ -18,6 +18,7 @@ struct Agent {
   int (*is_supervised)() = nullptr;
   void (*round_done)(std::uint64_t number) = nullptr;
   void (*cleaned)(const void* record) = nullptr;
+  void (*marked)(const char* line) = nullptr;
   void (*set_cleaner)(void (*clean)(const void* ask, void* cleaned)) = nullptr;
   void (*leave)() = nullptr;
 };
@@ -76,6 +77,7 @@ void link_with_agent(keep::Cleaner& cleaner) {
   find(agent.is_supervised, "ebb_agent_is_supervised");
   find(agent.round_done, "ebb_agent_round_done");
   find(agent.cleaned, "ebb_agent_cleaned");
+  find(agent.marked, "ebb_agent_marked");
   find(agent.set_cleaner, "ebb_agent_set_cleaner");
   find(agent.leave, "ebb_agent_leave");
   the_cleaner = &cleaner;
@@ -85,6 +87,10 @@ void link_with_agent(keep::Cleaner& cleaner) {
 
 void announce_round(std::uint64_t number) {
   if (agent.round_done != nullptr) agent.round_done(number);
+}
+
+void announce_marker(const char* line) {
+  if (agent.marked != nullptr) agent.marked(line);
 }
 
 bool is_supervised() {

@@ -16,6 +16,9 @@ void link_with_agent(keep::Cleaner& cleaner);
 /// Tells the supervisor that the job finished a round; nothing happens without one.
 void announce_round(std::uint64_t number);
 
+/// Has the supervisor write a line of this process down.
+void announce_marker(const char* line);
+
 /// Whether a supervisor is connected.
 bool is_supervised();
 

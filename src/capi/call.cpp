@@ -51,7 +51,14 @@ base::Result<Json> call_env(const Json& arguments) {
   if (!allocator_name) return allocator_name.error();
   const base::Result<keep::Role> role = keep::role_from(*role_name);
   if (!role) return role.error();
-  const auto variables = keep::job_environment_for(*role, *allocator_name);
+  std::optional<int> arenas;
+  if (const Json* value = arguments.find("arenas"); value != nullptr && !value->is_null()) {
+    const auto number = value->as_int();
+    if (!number || *number < 1 || *number > 4096)
+      return base::error(Code::bad_input, "arenas %s: expected 1 to 4096", value->text().c_str());
+    arenas = static_cast<int>(*number);
+  }
+  const auto variables = keep::job_environment_for(*role, *allocator_name, arenas);
   if (!variables) return variables.error();
   Json list = Json::array();
   for (const keep::EnvironmentVariable& variable : *variables)

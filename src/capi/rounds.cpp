@@ -54,6 +54,29 @@ int report_round(const std::optional<keep::CleanupReport>& report, int* cleaned,
   return stored ? static_cast<int>(EBB_OK) : fail(stored.error());
 }
 
+bool wants_markers(keep::Role role) {
+  const base::Result<keep::Settings>& settings = runtime().settings;
+  return settings && !runtime().disabled() && keep::wants_memory_profile(role, *settings);
+}
+
+int write_marker(const char* source, const char* site, const char* task, std::uint64_t round,
+                 const char* tag, char* text, std::size_t size) {
+  if (source == nullptr || site == nullptr || tag == nullptr || text == nullptr)
+    return fail(base::error(base::Code::bad_input, "source, site, tag and text must not be null"));
+  const base::Result<keep::MarkerSource> from = keep::marker_source_from(source);
+  if (!from) return fail(from.error());
+  const std::optional<std::uint64_t> number =
+      round == EBB_NO_ROUND ? std::nullopt : std::optional(round);
+  const std::string line = keep::rss_marker(
+      *from, site, number, tag, runtime().cleaner.rss().value_or(0), task == nullptr ? "" : task);
+  if (line.size() + 1 > size) {
+    return fail(base::error(base::Code::bad_input, "the marker needs %zu bytes, got %zu",
+                            line.size() + 1, size));
+  }
+  std::memcpy(text, line.c_str(), line.size() + 1);
+  return EBB_OK;
+}
+
 /// The one watch of this process. A thread, so a forked child has none until it asks for one.
 struct PressureSlot {
   keep::PressureWatch* watch EBB_GUARDED_BY(mutex) = nullptr;
@@ -133,37 +156,36 @@ int ebb_is_supervised(void) {
 
 int ebb_rss_marker(const char* source, const char* site, const char* task, uint64_t round,
                    const char* tag, char* text, size_t size) {
+  return guarded([&] { return write_marker(source, site, task, round, tag, text, size); });
+}
+
+int ebb_mark_rss(const char* role, const char* source, const char* site, const char* task,
+                 uint64_t round, const char* tag, char* text, size_t size) {
   return guarded([&] {
-    if (source == nullptr || site == nullptr || tag == nullptr || text == nullptr)
-      return fail(
-          base::error(base::Code::bad_input, "source, site, tag and text must not be null"));
-    keep::MarkerSource from{};
-    if (std::strcmp(source, "CA") == 0) {
-      from = keep::MarkerSource::client_api;
-    } else if (std::strcmp(source, "CJ") == 0) {
-      from = keep::MarkerSource::client_job;
-    } else if (std::strcmp(source, "SV") == 0) {
-      from = keep::MarkerSource::server;
-    } else {
-      return fail(base::error(base::Code::bad_input, "source '%s': expected CA, CJ or SV", source));
-    }
-    const std::uint64_t rss = runtime().cleaner.rss().value_or(0);
-    const std::string line =
-        keep::rss_marker(from, site, round, tag, rss, task == nullptr ? "" : task);
-    if (line.size() + 1 > size)
-      return fail(base::error(base::Code::bad_input, "the marker needs %zu bytes, got %zu",
-                              line.size() + 1, size));
-    std::memcpy(text, line.c_str(), line.size() + 1);
-    return static_cast<int>(EBB_OK);
+    if (text == nullptr || size == 0)
+      return fail(base::error(base::Code::bad_input, "text must have room"));
+    text[0] = '\0';
+    const base::Result<keep::Role> known = role_from(role);
+    if (!known) return fail(known.error());
+    if (!runtime().settings) return fail(runtime().settings.error());
+    if (!wants_markers(*known)) return static_cast<int>(EBB_OK);
+    const int written = write_marker(source, site, task, round, tag, text, size);
+    if (written == EBB_OK) capi::announce_marker(text);
+    return written;
   });
 }
 
 int ebb_memory_profile(void) {
+  return ebb_memory_profile_of(nullptr);
+}
+
+int ebb_memory_profile_of(const char* role) {
   int wanted = 0;
   guarded([&] {
-    const base::Result<keep::Settings>& settings = runtime().settings;
-    wanted = settings && keep::wants_memory_profile(settings->own_role(), *settings) ? 1 : 0;
-    return EBB_OK;
+    const base::Result<keep::Role> known = role_from(role);
+    if (!known) return fail(known.error());
+    wanted = wants_markers(*known) ? 1 : 0;
+    return static_cast<int>(EBB_OK);
   });
   return wanted;
 }

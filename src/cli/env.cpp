@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
+#include <optional>
 
 #include "cli/verb.h"
 #include "keep/job_environment.h"
+#include "keep/start_script.h"
 
 namespace ebb::cli {
 namespace {
 
+constexpr base::Range kArenas = {"1 to 4096", 1, true, 4096};
+
 struct EnvOptions {
   std::string role;
-  std::string allocator = "glibc";
+  std::string allocator;
+  std::optional<int> arenas;
   std::string shell = "sh";
   bool json = false;
 };
@@ -17,25 +22,57 @@ struct EnvOptions {
 base::Options options_of(EnvOptions& o) {
   return {
       {"role", &o.role, "server, client, trainer, aggregator or simulator", {}, nullptr, true},
-      {"allocator", &o.allocator, "glibc (kept), jemalloc, tcmalloc or mimalloc"},
-      {"shell", &o.shell, "sh, fish or docker (ENV lines of a Dockerfile)"},
+      {.key = "allocator",
+       .place = &o.allocator,
+       .help = "glibc (kept), jemalloc, tcmalloc or mimalloc",
+       .shown = "glibc"},
+      {"arenas",
+       &o.arenas,
+       "Arenas of glibc, e.g. 8 for many threads (as suits the role)",
+       {},
+       &kArenas},
+      {"shell", &o.shell, "sh, fish, docker (ENV lines of a Dockerfile) or script (starts a job)"},
       {"json", &o.json, "One JSON object (docs/env.md)"},
   };
+}
+
+int print_script(const EnvOptions& options, keep::Role role) {
+  if (options.json)
+    return complain(
+        base::error(base::Code::bad_input, "--shell script and --json: expected one of the two"));
+  const bool by_opt_in = options.allocator.empty() || options.allocator == "glibc";
+  if (!by_opt_in && options.allocator != "jemalloc") {
+    return complain(base::error(base::Code::bad_input,
+                                "--allocator '%s' with --shell script: expected glibc or jemalloc",
+                                options.allocator.c_str()));
+  }
+  const auto use = by_opt_in ? keep::JemallocUse::by_opt_in : keep::JemallocUse::always;
+  std::fputs(keep::start_script(role, use, options.arenas).c_str(), stdout);
+  return kDone;
 }
 
 int run_env(const EnvOptions& options) {
   const base::Result<keep::Role> role = keep::role_from(options.role);
   if (!role) return complain(role.error());
+  if (options.shell == "script") return print_script(options, *role);
   const base::Result<keep::ShellSyntax> syntax = keep::shell_syntax_from(options.shell);
   if (!syntax) return complain(syntax.error());
-  const auto variables = keep::job_environment_for(*role, options.allocator);
+  std::string allocator = options.allocator;
+  if (allocator.empty() && options.arenas) {
+    allocator = "glibc";  // whose they are
+  } else if (allocator.empty()) {
+    const keep::DefaultAllocator chosen = keep::default_allocator("glibc");
+    if (!chosen.note.empty()) std::fprintf(stderr, "ebb: %s; glibc stays\n", chosen.note.c_str());
+    allocator = chosen.name;
+  }
+  const auto variables = keep::job_environment_for(*role, allocator, options.arenas);
   if (!variables) return complain(variables.error());
   if (options.json) {
     base::Json list = base::Json::array();
     for (const keep::EnvironmentVariable& variable : *variables)
       list.push(keep::to_json(variable));
-    const base::Json object = base::Json::object(
-        {{"role", options.role}, {"allocator", options.allocator}, {"variables", list}});
+    const base::Json object =
+        base::Json::object({{"role", options.role}, {"allocator", allocator}, {"variables", list}});
     std::puts(object.text(true).c_str());
     return kDone;
   }
@@ -50,7 +87,8 @@ void add_env(Verb program) {
                "Examples:\n"
                "  eval \"$(ebb env --role server)\"\n"
                "  ebb env --role client --allocator jemalloc --shell fish | source\n"
-               "  ebb env --role trainer --allocator mimalloc --shell docker >> Dockerfile"},
+               "  ebb env --role trainer --allocator mimalloc --shell docker >> Dockerfile\n"
+               "  ebb env --role client --shell script > start.sh && sh start.sh python job.py"},
               run_env);
 }
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/run_store.h"
 #include "cli/verb.h"
+#include "keep/job_environment.h"
 #include "keep/settings.h"
 #include "record/store.h"
 #include "run/supervisor.h"
@@ -18,7 +19,7 @@ namespace {
 struct RunWords {
   std::vector<std::string> command;
   std::string role;
-  std::string allocator = "keep";
+  std::string allocator;
   double warn = 85;
   double critical = 90;
   std::string on_critical = "clean";
@@ -39,7 +40,10 @@ base::Options options_of(RunWords& o) {
   return {
       {"command", &o.command, "The command and its arguments, after --", "command", nullptr, true},
       {"role", &o.role, "server, client, trainer, aggregator or simulator"},
-      {"allocator", &o.allocator, "keep (the job's own), glibc, jemalloc, tcmalloc or mimalloc"},
+      {.key = "allocator",
+       .place = &o.allocator,
+       .help = "keep (the job's own), glibc, jemalloc, tcmalloc or mimalloc",
+       .shown = "keep"},
       {"warn", &o.warn, "One line on stderr at this percentage of the limit"},
       {"critical", &o.critical, "Clean up at once at this percentage"},
       {"on_critical", &o.on_critical,
@@ -69,6 +73,13 @@ base::Result<run::Options> options_from(const RunWords& words) {
     options.role = *role;
   }
   options.allocator = words.allocator;
+  options.manage = !words.observe;
+  if (words.allocator.empty()) {
+    const keep::DefaultAllocator chosen = keep::default_allocator("keep");
+    options.allocator = options.manage ? chosen.name : "keep";
+    if (!chosen.note.empty() && options.manage && !words.quiet)
+      std::fprintf(stderr, "ebb: %s; the job keeps its own\n", chosen.note.c_str());
+  }
   options.thresholds = {words.warn, words.critical};
   if (const auto valid = sense::check(options.thresholds); !valid) return valid.error();
   if (words.on_critical == "stop") {
@@ -89,7 +100,6 @@ base::Result<run::Options> options_from(const RunWords& words) {
   options.grace_seconds = *grace;
   const std::string& first = words.command.front();
   options.name = !words.name.empty() ? words.name : first.substr(first.rfind('/') + 1);
-  options.manage = !words.observe;
   options.nvflare = words.nvflare;
   if (words.nvflare && words.observe) {
     return base::error(base::Code::bad_input,

@@ -38,6 +38,11 @@ base::Status check_company(const Config& config) {
                        "staleness with aggregation %s, expected a mean: it needs all updates of a "
                        "round at once",
                        name_of(rule));
+  if (config.world.round_timeout && config.workflow != Workflow::swarm)
+    return base::error(base::Code::bad_input,
+                       "round_timeout with workflow %s, expected swarm: nobody else sends models "
+                       "to an aggregator among clients",
+                       name_of(config.workflow));
   if (config.workflow != Workflow::cyclic) return {};
   if (rule != Rule::fedavg && rule != Rule::fedprox)
     return base::error(base::Code::bad_input,
@@ -83,6 +88,22 @@ std::vector<std::string> model_names() {
     names.push_back(name);
   }
   return names;
+}
+
+base::Status check(const NvflareSettings& settings, Workflow workflow) {
+  NvflareSettings copy = settings;
+  if (const auto in_range = base::check(options_of(copy)); !in_range) return in_range;
+  const bool swarm = workflow == Workflow::swarm;
+  if (settings.memory_gc_rounds && !swarm)
+    return base::error(base::Code::bad_input,
+                       "memory_gc_rounds with workflow %s, expected swarm: server and clients have "
+                       "server_memory_gc_rounds and client_memory_gc_rounds",
+                       name_of(workflow));
+  if (settings.server_memory_gc_rounds && swarm)
+    return base::error(base::Code::bad_input,
+                       "server_memory_gc_rounds with workflow swarm, expected memory_gc_rounds: "
+                       "clients aggregate");
+  return {};
 }
 
 base::Status check(const Config& config) {

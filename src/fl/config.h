@@ -74,6 +74,26 @@ struct Config {
   std::string backend = "auto";
 };
 
+/// NVFlare's names for when memory is cleaned up. Where one is set, cleanups come where NVFlare has
+/// them, and no longer after every round.
+struct NvflareSettings {
+  std::optional<int> server_memory_gc_rounds;  ///< after aggregations; of a cycle, after rounds
+  std::optional<int> client_memory_gc_rounds;  ///< after the clients of a round have trained
+  /// Of a swarm, both: the aggregators', and the trainers' where the one above says nothing.
+  std::optional<int> memory_gc_rounds;
+  std::optional<bool> cuda_empty_cache;  ///< else in deep cleanups alone
+
+  bool any_rounds() const {
+    return server_memory_gc_rounds || client_memory_gc_rounds || memory_gc_rounds;
+  }
+  std::optional<int> of_aggregators() const {
+    return memory_gc_rounds ? memory_gc_rounds : server_memory_gc_rounds;
+  }
+  std::optional<int> of_trainers() const {
+    return client_memory_gc_rounds ? client_memory_gc_rounds : memory_gc_rounds;
+  }
+};
+
 /// How a simulation is executed; nothing here changes its results.
 struct Execution {
   std::string data_folder;              ///< "": where Debian keeps the data set
@@ -84,11 +104,13 @@ struct Execution {
   std::uint32_t checkpoint_every = 1;   ///< rounds
   int gc_rounds = 1;                    ///< light cleanup after every so many rounds; 0 never
   int heavy_gc_rounds = 10;             ///< deep one likewise
+  NvflareSettings nvflare;
   double warn_percent = 85;
   double critical_percent = 90;
   double gpu_warn_percent = 90;  ///< of the card that trains
   double gpu_critical_percent = 97;
   std::optional<std::uint64_t> headroom;  ///< bytes of that card to be left to others
+  bool markers = false;  ///< tell the observer of RSS markers, after aggregations and rounds
 };
 
 const char* name_of(Workflow workflow);
@@ -102,9 +124,12 @@ std::vector<std::string> model_names();
 
 /// Code::bad_input names the option that is out of its range or does not go with another.
 base::Status check(const Config& config);
+/// The same for settings that the workflow has no place for.
+base::Status check(const NvflareSettings& settings, Workflow workflow);
 
 /// Every field, once for all who read or write it: JSON, the command line, --help.
 base::Options options_of(Config& config);
+base::Options options_of(NvflareSettings& settings);
 base::Options options_of(Execution& execution);
 
 /// Every field under its key ("per_round", "alpha", …).

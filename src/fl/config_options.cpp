@@ -57,6 +57,8 @@ base::Options options_of(Config& c) {
       {"dropout", &c.world.dropout, "Chance that a chosen client never answers"},
       {"deadline", &c.world.deadline, "Simulated seconds after which a round is closed"},
       {"staleness", &c.world.staleness, "Rounds by which an update may be late"},
+      {"round_timeout", &c.world.round_timeout,
+       "For swarm: simulated seconds that a model may take to its aggregator"},
       {"dp_clip", &c.privacy.clip, "Differential privacy: norm to clip updates to; 0: off"},
       {"dp_noise", &c.privacy.noise, "Noise added to their sum, in units of that norm"},
       {"dp_delta", &c.privacy.delta, "Delta of the privacy spent"},
@@ -64,8 +66,30 @@ base::Options options_of(Config& c) {
   };
 }
 
-base::Options options_of(Execution& e) {
+base::Options options_of(NvflareSettings& s) {
   return {
+      {"server_memory_gc_rounds",
+       &s.server_memory_gc_rounds,
+       "As in NVFlare: rounds between cleanups after the server has aggregated; 0 for never",
+       {},
+       &kRoundsOrNever},
+      {"client_memory_gc_rounds",
+       &s.client_memory_gc_rounds,
+       "The same after clients have trained",
+       {},
+       &kRoundsOrNever},
+      {"memory_gc_rounds",
+       &s.memory_gc_rounds,
+       "The same of a swarm, for trainers and aggregators",
+       {},
+       &kRoundsOrNever},
+      {"cuda_empty_cache", &s.cuda_empty_cache,
+       "true or false: whether cleanups empty device caches (deep ones alone)"},
+  };
+}
+
+base::Options options_of(Execution& e) {
+  base::Options options = {
       {"data", &e.data_folder, "Folder of the data set's files"},
       {"parallel_clients", base::CountOrAuto{&e.parallel_clients},
        "Clients trained at a time, or auto: what memory and cores allow",
@@ -90,6 +114,9 @@ base::Options options_of(Execution& e) {
       {"headroom", base::Bytes{&e.headroom},
        "What to keep free on the card between rounds, e.g. 1GiB"},
   };
+  for (base::Option& option : options_of(e.nvflare))
+    options.push_back(std::move(option));
+  return options;
 }
 
 base::Json to_json(const Config& config) {

@@ -201,7 +201,7 @@ void Engine::account(const std::vector<Member>& members, RoundReport& report) {
     report.epsilon = accountant_.epsilon(config_.privacy.delta);
 }
 
-base::Result<RoundReport> Engine::run_round() {
+base::Result<RoundReport> Engine::run_round(const Steps& steps) {
   const std::int64_t start = base::system_clock().now_ns();
   RoundReport report;
   report.round = round_;
@@ -219,7 +219,9 @@ base::Result<RoundReport> Engine::run_round() {
     members.push_back({.client = client, .fate = world_.fate(client), .result = {}, .sketch = {}});
   if (auto trained = train_cohort(members); !trained) return trained.error();
   if (auto exchanged = exchange(members); !exchanged) return exchanged.error();
+  steps.trained();
   if (auto aggregated = aggregate(); !aggregated) return aggregated.error();
+  if (config_.workflow != Workflow::cyclic) steps.aggregated();
   report.training_seconds = seconds_since(training);
   account(members, report);
   learn(members, report);

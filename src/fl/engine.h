@@ -32,8 +32,13 @@ class Engine {
   /// Before everything below: makes what updates go into; in `folder` where that takes a file.
   base::Status open_aggregator(const std::string& folder);
 
+  /// Called when a part of a round is done.
+  struct Steps {
+    std::function<void()> trained;
+    std::function<void()> aggregated;  ///< not in a cycle, where nobody aggregates
+  };
   /// The next round; its report has no memory in it yet.
-  base::Result<RoundReport> run_round();
+  base::Result<RoundReport> run_round(const Steps& steps);
   /// How many rounds are done.
   std::uint32_t rounds_done() const { return round_; }
 

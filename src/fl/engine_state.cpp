@@ -12,12 +12,14 @@ base::Error not_of_this() {
                      "configuration");
 }
 
-/// The first key whose value differs, "" where none does. A run may be made longer.
+/// The first key whose value differs, "" where none does. A run may be made longer; a setting that
+/// an earlier Ebb did not have is as one that is not given.
 std::string difference(const base::Json& mine, const base::Json& saved) {
   if (mine.as_object() == nullptr) return "config";
   for (const auto& [key, value] : *mine.as_object()) {
     const base::Json* other = saved.find(key);
-    if (key != "rounds" && (other == nullptr || other->text() != value.text())) return key;
+    const bool same = other == nullptr ? value.is_null() : other->text() == value.text();
+    if (key != "rounds" && !same) return key;
   }
   return {};
 }

@@ -7,6 +7,7 @@
 #include "fl/engine.h"
 #include "fl/planning.h"
 #include "fl/run_folder.h"
+#include "keep/rss_marker.h"
 #include "sense/process.h"
 
 namespace ebb::fl {
@@ -119,9 +120,19 @@ class Run {
   }
 
   base::Status next_round() {
-    auto report = engine_->run_round();
+    returned_ = 0;
+    const NvflareSettings& nvflare = execution_.nvflare;
+    const bool cycles = result_.config.workflow == Workflow::cyclic;
+    auto report = engine_->run_round({[&] { clean(nvflare.of_trainers()); },
+                                      [&] {
+                                        mark("aggregate", engine_->rounds_done());
+                                        clean(nvflare.of_aggregators());
+                                      }});
     if (!report) return report.error();
+    // A round of a cycle ends where others aggregate; it is counted by now.
+    if (cycles) clean(nvflare.of_aggregators(), 0);
     tidy(*report);
+    mark("end", report->round);
     const bool due = engine_->rounds_done() % execution_.checkpoint_every == 0 ||
                      engine_->rounds_done() == result_.config.rounds;
     if (writes()) {
@@ -141,6 +152,22 @@ class Run {
     return {};
   }
 
+  void mark(const char* tag, std::uint32_t round) {
+    if (execution_.markers && resources_.ranks->is_first()) {
+      observer_.marked(keep::rss_marker(keep::MarkerSource::server, "simulator", round, tag,
+                                        resources_.cleaner->rss().value_or(0)));
+    }
+  }
+
+  /// A light cleanup where NVFlare has one, after every so many rounds, of which `more` is not
+  /// counted yet.
+  void clean(std::optional<int> every, std::uint32_t more = 1) {
+    if (!every || *every == 0) return;
+    if ((engine_->rounds_done() + more) % static_cast<std::uint32_t>(*every) != 0) return;
+    const bool device = execution_.nvflare.cuda_empty_cache.value_or(false);
+    returned_ += resources_.cleaner->clean({.cuda_empty_cache = device}).measured.returned;
+  }
+
   /// Light and heavy cleanups in their rounds, and what memory came to.
   void tidy(RoundReport& report) {
     const auto is_due = [&](int every) {
@@ -152,11 +179,13 @@ class Run {
       resources_.trainer->release(engine_->workers().now());
     }
     RoundMemory& memory = report.memory;
-    memory.returned = engine_->gate().returned();
+    memory.returned = engine_->gate().returned() + returned_;
     const bool heavy = is_due(execution_.heavy_gc_rounds);
-    if (heavy || is_due(execution_.gc_rounds)) {
+    const bool light = !execution_.nvflare.any_rounds() && is_due(execution_.gc_rounds);
+    if (heavy || light) {
+      const bool device = execution_.nvflare.cuda_empty_cache.value_or(heavy);
       const fact::Cleanup cleaned =
-          resources_.cleaner->clean({.cuda_empty_cache = heavy, .deep = heavy}).measured;
+          resources_.cleaner->clean({.cuda_empty_cache = device, .deep = heavy}).measured;
       memory.returned += cleaned.returned;
       memory.now = cleaned.after;
       memory.devices = cleaned.devices;
@@ -190,6 +219,7 @@ class Run {
   CardKeeper card_;
   SimulationResult result_;
   std::unique_ptr<Engine> engine_;
+  std::uint64_t returned_ = 0;  ///< by cleanups within the round
 };
 
 }  // namespace
@@ -197,6 +227,7 @@ class Run {
 base::Result<SimulationResult> simulate(const Config& config, const Execution& execution,
                                         SimulationResources& resources, Observer& observer) {
   if (auto sound = check(config); !sound) return sound.error();
+  if (auto sound = check(execution.nvflare, config.workflow); !sound) return sound.error();
   return Run(config, execution, resources, observer).to_the_end();
 }
 

@@ -91,6 +91,8 @@ class Observer {
   virtual void begins() {}
   virtual void round_done(const RoundReport&) {}
   virtual void warned(const std::string& /*line*/) {}
+  /// An RSS marker, where the execution wants them.
+  virtual void marked(const std::string& /*line*/) {}
   /// Asked between rounds.
   virtual bool should_stop() { return false; }
 };

@@ -41,9 +41,12 @@ base::Result<SweepFile> read_sweep(const std::string& path) {
     return base::error(Code::bad_input, "%s: expected a JSON object with options as keys",
                        path.c_str());
   SweepFile words;
+  const base::Options nvflare = options_of(words.nvflare);
   Json rest = Json::object();
   for (const auto& [key, value] : *json->as_object()) {
-    if (key != "methods" && key != "method_options" && key != "seeds") {
+    if (const base::Option* option = base::find(nvflare, key); option != nullptr) {
+      if (const auto read = base::set(*option, value); !read) return wrong(read.error());
+    } else if (key != "methods" && key != "method_options" && key != "seeds") {
       rest.set(key, value);
     } else if (const auto read = read_list(key, value, words); !read) {
       return wrong(read.error());

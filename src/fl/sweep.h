@@ -18,6 +18,7 @@ struct Sweep {
   std::vector<std::string> methods;
   std::vector<ParameterValues> parameters;  ///< of each method
   std::vector<std::uint64_t> seeds;
+  NvflareSettings nvflare;  ///< of the file; how it is executed, not what
 
   bool is_single() const { return methods.size() * seeds.size() == 1; }
   Config config_of(std::size_t method, std::size_t seed) const;
@@ -29,14 +30,15 @@ base::Json to_json(const Sweep& sweep);
 /// What a file says of a sweep; a list is empty where it says nothing.
 struct SweepFile {
   Config config;
+  NvflareSettings nvflare;
   std::vector<std::string> methods;
   std::vector<std::string>
       method_options;  ///< "method:name=value", or of every method "name=value"
   std::vector<std::uint64_t> seeds;
 };
 
-/// JSON with the keys of a configuration, and the lists. Code::bad_input names the file and what is
-/// wrong in it.
+/// JSON with the keys of a configuration, NVFlare's among them, and the lists. Code::bad_input
+/// names the file and what is wrong in it.
 base::Result<SweepFile> read_sweep(const std::string& path);
 
 /// The file beside a sweep's folders that a resumed one is read from.

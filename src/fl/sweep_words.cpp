@@ -105,6 +105,7 @@ base::Result<Sweep> sweep_from(const SweepWords& words) {
   if (!file) return file.error();
   Sweep sweep;
   sweep.config = file->config;
+  sweep.nvflare = file->nvflare;
   const base::Options settings = options_of(sweep.config);
   for (std::size_t i = 0; i < words.settings.size(); ++i) {
     if (!words.settings[i]) continue;

@@ -44,6 +44,10 @@ base::Status check(const WorldOptions& options) {
   if (options.staleness > 0 && !options.deadline)
     return base::error(base::Code::bad_input,
                        "staleness %u without a deadline, expected one as well", options.staleness);
+  if (options.round_timeout &&
+      !(*options.round_timeout > 0 && std::isfinite(*options.round_timeout)))
+    return base::error(base::Code::bad_input, "round_timeout %g, expected seconds above 0",
+                       *options.round_timeout);
   return {};
 }
 
@@ -88,12 +92,18 @@ void World::move_to(std::uint32_t round) {
   }
 }
 
+/// One way.
+double World::transfer_of(const Device& device) const {
+  return static_cast<double>(workload_.model_bytes) / (kMedianBytesPerSecond * device.channel);
+}
+
 double World::seconds_of(const Device& device) const {
   const double work =
       static_cast<double>(workload_.epochs) * device.samples * workload_.flops_per_sample;
-  const double bytes = 2 * static_cast<double>(workload_.model_bytes);
-  return work / (kMedianFlopsPerSecond * device.speed) +
-         bytes / (kMedianBytesPerSecond * device.channel);
+  const double there = transfer_of(device);
+  // Nobody waits longer than that for what comes back.
+  const double back = std::min(there, options_.round_timeout.value_or(there));
+  return work / (kMedianFlopsPerSecond * device.speed) + (there + back);
 }
 
 Condition World::condition(std::uint32_t client) const {
@@ -108,6 +118,8 @@ bool World::drops_out(std::uint32_t client) const {
 
 Fate World::fate(std::uint32_t client) const {
   if (drops_out(client)) return {false, 0};
+  if (options_.round_timeout && transfer_of(devices_[client]) > *options_.round_timeout)
+    return {false, 0};
   if (!options_.deadline) return {true, 0};
   const double missed = std::ceil(seconds_of(devices_[client]) / *options_.deadline) - 1;
   if (missed <= 0) return {true, 0};

@@ -23,6 +23,9 @@ struct WorldOptions {
   std::optional<double> deadline;  ///< simulated seconds after which a round is closed
   /// Rounds that an update which missed the deadline may be late; 0: it is lost.
   std::uint32_t staleness = 0;
+  /// Simulated seconds that a model may take on its way to the client that aggregates; one that
+  /// takes longer is lost.
+  std::optional<double> round_timeout = std::nullopt;
 };
 
 /// What one local training is, to the world.
@@ -71,7 +74,7 @@ class World {
   /// What becomes of the update of a client that is chosen in this round. A dropped client never
   /// answers. An update that misses the deadline counts in the first later round whose deadline it
   /// meets, if every round takes its full time, and is lost if that is more than `staleness` rounds
-  /// later.
+  /// later. One whose model takes longer than the round timeout on its way back is lost too.
   Fate fate(std::uint32_t client) const;
   /// Simulated seconds until the round with this cohort is over: as long as its slowest client that
   /// answers, but at most the deadline. If nobody answers, the deadline, or 0 without one.
@@ -91,6 +94,7 @@ class World {
 
   void start_channels();
   bool drops_out(std::uint32_t client) const;
+  double transfer_of(const Device& device) const;
   double seconds_of(const Device& device) const;
 
   WorldOptions options_;

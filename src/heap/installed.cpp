@@ -14,16 +14,15 @@ namespace {
 
 struct Library {
   AllocatorKind kind;
-  const char* stem;     // file names that start so …
-  const char* package;  // … come with this package on Debian
+  const char* stem;  // file names that start so, "libjemalloc.so" and "libjemalloc.so.2"
 };
 
 // tcmalloc_minimal first: the full library adds a heap profiler that a long job does not need.
 constexpr Library kLibraries[] = {
-    {AllocatorKind::jemalloc, "libjemalloc.so.", "libjemalloc2"},
-    {AllocatorKind::tcmalloc, "libtcmalloc_minimal.so.", "libtcmalloc-minimal4"},
-    {AllocatorKind::tcmalloc, "libtcmalloc.so.", "libgoogle-perftools4"},
-    {AllocatorKind::mimalloc, "libmimalloc.so.", "libmimalloc2.0"},
+    {AllocatorKind::jemalloc, "libjemalloc.so"},
+    {AllocatorKind::tcmalloc, "libtcmalloc_minimal.so"},
+    {AllocatorKind::tcmalloc, "libtcmalloc.so"},
+    {AllocatorKind::mimalloc, "libmimalloc.so"},
 };
 
 constexpr const char* kFolders[] = {"/usr/local/lib", "/usr/lib64", "/lib64", "/usr/lib", "/lib"};
@@ -64,10 +63,8 @@ std::vector<std::string> candidates(const std::string& stem, const std::string& 
 
 base::Result<InstalledAllocator> find_installed(AllocatorKind kind, const std::string& root) {
   base::Result<ElfFile> self = ElfFile::open("/proc/self/exe");
-  const char* package = nullptr;
   for (const Library& library : kLibraries) {
     if (library.kind != kind) continue;
-    if (package == nullptr) package = library.package;
     for (const std::string& path : candidates(library.stem, root)) {
       base::Result<ElfFile> file = ElfFile::open(root + path);
       if (!file || !file->defined_dynamically("malloc")) continue;
@@ -75,10 +72,21 @@ base::Result<InstalledAllocator> find_installed(AllocatorKind kind, const std::s
       return InstalledAllocator{kind, path, file->read_only_data_contains("purge_delay")};
     }
   }
-  EBB_CHECK(package != nullptr);
-  return base::error(base::Code::unavailable,
-                     "%s is not installed: install the package %s (Debian)", name_of(kind),
-                     package);
+  return base::error(base::Code::unavailable, "%s is not installed: %s", name_of(kind),
+                     how_to_install(kind));
+}
+
+const char* how_to_install(AllocatorKind kind) {
+  switch (kind) {
+    case AllocatorKind::jemalloc:
+      return "apt install libjemalloc2, dnf install jemalloc or apk add jemalloc";
+    case AllocatorKind::tcmalloc:
+      return "apt install libtcmalloc-minimal4, dnf install gperftools-libs or apk add gperftools";
+    case AllocatorKind::mimalloc:
+      return "apt install libmimalloc2.0, dnf install mimalloc or apk add mimalloc";
+    default:
+      return "it comes with no package that Ebb knows";
+  }
 }
 
 }  // namespace ebb::heap

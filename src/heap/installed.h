@@ -16,9 +16,12 @@ struct InstalledAllocator {
 };
 
 /// Looks for the allocator's library: ldconfig's cache first, then the usual folders of every
-/// architecture, always a library that this machine's programs can load. Code::unavailable names
-/// the package to install. `root` is in front of every path, for tests.
+/// architecture, always a library that this machine's programs can load. Code::unavailable says how
+/// to install it. `root` is in front of every path, for tests.
 /// Requires: kind is jemalloc, tcmalloc or mimalloc.
 base::Result<InstalledAllocator> find_installed(AllocatorKind kind, const std::string& root = "");
+
+/// With the package managers of Debian, Red Hat and Alpine.
+const char* how_to_install(AllocatorKind kind);
 
 }  // namespace ebb::heap

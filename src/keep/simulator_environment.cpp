@@ -14,7 +14,8 @@ std::vector<EnvironmentVariable> simulator_environment() {
       lacking.push_back({name, "1", "one thread trains one client"});
   }
   for (EnvironmentVariable& variable : job_environment(Role::simulator, std::nullopt)) {
-    if (variable.prepend || std::getenv(variable.name.c_str()) != nullptr) continue;
+    if (variable.place != Placement::if_unset || std::getenv(variable.name.c_str()) != nullptr)
+      continue;
     lacking.push_back(std::move(variable));
   }
   return lacking;

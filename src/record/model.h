@@ -108,6 +108,7 @@ struct Beside {
 // Kinds of events that are more than a line of text.
 inline constexpr const char* kSilent = "silent";  ///< the agent of its process owes an answer
 inline constexpr const char* kNamed = "name";     ///< the text is what its process calls itself
+inline constexpr const char* kMarker = "marker";  ///< the text is an RSS marker of its process
 
 struct Event {
   double seconds = 0;

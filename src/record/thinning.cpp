@@ -102,14 +102,24 @@ void thin_rounds(Database& database, std::int64_t run, std::int64_t most) {
                count > most || most == 0);
 }
 
-/// The first and the newest stay.
-void thin_events(Database& database, std::int64_t run, std::int64_t most) {
-  const std::int64_t count = database.number("SELECT count(*) FROM events WHERE run = ?", run);
+/// Of a kind, or of all where `kind` is "%", the first and the newest stay.
+void thin_events(Database& database, std::int64_t run, const std::string& kind, std::int64_t most) {
+  const std::int64_t count =
+      database.number("SELECT count(*) FROM events WHERE run = ? AND kind LIKE ?", run, kind);
   if (count <= most) return;
-  const char* at = "SELECT number FROM events WHERE run = ? ORDER BY number LIMIT 1 OFFSET ?";
-  const std::int64_t from = database.number(at, run, most / 4);
-  const std::int64_t until = most == 0 ? kAllTime : database.number(at, run, count - most / 2);
-  database.run("DELETE FROM events WHERE run = ? AND number >= ? AND number < ?", run, from, until);
+  const char* at =
+      "SELECT number FROM events WHERE run = ? AND kind LIKE ? ORDER BY number LIMIT 1 OFFSET ?";
+  const std::int64_t from = database.number(at, run, kind, most / 4);
+  const std::int64_t until =
+      most == 0 ? kAllTime : database.number(at, run, kind, count - most / 2);
+  database.run("DELETE FROM events WHERE run = ? AND kind LIKE ? AND number >= ? AND number < ?",
+               run, kind, from, until);
+}
+
+/// Markers come several times a round and must not push the others out.
+void thin_events(Database& database, std::int64_t run, std::int64_t most) {
+  thin_events(database, run, kMarker, most / 2);
+  thin_events(database, run, "%", most);
 }
 
 /// True when there are no more than `most`.

@@ -13,12 +13,12 @@ namespace {
 
 constexpr const char* kAgentName = "libebb-agent.so";
 
-/// In front of what stands there, unless it is in it already.
-std::string prepended(const std::string& value, const std::string& before) {
+/// In front of what stands there, or behind it, unless it is in it already.
+std::string joined(const std::string& value, const std::string& before, bool in_front) {
   const auto parts = base::split(before, ':');
   if (before.empty()) return value;
   if (std::find(parts.begin(), parts.end(), value) != parts.end()) return before;
-  return value + ":" + before;
+  return in_front ? value + ":" + before : before + ":" + value;
 }
 
 class Collector {
@@ -36,17 +36,26 @@ class Collector {
 
   void prepend(const std::string& name, const std::string& value, const std::string& why,
                Preparation& into) {
+    join(name, value, why, true, into);
+  }
+  void append(const std::string& name, const std::string& value, const std::string& why,
+              Preparation& into) {
+    join(name, value, why, false, into);
+  }
+
+ private:
+  void join(const std::string& name, const std::string& value, const std::string& why,
+            bool in_front, Preparation& into) {
     for (JobVariable& variable : into.variables) {
       if (variable.name != name) continue;
-      variable.value = prepended(value, variable.value);
+      variable.value = joined(value, variable.value, in_front);
       variable.why += "; " + why;
       return;
     }
     into.variables.push_back(
-        {name, prepended(value, environment_(name.c_str()).value_or("")), why});
+        {name, joined(value, environment_(name.c_str()).value_or(""), in_front), why});
   }
 
- private:
   const keep::Environment& environment_;
 };
 
@@ -82,10 +91,16 @@ base::Result<Preparation> prepare(const Options& options, const std::string& soc
   if (!variables) return variables.error();
   Collector collector(environment);
   for (const keep::EnvironmentVariable& variable : *variables) {
-    if (variable.prepend) {
-      collector.prepend(variable.name, variable.value, variable.why, made);
-    } else {
-      collector.set(variable.name, variable.value, variable.why, made);
+    switch (variable.place) {
+      case keep::Placement::if_unset:
+        collector.set(variable.name, variable.value, variable.why, made);
+        break;
+      case keep::Placement::front:
+        collector.prepend(variable.name, variable.value, variable.why, made);
+        break;
+      case keep::Placement::back:
+        collector.append(variable.name, variable.value, variable.why, made);
+        break;
     }
   }
   if (options.role)

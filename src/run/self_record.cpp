@@ -66,6 +66,10 @@ void SelfRecord::warn(const std::string& line) {
   journal_.add(record::Event{now(), "warn", line, process_});
 }
 
+void SelfRecord::mark(const std::string& line) {
+  journal_.add(record::Event{now(), record::kMarker, line, process_});
+}
+
 void SelfRecord::end(int exit_code) {
   journal_.process_ended(process_, now());
   run_.ended = run_.started + now();

@@ -28,6 +28,7 @@ class SelfRecord {
   /// A cleanup after the last round.
   void add(const fact::Cleanup& cleanup);
   void warn(const std::string& line);
+  void mark(const std::string& line);
   void end(int exit_code);
 
   /// 0 where nothing is recorded.

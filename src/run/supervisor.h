@@ -85,6 +85,7 @@ class Supervisor {
   void take(Member& member, const wire::Reading& reading, double seconds);
   void take(Member& member, const wire::Round& round, double seconds);
   void take(const Member& member, const wire::Name& name, double seconds);
+  void take(const Member& member, const wire::Marker& marker, double seconds);
   void take(Member& member, fact::Cleanup cleanup, double seconds);
   void take(Member& member, const fact::PrivateAllocator& beside, double seconds);
   void ask_reading(Member& member, double seconds);

@@ -144,6 +144,8 @@ void Supervisor::handle(Member& member, const wire::Message& message, double sec
     take(member, *round, seconds);
   } else if (const auto* name = std::get_if<wire::Name>(&message)) {
     take(member, *name, seconds);
+  } else if (const auto* marker = std::get_if<wire::Marker>(&message)) {
+    take(member, *marker, seconds);
   } else if (const auto* cleanup = std::get_if<fact::Cleanup>(&message)) {
     take(member, *cleanup, seconds);
   } else if (const auto* beside = std::get_if<fact::PrivateAllocator>(&message)) {
@@ -185,6 +187,14 @@ void Supervisor::take(const Member& member, const wire::Name& name, double secon
   // The others' command lines tell them apart.
   if (is_fork && reads_well)
     journal_.add(record::Event{seconds, record::kNamed, std::string(text), member.key()});
+}
+
+void Supervisor::take(const Member& member, const wire::Marker& marker, double seconds) {
+  std::string line(marker.line.view());
+  std::replace_if(
+      line.begin(), line.end(),
+      [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; }, ' ');
+  journal_.add(record::Event{seconds, record::kMarker, std::move(line), member.key()});
 }
 
 void Supervisor::take(Member& member, const wire::Round& round, double seconds) {

@@ -137,7 +137,8 @@ void add_place_plots(const record::RecordedRun& run, const story::RunStory& stor
   if (!run.place.empty() && run.place.back().now.limit > 0)
     together.limit = page::Limit{"limit", static_cast<double>(run.place.back().now.limit)};
   for (const record::Event& event : run.events) {
-    if (together.marks.size() < kMostMarks) together.marks.push_back({event.seconds, event.kind});
+    if (event.kind != record::kMarker && together.marks.size() < kMostMarks)
+      together.marks.push_back({event.seconds, event.kind});
   }
   page::Line pss = sloped_line("all processes, pss");
   for (const trend::Point& point : story.tree.pss)
@@ -207,12 +208,14 @@ page::Table cleanup_table(const record::RecordedRun& run) {
   return table;
 }
 
-page::Table event_table(const record::RecordedRun& run) {
+/// Of those that are markers, or of those that are not.
+page::Table event_table(const record::RecordedRun& run, bool markers) {
   page::Table table;
-  table.title = "Events";
+  table.title = markers ? "RSS markers" : "Events";
   table.columns = {column("time", page::Unit::seconds), column("what", page::Unit::text),
                    column("pid", page::Unit::text), column("text", page::Unit::text)};
   for (const record::Event& event : run.events) {
+    if ((event.kind == record::kMarker) != markers) continue;
     if (table.rows.size() == kMostRows) break;
     table.rows.push_back({Json(event.seconds), Json(event.kind),
                           event.process ? Json(std::to_string(event.process->pid)) : Json(),
@@ -246,7 +249,10 @@ page::Document page_of_run(const record::RecordedRun& run, const story::RunStory
   if (page::Table parts = ledger_table(story, kMostRows); !parts.rows.empty())
     page.tables.push_back(std::move(parts));
   if (!run.actions.empty()) page.tables.push_back(cleanup_table(run));
-  if (!run.events.empty()) page.tables.push_back(event_table(run));
+  for (const bool markers : {false, true}) {
+    if (page::Table events = event_table(run, markers); !events.rows.empty())
+      page.tables.push_back(std::move(events));
+  }
   return page;
 }
 

@@ -105,17 +105,21 @@ std::string place_text(const record::RecordedRun& run) {
   return text;
 }
 
-std::string event_lines(const record::RecordedRun& run) {
-  if (run.events.empty()) return "";
-  std::string text = "\nevents\n";
-  const std::size_t first = run.events.size() > kMostEvents ? run.events.size() - kMostEvents : 0;
+/// The newest of those that are markers, or of those that are not, under a title.
+std::string event_lines(const record::RecordedRun& run, bool markers) {
+  std::vector<const record::Event*> shown;
+  for (const record::Event& event : run.events)
+    if ((event.kind == record::kMarker) == markers) shown.push_back(&event);
+  if (shown.empty()) return "";
+  std::string text = markers ? "\nmarkers\n" : "\nevents\n";
+  const std::size_t first = shown.size() > kMostEvents ? shown.size() - kMostEvents : 0;
   if (first > 0) text += format_text("  … %zu before\n", first);
-  for (std::size_t i = first; i < run.events.size(); ++i) {
-    const record::Event& event = run.events[i];
+  for (std::size_t i = first; i < shown.size(); ++i) {
+    const record::Event& event = *shown[i];
     std::string what = event.text;
     if (event.process) what = std::to_string(event.process->pid) + ": " + what;
-    text += format_text("  %9s  %-9s %s\n", base::duration_text(event.seconds).c_str(),
-                        event.kind.c_str(), what.c_str());
+    if (!markers) what = format_text("%-9s ", event.kind.c_str()) + what;
+    text += format_text("  %9s  %s\n", base::duration_text(event.seconds).c_str(), what.c_str());
   }
   return text;
 }
@@ -155,7 +159,7 @@ std::string report_text(const record::RecordedRun& run, const story::RunStory& s
                         base::duration_text(story.cleanups.cost_seconds).c_str(),
                         100 * story.cleanup_share);
   }
-  return text + event_lines(run);
+  return text + event_lines(run, false) + event_lines(run, true);
 }
 
 }  // namespace ebb::show

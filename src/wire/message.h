@@ -40,6 +40,11 @@ struct Name {
   Text<48> name;
 };
 
+/// A line of the job's about its own memory, for the record: an RSS marker.
+struct Marker {
+  Text<240> line;
+};
+
 /// Said instead of Hello: this process was forked at a moment at which Ebb's locks could not be
 /// had, and runs without Ebb. Nothing follows.
 struct Left {
@@ -62,7 +67,7 @@ struct Clean {
 };
 
 using Message = std::variant<Hello, Reading, Round, fact::Cleanup, Read, Clean, Left,
-                             fact::PrivateAllocator, Name>;
+                             fact::PrivateAllocator, Name, Marker>;
 
 /// As long as the longest record.
 inline constexpr std::size_t kLongestRecord = 272;

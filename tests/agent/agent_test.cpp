@@ -94,6 +94,8 @@ TEST_F(AgentTest, PassesRoundsAndNamesOn) {
   EXPECT_EQ(next<wire::Round>().number, 12U);
   agent_->tell(wire::Name{wire::Text<48>("site-1")});
   EXPECT_EQ(next<wire::Name>().name.view(), "site-1");
+  agent_->tell(wire::Marker{wire::Text<240>("[RSS] SV s=server r=0 end: 1.0 MB")});
+  EXPECT_EQ(next<wire::Marker>().line.view(), "[RSS] SV s=server r=0 end: 1.0 MB");
 }
 
 TEST_F(AgentTest, SendsWhatWasSaidBeforeItWasConnected) {

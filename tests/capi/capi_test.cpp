@@ -282,6 +282,9 @@ TEST(Capi, KeeperRefusesWhatNvflareRefuses) {
   EXPECT_EQ(ebb_keeper_create(&options, &keeper), EBB_BAD_INPUT);
   EXPECT_EQ(ebb_keeper_round_done(nullptr, nullptr, nullptr), EBB_BAD_INPUT);
   EXPECT_EQ(keeper, nullptr);
+  options.role = nullptr;
+  EXPECT_EQ(ebb_keeper_create(&options, &keeper), EBB_OK) << "this process's own";
+  ebb_keeper_destroy(keeper);
 }
 
 TEST(Capi, AKeeperWithoutARoleTakesTheEnvironments) {
@@ -302,6 +305,19 @@ TEST(Capi, MarksRssInNvflaresFormat) {
   EXPECT_EQ(std::string(text).find("[RSS] CA s=site-1 r=3 recv: "), 0U);
   EXPECT_EQ(ebb_rss_marker("XX", "s", nullptr, 0, "recv", text, sizeof text), EBB_BAD_INPUT);
   EXPECT_EQ(ebb_rss_marker("CA", "s", nullptr, 0, "recv", text, 5), EBB_BAD_INPUT);
+  ASSERT_EQ(ebb_rss_marker("CJ", "s", "train", EBB_NO_ROUND, "relay", text, sizeof text), EBB_OK);
+  EXPECT_EQ(std::string(text).find("[RSS] CJ s=s t=train r=None relay: "), 0U);
+}
+
+TEST(Capi, MarksNothingThatNobodyAskedFor) {
+  char text[128] = "before";
+  ASSERT_EQ(ebb_mark_rss("server", "SV", "server", nullptr, 3, "end", text, sizeof text), EBB_OK);
+  EXPECT_STREQ(text, "");
+  EXPECT_EQ(ebb_mark_rss("chef", "SV", "server", nullptr, 3, "end", text, sizeof text),
+            EBB_BAD_INPUT);
+  EXPECT_EQ(ebb_mark_rss("server", "SV", "server", nullptr, 3, "end", nullptr, 0), EBB_BAD_INPUT);
+  EXPECT_EQ(ebb_memory_profile_of("server"), 0);
+  EXPECT_EQ(ebb_memory_profile_of("chef"), 0);
 }
 
 TEST(Capi, CallsVerbsWithJson) {

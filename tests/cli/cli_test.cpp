@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "cli/run_ebb.h"
 #include "support/subprocess.h"
+#include "support/temporary_directory.h"
 
 namespace ebb {
 namespace {
@@ -126,7 +127,9 @@ TEST(EbbInfo, SomebodyElsesProcessIsNotAvailable) {
 TEST(EbbEnv, PrintsExportLinesThatAShellTakes) {
   const Finished shown = ebb({"env", "--role", "server"});
   EXPECT_EQ(shown.status, 0);
-  EXPECT_NE(shown.output.find("export MALLOC_ARENA_MAX='4'"), std::string::npos) << shown.output;
+  EXPECT_NE(shown.output.find("export MALLOC_ARENA_MAX=\"${MALLOC_ARENA_MAX:-4}\""),
+            std::string::npos)
+      << shown.output;
   EXPECT_NE(shown.output.find("# "), std::string::npos) << "with the reason";
 }
 
@@ -140,6 +143,47 @@ TEST(EbbEnv, ItsEnvironmentReallyLoadsTheAllocator) {
     ASSERT_TRUE(json) << shown.error;
     EXPECT_EQ(*json->find("allocator")->as_string(), allocator);
   }
+}
+
+TEST(EbbEnv, ArenasCanBeChosen) {
+  EXPECT_NE(ebb({"env", "--role", "server", "--arenas", "8"}).output.find("MALLOC_ARENA_MAX:-8"),
+            std::string::npos);
+  expect_one_line(ebb({"env", "--role", "server", "--arenas", "0"}), 2, "expected 1 to 4096");
+  expect_one_line(ebb({"env", "--role", "server", "--arenas", "8", "--allocator", "jemalloc"}), 2,
+                  "expected glibc");
+}
+
+TEST(EbbEnv, NvflaresVariableAsksForJemallocWhereNobodyNamesAnAllocator) {
+  const support::Subprocess::Environment asks{{"NVFLARE_ENABLE_JEMALLOC_PRELOAD", "true"}};
+  EXPECT_NE(ebb({"env", "--role", "server"}, asks).output.find("libjemalloc"), std::string::npos);
+  EXPECT_EQ(ebb({"env", "--role", "server", "--allocator", "glibc"}, asks).output.find("jemalloc"),
+            std::string::npos);
+  EXPECT_EQ(ebb({"env", "--role", "server"}, {{"NVFLARE_ENABLE_JEMALLOC_PRELOAD", "TRUE"}})
+                .output.find("jemalloc"),
+            std::string::npos);
+  const auto dry = base::parse_json(
+      ebb({"run", "--dry-run", "--json", "--no-record", "--", "/bin/true"}, asks).output);
+  ASSERT_TRUE(dry);
+  EXPECT_NE(dry->text().find("libjemalloc"), std::string::npos) << dry->text();
+  EXPECT_EQ(ebb({"run", "--dry-run", "--no-record", "--allocator", "keep", "--", "/bin/true"}, asks)
+                .output.find("libjemalloc"),
+            std::string::npos);
+}
+
+TEST(EbbEnv, ItsScriptReallyStartsAJobOnJemalloc) {
+  const std::string script = std::string(EBB_PROGRAM) +
+                             " env --role client --shell script > \"$0\" && sh \"$0\" " +
+                             EBB_PROGRAM + " info --json";
+  const support::TemporaryDirectory folder;
+  const Finished shown =
+      run({"sh", "-c", script, folder / "start.sh"}, {{"NVFLARE_ENABLE_JEMALLOC_PRELOAD", "true"}});
+  const auto json = base::parse_json(shown.output);
+  ASSERT_TRUE(json) << shown.output << shown.error;
+  EXPECT_EQ(*json->find("allocator")->as_string(), "jemalloc");
+  expect_one_line(ebb({"env", "--role", "client", "--shell", "script", "--allocator", "mimalloc"}),
+                  2, "expected glibc or jemalloc");
+  expect_one_line(ebb({"env", "--role", "client", "--shell", "script", "--json"}), 2,
+                  "expected one of the two");
 }
 
 TEST(EbbEnv, BadWordsGetOneLine) {

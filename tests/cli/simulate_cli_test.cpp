@@ -263,6 +263,38 @@ TEST_F(EbbSimulate, PrintsPlanAndTablesForPeopleAndLeavesFilesAndARun) {
   EXPECT_EQ(ebb({"doctor", "last"}).status, 0);
 }
 
+TEST_F(EbbSimulate, WritesMarkersWhereTheyAreAskedForToTheLogAndIntoTheRecord) {
+  const auto markers_in = [](const std::string& text) {
+    std::vector<std::string> found;
+    for (std::size_t at = text.find("[RSS] "); at != std::string::npos;
+         at = text.find("[RSS] ", at + 1))
+      found.push_back(text.substr(at, text.find(": ", at) - at));
+    return found;
+  };
+  const auto with = [&](const std::string& variable, const Words& more) {
+    return support::run(joined({"env", variable}, command(simulate(tiny(more)))));
+  };
+  Words wanted;
+  for (const char* round : {"0", "1", "2", "3"})
+    for (const char* tag : {"aggregate", "end"})
+      wanted.push_back("[RSS] SV s=simulator r=" + std::string(round) + " " + tag);
+  const Finished done = with("EBB_MEMORY_PROFILE=1", {});
+  ASSERT_EQ(done.status, 0) << done.error;
+  EXPECT_EQ(markers_in(done.error), wanted);
+  EXPECT_EQ(markers_in(ebb({"report", "last", "--json"}).output), wanted);
+  EXPECT_NE(ebb({"report", "last"}).output.find("\nmarkers\n"), std::string::npos);
+
+  EXPECT_EQ(markers_in(with("EBB_MEMORY_PROFILE=1", {"--workflow", "cyclic"}).error).size(), 4U)
+      << "nobody aggregates";
+  EXPECT_EQ(markers_in(with("NVFLARE_CLIENT_MEMORY_PROFILE=1", {}).error).size(), 0U)
+      << "of clients alone";
+  EXPECT_EQ(with("EBB_MEMORY_PROFILE=1", {"--quiet"}).error, "");
+  EXPECT_EQ(markers_in(ebb({"report", "last", "--json"}).output), wanted);
+  const Finished refused = with("EBB_MEMORY_PROFILE=perhaps", {});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_NE(refused.error.find("EBB_MEMORY_PROFILE"), std::string::npos) << refused.error;
+}
+
 TEST_F(EbbSimulate, QuietSaysNothing) {
   const Finished shown = ebb(simulate(tiny({"--quiet", "--json", "--no-folder", "--no-record"})));
   EXPECT_EQ(shown.status, 0);
@@ -294,6 +326,25 @@ TEST_F(EbbSimulate, TheCommandLineWinsOverTheConfiguration) {
   ASSERT_EQ(json.find("repeats")->as_array()->size(), 1U);
   EXPECT_EQ(json.find("repeats")->as_array()->at(0).find("config")->find("seed")->as_int(), 2);
   EXPECT_EQ(json.find("bands")->as_array()->size(), 2U);
+}
+
+TEST_F(EbbSimulate, NvflaresSettingsAreTakenFromTheConfigurationAndChangeNoResult) {
+  const auto json_with = [&](const std::string& keys, const Words& more) {
+    std::ofstream(file("nvflare.json")) << keys;
+    return simulate(tiny(joined({"--config", file("nvflare.json"), "--no-folder"}, more)));
+  };
+  const std::string plain = model_of(simulate(tiny({"--no-folder"})));
+  EXPECT_EQ(model_of(json_with(R"({"server_memory_gc_rounds": 2, "client_memory_gc_rounds": 1})",
+                               {"--cuda-empty-cache", "true"})),
+            plain);
+  EXPECT_EQ(ebb(json_with(R"({"memory_gc_rounds": 1, "round_timeout": 3600})",
+                          {"--workflow", "swarm", "--client-memory-gc-rounds", "2"}))
+                .status,
+            0);
+  expect_refused(json_with(R"({"memory_gc_rounds": 1})", {}),
+                 "memory_gc_rounds with workflow server, expected swarm");
+  expect_refused(json_with(R"({"server_memory_gc_round": 1})", {}), "server_memory_gc_round");
+  expect_refused(simulate(tiny({"--cuda-empty-cache", "maybe"})), "true or false");
 }
 
 TEST_F(EbbSimulate, ThreadsDoNotChangeTheModel) {

@@ -28,7 +28,7 @@ Config unusual() {
   config.method_parameters = {{"epsilon", 0.9}, {"alpha", 2}};
   config.workflow = Workflow::swarm;
   config.aggregation = {Rule::fedyogi, 0.02, 0.01, 0.8, 0.999, 1e-4, 0.2};
-  config.world = {0.1, 2.5, 3};
+  config.world = {0.1, 2.5, 3, 0.5};
   config.privacy = {1.5, 0.7, 1e-6};
   config.backend = "native";
   return config;
@@ -143,6 +143,41 @@ TEST(Configuration, OptionsThatDoNotGoTogetherAreRefused) {
   config.privacy.clip = 1;
   EXPECT_EQ(check(config).error().message,
             "dp_clip with aggregation median, expected a mean: the noise is added to a sum");
+}
+
+TEST(Configuration, ARoundTimeoutIsForSwarms) {
+  Config config;
+  config.world.round_timeout = 5;
+  ASSERT_FALSE(check(config));
+  EXPECT_EQ(check(config).error().message.substr(0, 50),
+            "round_timeout with workflow server, expected swarm");
+  config.workflow = Workflow::swarm;
+  EXPECT_TRUE(check(config));
+  config.world.round_timeout = 0;
+  EXPECT_EQ(check(config).error().message, "round_timeout 0, expected seconds above 0");
+}
+
+TEST(Configuration, NvflaresSettingsGoWithTheirWorkflow) {
+  EXPECT_TRUE(check(NvflareSettings{}, Workflow::server));
+  NvflareSettings apart;
+  apart.server_memory_gc_rounds = 5;
+  apart.client_memory_gc_rounds = 1;
+  EXPECT_TRUE(check(apart, Workflow::server));
+  EXPECT_TRUE(check(apart, Workflow::cyclic));
+  EXPECT_EQ(check(apart, Workflow::swarm).error().message,
+            "server_memory_gc_rounds with workflow swarm, expected memory_gc_rounds: clients "
+            "aggregate");
+  NvflareSettings both;
+  both.memory_gc_rounds = 3;
+  EXPECT_TRUE(check(both, Workflow::swarm));
+  EXPECT_EQ(both.of_trainers(), 3);
+  EXPECT_EQ(both.of_aggregators(), 3);
+  both.client_memory_gc_rounds = 0;
+  EXPECT_EQ(both.of_trainers(), 0);
+  EXPECT_FALSE(check(both, Workflow::server));
+  both.memory_gc_rounds = 2'000'000;
+  EXPECT_EQ(check(both, Workflow::swarm).error().message,
+            "memory_gc_rounds 2e+06, expected 0 to 1000000");
 }
 
 TEST(Configuration, NamesGoBothWays) {

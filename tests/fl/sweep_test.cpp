@@ -47,6 +47,21 @@ TEST_F(SweepTest, WhatWasWrittenIsReadAgain) {
   EXPECT_EQ(read->method_options[0].rfind("system_aware.poc:d=5", 0), 0u);
 }
 
+TEST_F(SweepTest, AFileHasNvflaresSettings) {
+  const auto read = read_sweep(
+      write(R"({"rounds": 7, "server_memory_gc_rounds": 5, "cuda_empty_cache": false})"));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->config.rounds, 7U);
+  EXPECT_EQ(read->nvflare.server_memory_gc_rounds, 5);
+  EXPECT_EQ(read->nvflare.cuda_empty_cache, false);
+  EXPECT_FALSE(read->nvflare.client_memory_gc_rounds || read->nvflare.memory_gc_rounds);
+  const auto wrong = read_sweep(write(R"({"memory_gc_rounds": "often"})"));
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.error().message.find("memory_gc_rounds: \"often\", expected a whole number"),
+            std::string::npos)
+      << wrong.error().message;
+}
+
 TEST_F(SweepTest, AWrongFileIsNamedWithWhatIsWrong) {
   const auto no_list = read_sweep(write(R"({"methods": "heuristic.random"})"));
   ASSERT_FALSE(no_list);

@@ -202,6 +202,25 @@ TEST(World, ARoundLastsAsLongAsItsSlowestClientThatAnswers) {
   }
 }
 
+TEST(World, AModelThatTakesTooLongToTheAggregatorIsLost) {
+  WorldOptions options;
+  options.round_timeout = 0.08;
+  const World patient = world_of({});
+  const World world = world_of(options);
+  int lost = 0;
+  for (std::uint32_t client = 0; client < 300; ++client) {
+    const double transfer = 87360 / (1e6 * world.condition(client).channel);
+    const bool arrives = transfer <= 0.08;
+    EXPECT_EQ(world.fate(client).arrives, arrives) << client;
+    lost += arrives ? 0 : 1;
+    EXPECT_NEAR(world.condition(client).seconds,
+                patient.condition(client).seconds - std::max(0.0, transfer - 0.08), 1e-9)
+        << "nobody waits for it";
+  }
+  EXPECT_GT(lost, 0);
+  EXPECT_LT(lost, 300);
+}
+
 TEST(World, OptionsOutOfTheirRangeAreRefused) {
   EXPECT_TRUE(check(WorldOptions{}));
   EXPECT_FALSE(check(WorldOptions{1, std::nullopt, 0}));

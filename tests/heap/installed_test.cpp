@@ -26,7 +26,19 @@ TEST(FindInstalled, NamesThePackageThatIsMissing) {
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, base::Code::unavailable);
   EXPECT_EQ(found.error().message,
-            "tcmalloc is not installed: install the package libtcmalloc-minimal4 (Debian)");
+            "tcmalloc is not installed: apt install libtcmalloc-minimal4, dnf install "
+            "gperftools-libs or apk add gperftools");
+}
+
+TEST(FindInstalled, FindsALibraryWithoutANumber) {
+  const support::TemporaryDirectory root;
+  const auto real = base::read_file(find_installed(AllocatorKind::jemalloc)->path);
+  ASSERT_TRUE(real);
+  root.write("usr/local/lib/libjemalloc.so-gdb.py", "no library");
+  root.write("usr/local/lib/libjemalloc.so", *real);
+  const auto found = find_installed(AllocatorKind::jemalloc, root.path());
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->path, "/usr/local/lib/libjemalloc.so");
 }
 
 TEST(FindInstalled, SearchesEveryArchitecturesFolderAndSkipsWhatCannotBeLoaded) {

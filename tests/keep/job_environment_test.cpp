@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/subprocess.h"
+#include "support/temporary_directory.h"
 
 namespace ebb::keep {
 namespace {
@@ -38,24 +39,71 @@ TEST(JobEnvironment, NamesMimallocsDelayByVersion) {
   EXPECT_EQ(value_of(job_environment(Role::client, recent), "MIMALLOC_PURGE_DELAY"), "0");
 }
 
+TEST(JobEnvironment, TakesAnotherNumberOfArenasForGlibcAlone) {
+  EXPECT_EQ(value_of(*job_environment_for(Role::server, "glibc", 8), "MALLOC_ARENA_MAX"), "8");
+  const auto refused = job_environment_for(Role::server, "jemalloc", 8);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "arenas 8 with jemalloc: expected glibc, whose they are");
+}
+
+TEST(JobEnvironment, JemallocIsWantedByOneWordAlone) {
+  const auto is_wanted_by = [](const std::string& value) {
+    return wants_jemalloc([&](const char* name) -> std::optional<std::string> {
+      if (std::string(name) != "NVFLARE_ENABLE_JEMALLOC_PRELOAD") return std::nullopt;
+      return value;
+    });
+  };
+  EXPECT_TRUE(is_wanted_by("true"));
+  for (const char* other : {"True", "1", "yes", ""})
+    EXPECT_FALSE(is_wanted_by(other)) << other;
+  EXPECT_FALSE(wants_jemalloc([](const char*) { return std::nullopt; }));
+}
+
+TEST(JobEnvironment, JemallocIsTheDefaultWhereItIsWantedAndInstalled) {
+  const Environment wanted = [](const char*) { return std::optional<std::string>("true"); };
+  const Environment silent = [](const char*) { return std::nullopt; };
+  EXPECT_EQ(default_allocator("keep", wanted).name, "jemalloc");
+  EXPECT_EQ(default_allocator("keep", silent).name, "keep");
+  const support::TemporaryDirectory empty;
+  const DefaultAllocator missing = default_allocator("keep", wanted, empty.path());
+  EXPECT_EQ(missing.name, "keep");
+  EXPECT_EQ(missing.note,
+            "NVFLARE_ENABLE_JEMALLOC_PRELOAD: jemalloc is not installed: apt install libjemalloc2, "
+            "dnf install jemalloc or apk add jemalloc");
+}
+
+/// All that is awkward between quotes and braces.
+constexpr const char* kAwkward = "it's $HOME \"quoted\" `x` {a} \\";
+
 TEST(EnvironmentText, SurvivesARealShell) {
-  const std::vector<EnvironmentVariable> variables{{"EBB_A", "it's $HOME \"quoted\" \\", "why"},
-                                                   {"EBB_B", "first", "why", true}};
+  const std::vector<EnvironmentVariable> variables{
+      {"EBB_A", kAwkward, "why"},
+      {"EBB_B", "first", "why", Placement::front},
+      {"EBB_C", std::string("last ") + kAwkward, "why", Placement::back}};
   const std::string text = environment_text(variables, ShellSyntax::sh);
-  const auto shown = support::run({"sh", "-c", text + "printf '%s|%s' \"$EBB_A\" \"$EBB_B\""},
-                                  {{"EBB_B", "second"}});
-  EXPECT_EQ(shown.output, "it's $HOME \"quoted\" \\|first:second");
-  const auto alone = support::run({"sh", "-c", text + "printf '%s' \"$EBB_B\""});
-  EXPECT_EQ(alone.output, "first") << "no colon where nothing was there";
+  const std::string show = "printf '%s|%s|%s' \"$EBB_A\" \"$EBB_B\" \"$EBB_C\"";
+  for (const char* shell : {"dash", "bash"}) {
+    const auto alone = support::run({shell, "-c", text + show});
+    EXPECT_EQ(alone.output, std::string(kAwkward) + "|first|last " + kAwkward)
+        << shell << ": no colon where nothing was there";
+    const auto shown = support::run({shell, "-c", text + show},
+                                    {{"EBB_A", "my own"}, {"EBB_B", "b b"}, {"EBB_C", "c c"}});
+    EXPECT_EQ(shown.output, std::string("my own|first:b b|c c:last ") + kAwkward) << shell;
+  }
 }
 
 TEST(EnvironmentText, WritesFishAndDockerfiles) {
-  const std::vector<EnvironmentVariable> variables{{"A", "x'y", "because"},
-                                                   {"B", "b", "because", true}};
+  const std::vector<EnvironmentVariable> variables{{"A", "x'y$z", "because"},
+                                                   {"B", "b", "because", Placement::front},
+                                                   {"C", "c", "because", Placement::back}};
   EXPECT_EQ(environment_text(variables, ShellSyntax::fish),
-            "# because\nset -gx A 'x\\'y'\n# because\nset -gx B (string join : -- 'b' $B)\n");
-  EXPECT_EQ(environment_text({{"A", "a$b\"c", "because"}}, ShellSyntax::docker),
-            "# because\nENV A=\"a\\$b\\\"c\"\n");
+            "# because\nset -q A; or set -gx A \"x'y\\$z\"\n"
+            "# because\nset -gx B (string join : -- \"b\" $B)\n"
+            "# because\nset -gx C (string join : -- $C \"c\")\n");
+  EXPECT_EQ(environment_text(variables, ShellSyntax::docker),
+            "# because\nENV A=\"${A:-x'y\\$z}\"\n"
+            "# because\nENV B=\"b${B:+:$B}\"\n"
+            "# because\nENV C=\"${C:+$C:}c\"\n");
   EXPECT_FALSE(shell_syntax_from("csh"));
 }
 

@@ -5,8 +5,6 @@
 
 #include <map>
 
-#include "keep/rss_marker.h"
-
 namespace ebb::keep {
 namespace {
 
@@ -124,16 +122,6 @@ TEST(ScheduleFor, TakesTheRolesDefaultsUnlessTold) {
   told.all.cuda_empty_cache = false;
   EXPECT_EQ(schedule_for(Role::client, told).every, 0);
   EXPECT_FALSE(schedule_for(Role::client, told).cuda_empty_cache);
-}
-
-TEST(RssMarker, IsNvflaresLineToTheLetter) {
-  const std::uint64_t rss = 150'155'264;  // 143.2 MiB
-  EXPECT_EQ(rss_marker(MarkerSource::client_api, "site-1", 3, "recv", rss),
-            "[RSS] CA s=site-1 r=3 recv: 143.2 MB");
-  EXPECT_EQ(rss_marker(MarkerSource::client_job, "site-1", 3, "relay", rss, "train"),
-            "[RSS] CJ s=site-1 t=train r=3 relay: 143.2 MB");
-  EXPECT_EQ(rss_marker(MarkerSource::server, "server", 0, "end", rss),
-            "[RSS] SV s=server r=0 end: 143.2 MB");
 }
 
 }  // namespace

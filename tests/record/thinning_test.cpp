@@ -214,6 +214,29 @@ TEST(Thinning, RoundsActionsAndEventsAreBoundedAndAddUp) {
   EXPECT_EQ(found.events.back().text, std::to_string(kRounds));
 }
 
+TEST(Thinning, MarkersDoNotPushOtherEventsOut) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "runs.db";
+  record::Run run = run_named("markers");
+  RunFile file = begin_file(path, run);
+  for (int i = 0; i < 20; ++i) {
+    Batch batch;
+    for (int marker = 0; marker < 500; ++marker)
+      batch.events.push_back({i + marker / 500.0, kMarker, std::to_string(i), std::nullopt});
+    batch.events.push_back({i + 1.0, "warn", std::to_string(i), std::nullopt});
+    write(file, batch);
+  }
+  ASSERT_TRUE(file.finish(ended(run)));
+  const RecordedRun found = read(path);
+  std::vector<std::string> warnings, markers;
+  for (const Event& event : found.events)
+    (event.kind == kMarker ? markers : warnings).push_back(event.text);
+  EXPECT_EQ(warnings.size(), 20U);
+  EXPECT_LE(markers.size(), static_cast<std::size_t>(kRunning.events) / 2 + 1000);
+  EXPECT_EQ(markers.front(), "0");
+  EXPECT_EQ(markers.back(), "19");
+}
+
 TEST(Thinning, ShortLivedProcessesAreForgottenFirst) {
   const support::TemporaryDirectory folder;
   const std::string path = folder / "runs.db";

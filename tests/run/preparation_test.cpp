@@ -64,6 +64,18 @@ TEST(Prepare, PutsPreloadsInFrontOfOthers) {
   EXPECT_EQ(find(*made, "GLIBC_TUNABLES")->value, "glibc.mem.decorate_maps=1:glibc.malloc.check=1");
 }
 
+TEST(Prepare, PutsTheAllocatorBehindWhatTheUserPreloads) {
+  Options options = options_for("sh");
+  options.allocator = "jemalloc";
+  const auto made = prepare(
+      options, "/run/x", environment({{"LD_PRELOAD", "/mine.so"}, {"MALLOC_CONF", "narenas:1"}}));
+  ASSERT_TRUE(made) << made.error().message;
+  const std::string& preloads = find(*made, "LD_PRELOAD")->value;
+  EXPECT_LT(preloads.find("/mine.so"), preloads.find("libjemalloc")) << preloads;
+  EXPECT_NE(preloads.find("libjemalloc"), std::string::npos);
+  EXPECT_EQ(find(*made, "MALLOC_CONF"), nullptr);
+}
+
 TEST(Prepare, OnlyObservesWhereAsked) {
   Options options = options_for("sh");
   options.manage = false;

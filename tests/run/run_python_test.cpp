@@ -94,6 +94,24 @@ TEST_F(EbbRun, CallsAForkedProcessOfNvflareWhatItsLogCallsIt) {
   EXPECT_EQ(names, std::vector<std::string>{"simulator_server"});
 }
 
+TEST_F(EbbRun, RecordsTheMarkersOfNvflaresLog) {
+  folder_.write("nvflare/__init__.py", "");
+  const std::string script =
+      folder_.write("job.py", std::string(kSupervised) +
+                                  "import nvflare, logging\n"
+                                  "log = logging.getLogger('nvflare.fuel.utils.mem_utils')\n"
+                                  "log.error('[RSS] CA s=site-1 r=0 recv: 1.0 MB')\n"
+                                  "log.info('[RSS] CA s=site-1 r=1 recv: 1.0 MB')\n"  // not enabled
+                                  "log.error('something else')\n"
+                                  "logging.error('[RSS] not of that logger')\n");
+  const Finished done = run({"--interval", "50ms"}, {"/usr/bin/python3", script, folder_.path()});
+  EXPECT_EQ(done.status, 0) << done.error;
+  std::vector<std::string> markers;
+  for (const record::Event& event : last().events)
+    if (event.kind == record::kMarker) markers.push_back(event.text);
+  EXPECT_EQ(markers, std::vector<std::string>{"[RSS] CA s=site-1 r=0 recv: 1.0 MB"});
+}
+
 /// Prints how many arenas malloc has after twelve threads have used it at the same time.
 constexpr const char* kCountArenas =
     "import sys; sys.path.insert(0, sys.argv[1])\n"

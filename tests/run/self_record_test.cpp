@@ -30,6 +30,7 @@ TEST(SelfRecord, HoldsTheProcessItsRoundsAndHowItEnded) {
     record.add({0, holding(1000, 600, 300), 0});
     record.add({1, holding(900, 600, 200), 100});
     record.warn("85 % of the limit is used");
+    record.mark("[RSS] SV s=simulator r=1 end: 1.0 MB");
     record.end(1);
   }
   auto store = record::Store::open(path);
@@ -48,7 +49,10 @@ TEST(SelfRecord, HoldsTheProcessItsRoundsAndHowItEnded) {
   EXPECT_EQ(read->actions[0].cleanup.trigger, fact::Trigger::round);
   EXPECT_EQ(read->actions[0].cleanup.before.rss, 1000u);
   EXPECT_EQ(read->actions[0].cleanup.after.rss, 900u);
-  EXPECT_EQ(read->events.size(), 1u);
+  ASSERT_EQ(read->events.size(), 2u);
+  EXPECT_EQ(read->events[0].kind, "warn");
+  EXPECT_EQ(read->events[1].kind, record::kMarker);
+  EXPECT_EQ(read->events[1].text, "[RSS] SV s=simulator r=1 end: 1.0 MB");
 }
 
 TEST(SelfRecord, RecordsNothingWithoutAPath) {

@@ -49,7 +49,7 @@ TEST(Message, TellsNothingFromZero) {
 TEST(Message, KeepsItsKind) {
   const fact::PrivateAllocator beside{"mimalloc", "lib.so", ""};
   const std::vector<Message> all = {Hello{}, Reading{}, Round{}, fact::Cleanup{}, Read{},
-                                    Clean{}, Left{},    beside,  Name{}};
+                                    Clean{}, Left{},    beside,  Name{},          Marker{}};
   for (const Message& message : all) {
     const auto back = decode(bytes_of(message));
     ASSERT_TRUE(back) << back.error().message;

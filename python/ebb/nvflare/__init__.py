@@ -9,8 +9,9 @@
 from __future__ import annotations
 
 from .aggregator import EbbAggregator
+from .configuring import configure
 from .keeping import keep
 from .patching import patch, unpatch
 from .widget import EbbMemoryWidget
 
-__all__ = ["EbbAggregator", "EbbMemoryWidget", "keep", "patch", "unpatch"]
+__all__ = ["EbbAggregator", "EbbMemoryWidget", "configure", "keep", "patch", "unpatch"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes NVFlare's own cleanups work on every allocator."""
+"""Makes NVFlare's own cleanups work on every allocator, and its RSS markers appear where they are asked for."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import threading
 from typing import Any
 
 from ..memory import cleanup
+from . import markers
 from .results import held_once
 
 _lock = threading.Lock()
-_originals: dict[tuple[str, str], Any] = {}
+_originals: dict[tuple[Any, str], Any] = {}  # by owner, a module or a class, and name
 
 
 @functools.lru_cache(maxsize=1)
@@ -29,12 +30,15 @@ def try_malloc_trim() -> int | None:
 
 def patch() -> None:
     """Replaces the two functions of nvflare.fuel.utils.memory_utils that its cleanup_memory looks up at
-    each call, so that modules which imported cleanup_memory earlier use Ebb as well. A second call does
-    nothing."""
+    each call, so that modules which imported cleanup_memory earlier use Ebb as well. If EBB_MEMORY_PROFILE or
+    NVFLARE_CLIENT_MEMORY_PROFILE asks for them, NVFlare writes its RSS markers from now on, in external trainers
+    too. A second call does nothing."""
     memory_utils = importlib.import_module("nvflare.fuel.utils.memory_utils")
     with _lock:
         _rebind(memory_utils, "get_allocator_type", get_allocator_type)
         _rebind(memory_utils, "try_malloc_trim", try_malloc_trim)
+        for owner, name, ours in markers.rebindings():
+            _rebind(owner, name, ours)
 
 
 def release_downloads() -> None:
@@ -50,12 +54,12 @@ def release_downloads() -> None:
 def unpatch() -> None:
     """Undoes `patch` and `release_downloads`."""
     with _lock:
-        for (module, name), original in _originals.items():
-            setattr(importlib.import_module(module), name, original)
+        for (owner, name), original in _originals.items():
+            setattr(owner, name, original)
         _originals.clear()
 
 
-def _rebind(module: Any, name: str, ours: Any) -> None:
-    if (module.__name__, name) not in _originals:
-        _originals[module.__name__, name] = getattr(module, name)
-        setattr(module, name, ours)
+def _rebind(owner: Any, name: str, ours: Any) -> None:
+    if (owner, name) not in _originals:
+        _originals[owner, name] = getattr(owner, name)
+        setattr(owner, name, ours)

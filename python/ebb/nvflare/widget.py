@@ -17,8 +17,10 @@ from nvflare.widgets.widget import Widget
 
 from .. import memory
 from .broadcast import SharedBroadcast
+from .markers import EventMarkers
 from .patching import patch as patch_nvflare, release_downloads
 from .results import let_go
+from .sent import SentResult
 
 _MIB = 1 << 20
 # A trim walks the heap, and all threads wait for it: not for results that left less than this, nor less than this
@@ -33,7 +35,8 @@ class EbbMemoryWidget(Widget):
     Server: cleans up once per round, when the next round starts, and when the run ends; trims before and
     after each result is processed. Client: cleans up after a task is done and before it asks for the
     next one, when nothing holds what was sent any more. Each cleanup writes a line to the job's log and
-    to `record`, a file of JSON lines in the job's folder ("" for none).
+    to `record`, a file of JSON lines in the job's folder ("" for none). Where the environment asks for RSS
+    markers (EBB_MEMORY_PROFILE, NVFLARE_CLIENT_MEMORY_PROFILE) it writes those that NVFlare does not.
 
     Args:
         every: rounds (on a client, tasks) between cleanups; 0 for none.
@@ -48,12 +51,14 @@ class EbbMemoryWidget(Widget):
         cuda_empty_cache: empties PyTorch's CUDA cache as well.
         patch: makes NVFlare's own cleanups use Ebb, see `ebb.nvflare.patch`.
         record: the name of the file.
+        release_sent: on a client, drops a result once it is sent, unless an executor of yours holds it as well;
+            NVFlare would hold it until the next task is asked for.
     """
 
     def __init__(self, every: int = 1, per_result: bool = True, release_results: bool = True,
                  at_once: bool = False, share_broadcast: bool = False,
                  cuda_empty_cache: bool = False, patch: bool = True,
-                 record: str = "ebb-memory.jsonl") -> None:
+                 record: str = "ebb-memory.jsonl", release_sent: bool = True) -> None:
         super().__init__()
         if isinstance(every, bool) or not isinstance(every, int) or every < 0:
             raise ValueError(f"every={every!r}: expected a number of rounds, 0 or more")
@@ -65,15 +70,22 @@ class EbbMemoryWidget(Widget):
         self.cuda_empty_cache = cuda_empty_cache
         self.patch = patch
         self.record = record
+        self.release_sent = release_sent
         self._lock = threading.Lock()
         self._seen_rounds: set[Any] = set()
         self._done = 0
         self._task_done = False
         self._rss_after = 0
         self._broadcast = SharedBroadcast()
+        self._sent = SentResult()
+        self._markers = EventMarkers()
         self.returned_bytes = 0
 
     def handle_event(self, event_type: str, fl_ctx: FLContext) -> None:
+        self._act_on(event_type, fl_ctx)
+        self._markers.handle(event_type, fl_ctx)
+
+    def _act_on(self, event_type: str, fl_ctx: FLContext) -> None:
         if event_type == EventType.START_RUN:
             if self.patch:
                 patch_nvflare()
@@ -98,8 +110,15 @@ class EbbMemoryWidget(Widget):
             if self.release_results:
                 let_go(fl_ctx)
             self._trim(fl_ctx, "after a result")
-        elif event_type in (EventType.AFTER_TASK_EXECUTION, EventType.AFTER_SEND_TASK_RESULT):
+        elif event_type == EventType.AFTER_TASK_EXECUTION:
             self._task_done = True
+        elif event_type == EventType.AFTER_TASK_RESULT_FILTER:
+            if self.release_sent:
+                self._sent.leaves(fl_ctx)
+        elif event_type == EventType.AFTER_SEND_TASK_RESULT:
+            self._task_done = True
+            if self.release_sent:
+                self._sent.is_sent(fl_ctx)
         elif event_type == EventType.BEFORE_PULL_TASK:
             if self._task_done:
                 self._task_done = False

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start-up hook of Python jobs under `ebb run`: garbage collection and CUDA's cache take part in
-cleanups, and rounds of NVFlare and Flower are announced. No object of the job is changed, unless that
-was asked for (`ebb run --nvflare`), and a `sitecustomize` of the job's own runs as it would without this
-one. An interpreter that ignores PYTHONPATH is given this file by the agent, under another name.
+cleanups, rounds of NVFlare and Flower are announced, and NVFlare's RSS markers are recorded. No object of
+the job is changed, unless that was asked for (`ebb run --nvflare`), and a `sitecustomize` of the job's own
+runs as it would without this one. An interpreter that ignores PYTHONPATH is given this file by the agent,
+under another name.
 
 Nothing here may disturb the job: whatever fails is left out, silently.
 """
@@ -49,6 +50,8 @@ def _agent():
         process.ebb_agent_share_arenas.argtypes = []
         process.ebb_agent_is_supervised.restype = ctypes.c_int
         process.ebb_agent_is_supervised.argtypes = []
+        process.ebb_agent_marked.restype = None
+        process.ebb_agent_marked.argtypes = [ctypes.c_char_p]
         process.ebb_agent_name.restype = None
         process.ebb_agent_name.argtypes = [ctypes.c_char_p]
         process.ebb_agent_round_done.restype = None
@@ -131,6 +134,9 @@ def _announce_rounds(agent):
 
     def look_at(record):
         text = record.msg if isinstance(record.msg, str) else ""
+        if record.name == "nvflare.fuel.utils.mem_utils" and text.startswith("[RSS] "):
+            agent.ebb_agent_marked(text.encode("utf-8", "replace"))
+            return
         # What a process was called before it forked is not what its child is called.
         if (text.startswith("[identity=") and seen["named in"] != os.getpid() and
                 agent.ebb_agent_is_supervised()):

@@ -5,6 +5,7 @@
 
 #include "cli/run_store.h"
 #include "cli/simulate/page.h"
+#include "keep/settings.h"
 #include "sense/memory_info.h"
 
 namespace ebb::cli {
@@ -39,6 +40,17 @@ base::Status set_record(const SimulateWords& words, SimulateOrder& order) {
   return {};
 }
 
+/// What the command line does not say, as the file does.
+void add_missing(const fl::NvflareSettings& file, fl::NvflareSettings& said) {
+  const auto add = [](const auto& from, auto& to) {
+    if (!to) to = from;
+  };
+  add(file.server_memory_gc_rounds, said.server_memory_gc_rounds);
+  add(file.client_memory_gc_rounds, said.client_memory_gc_rounds);
+  add(file.memory_gc_rounds, said.memory_gc_rounds);
+  add(file.cuda_empty_cache, said.cuda_empty_cache);
+}
+
 }  // namespace
 
 base::Options options_of(SimulateWords& words) {
@@ -69,6 +81,13 @@ base::Result<SimulateOrder> order_from(const SimulateWords& words) {
   order.compare = words.compare;
   order.execution = words.execution;
   order.execution.resume = !words.resume.empty();
+  add_missing(order.nvflare, order.execution.nvflare);
+  if (const auto sound = fl::check(order.execution.nvflare, order.config.workflow); !sound)
+    return sound.error();
+  const auto settings = keep::settings_from(keep::process_environment);
+  if (!settings) return settings.error();
+  order.execution.markers =
+      !settings->disabled && keep::wants_memory_profile(keep::Role::simulator, *settings);
   order.html = words.html;
   order.json = words.json;
   if (words.stream && !words.json)

@@ -28,6 +28,7 @@ class StoredSimulation final : public SimulateRecord {
   }
   void add(const fact::Cleanup& cleanup) override { record_.add(cleanup); }
   void warn(const std::string& line) override { record_.warn(line); }
+  void mark(const std::string& line) override { record_.mark(line); }
   void end(int exit_code) override { record_.end(exit_code); }
   std::int64_t run_id() const override { return record_.run_id(); }
 

@@ -22,6 +22,8 @@ class SimulateRecord {
   /// A cleanup after the last round.
   virtual void add(const fact::Cleanup&) {}
   virtual void warn(const std::string&) {}
+  /// An RSS marker.
+  virtual void mark(const std::string&) {}
   virtual void end(int /*exit_code*/) {}
 
   /// 0 where nothing is recorded.

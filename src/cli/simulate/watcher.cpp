@@ -59,6 +59,11 @@ void SimulateWatcher::stream(const char* event, const base::Json& members) const
   if (std::fflush(stdout) != 0) stop_was_asked = 1;
 }
 
+void SimulateWatcher::marked(const std::string& line) {
+  if (!about_.quiet) progress_->say(line);
+  record_->mark(line);
+}
+
 bool SimulateWatcher::should_stop() {
   return stop_was_asked != 0;
 }

@@ -38,6 +38,7 @@ class SimulateWatcher : public fl::Observer {
   void begins() override;
   void round_done(const fl::RoundReport& round) override;
   void warned(const std::string& line) override;
+  void marked(const std::string& line) override;
   bool should_stop() override;
 
   void end_progress() { progress_.reset(); }

@@ -57,6 +57,36 @@ TEST_F(SimulationTest, CountsWhatIsSentAndComputed) {
   EXPECT_GT(result.rounds[1].flops, first.flops);
 }
 
+TEST_F(SimulationTest, CleansUpWhereNvflareDoesIfAsked) {
+  int cleanups = 0;
+  cleaner_.observe([&](const fact::Cleanup&) { ++cleanups; });
+  config_.rounds = 6;
+  Execution execution = on_threads(1);
+  execution.heavy_gc_rounds = 0;
+  struct FromTheFirstRound final : Observer {
+    explicit FromTheFirstRound(int& count) : cleanups(count) {}
+    void begins() override { cleanups = 0; }
+    int& cleanups;
+  } observer(cleanups);
+  const auto cleanups_of = [&](Workflow workflow, const NvflareSettings& settings) {
+    config_.workflow = workflow;
+    execution.nvflare = settings;
+    run(config_, execution, observer);
+    return cleanups;
+  };
+  const auto settings = [](std::optional<int> server, std::optional<int> client,
+                           std::optional<int> both = std::nullopt) {
+    return NvflareSettings{server, client, both, std::nullopt};
+  };
+  EXPECT_EQ(cleanups_of(Workflow::server, {}), 6) << "its own default: after each round";
+  EXPECT_EQ(cleanups_of(Workflow::server, settings(2, std::nullopt)), 3);
+  EXPECT_EQ(cleanups_of(Workflow::server, settings(2, 1)), 9);
+  EXPECT_EQ(cleanups_of(Workflow::server, settings(0, std::nullopt)), 0);
+  EXPECT_EQ(cleanups_of(Workflow::cyclic, settings(3, std::nullopt)), 2);
+  EXPECT_EQ(cleanups_of(Workflow::swarm, settings(std::nullopt, std::nullopt, 3)), 4);
+  EXPECT_EQ(cleanups_of(Workflow::swarm, settings(std::nullopt, 6, 3)), 3);
+}
+
 TEST_F(SimulationTest, TakesLateUpdatesInALaterRound) {
   config_.world.deadline = 0.06;
   config_.world.staleness = 2;
