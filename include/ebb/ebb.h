@@ -244,9 +244,9 @@ EBB_API void* ebb_torch_alloc(size_t size, int device, void* stream);
 /** The same, but returns a code: for callers that do not catch C++ exceptions. */
 EBB_API int ebb_torch_try_alloc(size_t size, int device, void* stream, void** memory);
 
-/** The same; and if there is no memory, cleanup hooks run (device caches too), the cache is emptied,
-    and it is tried once more. `report` (may be null) receives what was done and why the first
-    attempt failed, as JSON to be freed with ebb_free: docs/torch.md. */
+/** The same; and if there is no memory, cleanup hooks run (device caches too), the cache is
+   emptied, and it is tried once more. `report` (may be null) receives what was done and why the
+   first attempt failed, as JSON to be freed with ebb_free: docs/torch.md. */
 EBB_API int ebb_torch_safe_allocate(size_t size, int device, void* stream, void** memory,
                                     char** report);
 

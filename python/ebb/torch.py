@@ -23,7 +23,7 @@ from typing import Any, TextIO
 from . import errors
 from ._library import check, library, path as library_path, take_text
 from .jobs import doctor, tune
-from .shortage import oom_diagnostic, safe_allocate
+from .shortage import oom_diagnostic as oom_diagnostic, safe_allocate as safe_allocate
 
 _SETTERS = {
     "set_init_fn": "ebb_torch_init",

@@ -23,8 +23,8 @@ enum class Stage : std::uint8_t {
 /// What one call of a reclaimer did.
 struct Reclaimed {
   bool ok = true;
-  std::uint64_t count = 0;  ///< objects, entries or bytes, as `detail` says
-  std::string detail;       ///< for people; may be empty
+  std::uint64_t count = 0;              ///< objects, entries or bytes, as `detail` says
+  std::string detail;                   ///< for people; may be empty
   std::vector<DeviceChange> devices{};  ///< whose memory it gave back
 };
 

@@ -89,8 +89,10 @@ void* ebb_torch_alloc(size_t size, int device, void* stream) {
 
 void ebb_torch_begin_pool(void) {
   capi::throw_in_process(
-      "Ebb as PyTorch's allocator does not keep private pools apart yet: memory of a CUDA graph or a "
-      "MemPool could be handed out again. Capture graphs and use pools without ebb.torch.install()");
+      "Ebb as PyTorch's allocator does not keep private pools apart yet: memory of a CUDA graph or "
+      "a "
+      "MemPool could be handed out again. Capture graphs and use pools without "
+      "ebb.torch.install()");
 }
 
 int ebb_torch_try_alloc(size_t size, int device, void* stream, void** memory) {

@@ -16,9 +16,8 @@ constexpr std::array<const char*, 8> kTriggers{"round",    "retained", "growth",
 /// That of the change's device; a new one has not returned anything yet.
 base::DeviceChange& place_of(std::vector<base::DeviceChange>& devices,
                              const base::DeviceChange& change) {
-  const auto place = std::find_if(devices.begin(), devices.end(), [&](const auto& known) {
-    return known.device >= change.device;
-  });
+  const auto place = std::find_if(devices.begin(), devices.end(),
+                                  [&](const auto& known) { return known.device >= change.device; });
   if (place != devices.end() && place->device == change.device) return *place;
   return *devices.insert(place, {change.device, change.before, change.after, 0});
 }
@@ -100,8 +99,8 @@ std::string returned_text(std::uint64_t returned, const std::vector<base::Device
   std::string text = base::bytes_text(returned);
   for (const base::DeviceChange& change : devices) {
     if (change.returned > 0)
-      text += " and " + base::bytes_text(change.returned) + " of GPU " +
-              std::to_string(change.device);
+      text +=
+          " and " + base::bytes_text(change.returned) + " of GPU " + std::to_string(change.device);
   }
   return text;
 }

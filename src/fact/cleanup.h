@@ -61,7 +61,6 @@ struct Cleanup {
 
   /// Adds what happened to a device, after what is known of it.
   void add(const base::DeviceChange& change);
-
 };
 
 /// Adds the change of one cleanup to those of several: the highest before, the lowest after, and

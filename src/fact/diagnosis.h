@@ -49,8 +49,7 @@ inline constexpr std::array kProcessVerdicts{Verdict::leak,           Verdict::r
 inline constexpr std::array kSnapshotVerdicts{
     Verdict::capacity,       Verdict::fragmentation, Verdict::rounding,   Verdict::oversize,
     Verdict::deferred_frees, Verdict::private_pools, Verdict::self_limit, Verdict::other_process,
-    Verdict::empty_cache,
-    Verdict::cache,          Verdict::leak,          Verdict::healthy};
+    Verdict::empty_cache,    Verdict::cache,         Verdict::leak,       Verdict::healthy};
 
 enum class Confidence : std::uint8_t { low, medium, high };
 

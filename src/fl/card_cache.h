@@ -6,7 +6,8 @@
 
 namespace ebb::fl {
 
-/// What is cached of a card's memory, for cleanups that ask for device caches. The card outlives it.
+/// What is cached of a card's memory, for cleanups that ask for device caches. The card outlives
+/// it.
 class CardCache final : public base::Reclaimer {
  public:
   explicit CardCache(Card& card) : card_(card) {}

@@ -23,8 +23,7 @@ void CardKeeper::learn_whether_it_lasted(std::uint32_t round, const CardMemory& 
   const auto emptied = std::exchange(emptied_, {});
   if (!emptied || was_in_vain_) return;
   const std::uint64_t taken = memory.reserved - std::min(memory.reserved, emptied->left);
-  was_in_vain_ =
-      static_cast<double>(taken) >= kTakenAgain * static_cast<double>(emptied->returned);
+  was_in_vain_ = static_cast<double>(taken) >= kTakenAgain * static_cast<double>(emptied->returned);
   if (was_in_vain_)
     lines_.push_back(
         base::format_text("round %u: what %s's cache gave back was taken again: it is kept now",

@@ -29,8 +29,7 @@ base::Status Engine::train_groups(std::vector<Member>& members,
     gate_.allowed(1);
     const auto group = mine.first(std::min<std::size_t>(group_, mine.size()));
     std::size_t added = 0;
-    const base::Status done =
-        insist([&] { return train_group(members, group, added); }, patience);
+    const base::Status done = insist([&] { return train_group(members, group, added); }, patience);
     mine = mine.subspan(added);
     if (done) {
       patience = CardPatience::kSeconds;
@@ -52,8 +51,8 @@ base::Status Engine::train_groups(std::vector<Member>& members,
   return {};
 }
 
-base::Status Engine::train_group(std::vector<Member>& members,
-                                 std::span<const std::uint32_t> group, std::size_t& added) {
+base::Status Engine::train_group(std::vector<Member>& members, std::span<const std::uint32_t> group,
+                                 std::size_t& added) {
   std::vector<std::vector<std::uint32_t>> orders;
   for (const std::uint32_t place : group)
     orders.push_back(visiting_order(members[place].client));

@@ -150,8 +150,7 @@ base::Result<RoundReport> round_report_from(const base::Json& json) {
                              of_card.whole("reserved_bytes"), of_card.whole("cached_bytes")},
                             of_card.whole("returned_bytes"),
                             of_card.number("seconds")};
-    if (!of_card.ok())
-      return base::error(base::Code::bad_input, "card: expected all its keys");
+    if (!of_card.ok()) return base::error(base::Code::bad_input, "card: expected all its keys");
   }
   if (!members.ok())
     return base::error(base::Code::bad_input, "expected the report of a round, with all its keys");

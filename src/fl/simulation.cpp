@@ -199,9 +199,8 @@ class Run {
     report.card = card_.round_done(report.round, engine_->gate().percent());
     if (report.card && report.card->returned > 0) {
       const std::uint64_t left = report.card->memory.reserved;
-      fact::add_up(memory.devices,
-                   base::DeviceChange::between(resources_.card->index(),
-                                               left + report.card->returned, left));
+      fact::add_up(memory.devices, base::DeviceChange::between(resources_.card->index(),
+                                                               left + report.card->returned, left));
     }
   }
 

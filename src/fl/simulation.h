@@ -35,9 +35,9 @@ struct Scores {
 struct RoundMemory {
   fact::ProcessSample now;  ///< live and retained where the round was cleaned up after
   std::uint64_t peak = 0;
-  std::uint64_t returned = 0;          ///< by cleanups after this round
+  std::uint64_t returned = 0;                 ///< by cleanups after this round
   std::vector<base::DeviceChange> devices{};  ///< the same, of the card that trains
-  std::uint32_t parallel_clients = 0;  ///< at the end of the round
+  std::uint32_t parallel_clients = 0;         ///< at the end of the round
 };
 
 struct RoundReport {

@@ -79,8 +79,8 @@ fact::ProcessSample sample_of(heap::HostAllocator& allocator, const RssSource& r
 std::string summary_of(const CleanupReport& report) {
   const fact::Cleanup& measured = report.measured;
   return base::format_text("returned %s in %.0f ms: rss %s -> %s (%s, %s)",
-                           fact::returned_text(measured.returned, measured.devices).c_str(), measured.seconds * 1e3,
-                           text_of(measured.before.rss).c_str(),
+                           fact::returned_text(measured.returned, measured.devices).c_str(),
+                           measured.seconds * 1e3, text_of(measured.before.rss).c_str(),
                            text_of(measured.after.rss).c_str(), heap::name_of(report.allocator),
                            fact::name_of(measured.depth));
 }

@@ -130,16 +130,15 @@ Column<ActionRow> deep_column() {
 
 /// Devices in the words of their JSON; NULL where there are none.
 Column<ActionRow> devices_column() {
-  Column<ActionRow> column{
-      "devices",
-      [](const ActionRow& row) -> Cell {
-        if (row.action.cleanup.devices.empty()) return {};
-        return fact::devices_json(row.action.cleanup.devices).text();
-      },
-      [](ActionRow& row, const Row& from, int place) {
-        const auto list = base::parse_json(from.text(place));
-        if (list) row.action.cleanup.devices = fact::devices_from(*list);
-      }};
+  Column<ActionRow> column{"devices",
+                           [](const ActionRow& row) -> Cell {
+                             if (row.action.cleanup.devices.empty()) return {};
+                             return fact::devices_json(row.action.cleanup.devices).text();
+                           },
+                           [](ActionRow& row, const Row& from, int place) {
+                             const auto list = base::parse_json(from.text(place));
+                             if (list) row.action.cleanup.devices = fact::devices_from(*list);
+                           }};
   column.since = 3;
   return column;
 }

@@ -153,11 +153,11 @@ std::string report_text(const record::RecordedRun& run, const story::RunStory& s
   text += peak_text(run.summary);
   text += place_text(run);
   if (story.cleanups.count > 0) {
-    text += format_text("cleanups   %llu returned %s, took %s (%.2f %% of the time)\n",
-                        static_cast<unsigned long long>(story.cleanups.count),
-                        fact::returned_text(story.cleanups.returned, story.cleanups.devices).c_str(),
-                        base::duration_text(story.cleanups.cost_seconds).c_str(),
-                        100 * story.cleanup_share);
+    text += format_text(
+        "cleanups   %llu returned %s, took %s (%.2f %% of the time)\n",
+        static_cast<unsigned long long>(story.cleanups.count),
+        fact::returned_text(story.cleanups.returned, story.cleanups.devices).c_str(),
+        base::duration_text(story.cleanups.cost_seconds).c_str(), 100 * story.cleanup_share);
   }
   return text + event_lines(run, false) + event_lines(run, true);
 }

@@ -236,11 +236,10 @@ class Teller {
   void tell_cleanups() {
     const keep::CleanupSum& sum = story_.cleanups;
     if (sum.count > 0) {
-      story_.diagnosis.findings.push_back(
-          format_text("%llu cleanup%s returned %s in all, for %.2f %% of the time",
-                      static_cast<unsigned long long>(sum.count), sum.count == 1 ? "" : "s",
-                      fact::returned_text(sum.returned, sum.devices).c_str(),
-                      100 * story_.cleanup_share));
+      story_.diagnosis.findings.push_back(format_text(
+          "%llu cleanup%s returned %s in all, for %.2f %% of the time",
+          static_cast<unsigned long long>(sum.count), sum.count == 1 ? "" : "s",
+          fact::returned_text(sum.returned, sum.devices).c_str(), 100 * story_.cleanup_share));
     }
     story_.diagnosis.evidence.set("cleanups",
                                   base::Json::object({{"count", sum.count},

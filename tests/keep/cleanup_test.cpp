@@ -316,11 +316,12 @@ TEST(CleanupJson, CarriesEveryFigure) {
   report.measured.returned = 6;
   report.steps.push_back({"gc", true, 1, 0.5, "x"});
   report.notes.emplace_back("n");
-  EXPECT_EQ(to_json(report).text(),
-            R"({"allocator":"jemalloc","before":{"rss_bytes":10,"live_bytes":5,)"
-            R"("retained_bytes":null},"after":{"rss_bytes":4,"live_bytes":4,"retained_bytes":0},)"
-            R"("returned_bytes":6,"devices":[],"seconds":0,"depth":"light","steps":[{"name":"gc","ok":true,)"
-            R"("returned_bytes":1,"seconds":0.5,"detail":"x"}],"notes":["n"],"coalesced":false})");
+  EXPECT_EQ(
+      to_json(report).text(),
+      R"({"allocator":"jemalloc","before":{"rss_bytes":10,"live_bytes":5,)"
+      R"("retained_bytes":null},"after":{"rss_bytes":4,"live_bytes":4,"retained_bytes":0},)"
+      R"("returned_bytes":6,"devices":[],"seconds":0,"depth":"light","steps":[{"name":"gc","ok":true,)"
+      R"("returned_bytes":1,"seconds":0.5,"detail":"x"}],"notes":["n"],"coalesced":false})");
 }
 
 }  // namespace

@@ -101,8 +101,7 @@ base::Result<SimulateOrder> order_from(const SimulateWords& words) {
   const fl::Execution& execution = order.execution;
   if (const auto valid = sense::check({execution.warn_percent, execution.critical_percent}); !valid)
     return valid.error();
-  if (const auto valid =
-          sense::check({execution.gpu_warn_percent, execution.gpu_critical_percent});
+  if (const auto valid = sense::check({execution.gpu_warn_percent, execution.gpu_critical_percent});
       !valid)
     return base::error(Code::bad_input,
                        "--gpu-warn and --gpu-critical: expected 0 < warn <= critical <= 100, got "

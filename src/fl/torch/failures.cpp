@@ -21,9 +21,8 @@ bool is_out_of_memory(const std::exception& thrown, const std::string& text) {
   if (dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr ||
       dynamic_cast<const c10::OutOfMemoryError*>(&thrown) != nullptr)
     return true;
-  return std::any_of(kWords.begin(), kWords.end(), [&](const char* words) {
-    return text.find(words) != std::string::npos;
-  });
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [&](const char* words) { return text.find(words) != std::string::npos; });
 }
 
 }  // namespace

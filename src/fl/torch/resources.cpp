@@ -87,8 +87,8 @@ struct CardShare {
 
 /// Those of a round, as many as were asked for, or as many as the card's free memory holds.
 base::Result<CardShare> card_for(const std::string& backend, const Config& config,
-                            const Execution& execution, const plan::Network& network,
-                            const DataSet& data) {
+                                 const Execution& execution, const plan::Network& network,
+                                 const DataSet& data) {
   CardShare card;
   if (backend != "cuda") return card;
   const auto meter = sense::GpuMeter::open();

@@ -22,7 +22,7 @@ class TorchCard final : public Card {
   std::optional<CardMemory> read() override {
 #ifdef EBB_TELLS_WHAT_IT_CACHES
     // CUDA's own library is there where libtorch uses it; its headers need not be.
-    using GetInfo = int (*)(std::size_t* free, std::size_t* total);
+    using GetInfo = int (*)(std::size_t * free, std::size_t * total);
     static const auto get_info = reinterpret_cast<GetInfo>(::dlsym(RTLD_DEFAULT, "cudaMemGetInfo"));
     std::size_t free = 0;
     std::size_t total = 0;
@@ -36,7 +36,9 @@ class TorchCard final : public Card {
 #endif
   }
 
-  void empty_cache() override { empty_device_cache(); }
+  void empty_cache() override {
+    empty_device_cache();
+  }
 
   void wait(double seconds) override {
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));

@@ -241,8 +241,7 @@ base::Status TorchTrainer::train_together(std::span<const float> global,
 }
 
 base::Status TorchTrainer::train_batched(std::span<const float> global,
-                                         std::span<const LocalTask> tasks,
-                                         const Trained& trained) {
+                                         std::span<const LocalTask> tasks, const Trained& trained) {
   const auto clients = static_cast<std::int64_t>(tasks.size());
   const std::size_t width =
       std::max_element(tasks.begin(), tasks.end(), [](const auto& a, const auto& b) {

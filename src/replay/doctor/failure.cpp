@@ -65,15 +65,15 @@ void describe(DiagnosisBuilder& builder, const Operation& op, const Shortage& sh
   builder.diagnosis.confidence = Confidence::medium;
 }
 
-/// What others held of the card when the request failed, if it had been served without them; else 0.
+/// What others held of the card when the request failed, if it had been served without them; else
+/// 0.
 std::uint64_t held_by_others(const DiagnosisBuilder& builder, const Shortage& shortage) {
   const Recording& recording = builder.work.recording;
   const auto& card = builder.circumstances.card;
   // What the device had for this process, all of it: a job that limits itself does not show that.
   if (!card || recording.device_limit == 0 || !builder.is_recorded_failure()) return 0;
   if (*card <= recording.device_limit + kOfCudaItself) return 0;
-  const std::uint64_t needed =
-      builder.diagnosis.ledger.reserved + shortage.segment + kOfCudaItself;
+  const std::uint64_t needed = builder.diagnosis.ledger.reserved + shortage.segment + kOfCudaItself;
   return needed <= *card ? *card - recording.device_limit : 0;
 }
 

@@ -34,11 +34,11 @@ fact::Diagnosis decide(const LiveShortage& s) {
   const std::string wanted = bytes_text(s.requested);
   const bool in_one_piece = s.largest_free && *s.largest_free >= s.requested;
   if (s.limit && s.reserved + s.requested > *s.limit && s.free >= s.requested && !in_one_piece) {
-    fact::Diagnosis diagnosis = found(
-        Verdict::self_limit, Confidence::high,
-        "the device has " + bytes_text(s.free) + " free, but this process limits itself to " +
-            bytes_text(*s.limit),
-        FixKind::limit, "A limit of " + bytes_text(s.reserved + s.requested) + " is enough");
+    fact::Diagnosis diagnosis =
+        found(Verdict::self_limit, Confidence::high,
+              "the device has " + bytes_text(s.free) + " free, but this process limits itself to " +
+                  bytes_text(*s.limit),
+              FixKind::limit, "A limit of " + bytes_text(s.reserved + s.requested) + " is enough");
     diagnosis.fix.bytes = s.reserved + s.requested;
     return diagnosis;
   }
@@ -58,12 +58,13 @@ fact::Diagnosis decide(const LiveShortage& s) {
                  FixKind::memory,
                  "End the others or give this job a device of its own: it is " +
                      bytes_text(missing) + " short");
-  return found(Verdict::capacity, Confidence::medium,
-               bytes_text(s.in_use) + " are in use and " + wanted + " more do not fit into " +
-                   bytes_text(s.total),
-               FixKind::memory,
-               "Keep " + bytes_text(missing) +
-                   " less alive (a smaller batch, checkpointing, offloading), or take a larger card");
+  return found(
+      Verdict::capacity, Confidence::medium,
+      bytes_text(s.in_use) + " are in use and " + wanted + " more do not fit into " +
+          bytes_text(s.total),
+      FixKind::memory,
+      "Keep " + bytes_text(missing) +
+          " less alive (a smaller batch, checkpointing, offloading), or take a larger card");
 }
 
 }  // namespace

@@ -40,11 +40,12 @@ class FullNowAndThen final : public Trainer {
     const bool fails = is_due && (tasks.size() > most || failures > 0);
     if (is_due && tasks.size() <= most && failures > 0) --failures;
     if (fails && after == 0) return no_room();
-    return own_->train_together(global, tasks, [&](std::size_t place, const LocalResult& result,
-                                                   std::span<const float> weights) {
-      if (fails && place == after) return base::Status(no_room());
-      return trained(place, result, weights);
-    });
+    return own_->train_together(
+        global, tasks,
+        [&](std::size_t place, const LocalResult& result, std::span<const float> weights) {
+          if (fails && place == after) return base::Status(no_room());
+          return trained(place, result, weights);
+        });
   }
   void release(std::uint32_t first) override { own_->release(first); }
 
@@ -76,7 +77,9 @@ class OutOfMemory : public Workbench {
     return result;
   }
 
-  SimulationResult undisturbed() { return *run_with([](FullNowAndThen&) {}); }
+  SimulationResult undisturbed() {
+    return *run_with([](FullNowAndThen&) {});
+  }
 
   class Listener final : public Observer {
    public:
@@ -137,19 +140,21 @@ TEST_F(OutOfMemory, WithoutRoomForOneClientIsAnError) {
 
 TEST(Failures, TellWantOfMemoryFromTheRest) {
   EXPECT_EQ(error_of(std::bad_alloc()).code, base::Code::out_of_memory);
-  for (const char* text : {"CUDA error: out of memory\nmore",
-                           "cuDNN error: CUDNN_STATUS_ALLOC_FAILED",
-                           "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried"})
+  for (const char* text :
+       {"CUDA error: out of memory\nmore", "cuDNN error: CUDNN_STATUS_ALLOC_FAILED",
+        "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried"})
     EXPECT_EQ(error_of(std::runtime_error(text)).code, base::Code::out_of_memory) << text;
   const base::Error other = error_of(std::runtime_error("shapes differ\n  at layer 3"));
   EXPECT_EQ(other.code, base::Code::internal);
   EXPECT_EQ(other.message, "shapes differ");
   const base::Error wordy = error_of(std::runtime_error(
-      "CUDA out of memory. Tried to allocate 18.00 MiB. GPU 0 has a total capacity of 139.80 GiB of which "
+      "CUDA out of memory. Tried to allocate 18.00 MiB. GPU 0 has a total capacity of 139.80 GiB "
+      "of which "
       "5.56 MiB is free. Including non-PyTorch memory, this process has 1.01 GiB memory in use."));
-  EXPECT_EQ(wordy.message,
-            "CUDA out of memory. Tried to allocate 18.00 MiB. GPU 0 has a total capacity of 139.80 GiB "
-            "of which 5.56 MiB is free.");
+  EXPECT_EQ(
+      wordy.message,
+      "CUDA out of memory. Tried to allocate 18.00 MiB. GPU 0 has a total capacity of 139.80 GiB "
+      "of which 5.56 MiB is free.");
 }
 
 }  // namespace
