@@ -23,7 +23,14 @@ from typing import Any, TextIO
 from . import errors
 from ._library import check, library, path as library_path, take_text
 from .jobs import doctor, tune
-from .shortage import oom_diagnostic as oom_diagnostic, safe_allocate as safe_allocate
+from .shortage import oom_diagnostic, safe_allocate
+
+__all__ = [
+    "doctor_text", "dump_on_oom", "empty_cache", "install", "installed", "is_out_of_memory",
+    "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved", "memory_stats",
+    "memory_summary", "oom_diagnostic", "OomDump", "record", "record_history", "Recording",
+    "reset_peak_memory_stats", "safe_allocate", "snapshot", "tune_text", "verdict",
+]
 
 _SETTERS = {
     "set_init_fn": "ebb_torch_init",
