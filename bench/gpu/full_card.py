@@ -2,13 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a full card does to a simulation and to a job, and what Ebb does about it.
 
-  EBB_LIBRARY=build/gpu/lib/libebb.so PYTHONPATH=python bench/gpu/full_card.py build/gpu/bin/ebb-simulate [PART...]
-
-Parts: pytorch, simulations, headroom; all of them take about ten minutes.
+  EBB_LIBRARY=build/gpu/lib/libebb.so PYTHONPATH=python bench/gpu/full_card.py build/gpu/bin/ebb-simulate
 
 Simulates undisturbed; with a card that another process fills for 20 s; with one that it fills for good, but for 2 GiB, and
-to the last; with headroom. Then PyTorch under Ebb: what a cleanup returns of the card, why there is no memory, graphs
-refused. Prints a line for each claim. Needs PyTorch for CUDA and a GPU. Exit 1: one does not hold.
+to the last; with headroom. Before that PyTorch under Ebb: what a cleanup returns of the card, why there is no memory, graphs
+refused. Prints a line for each claim; takes six minutes. Needs PyTorch for CUDA and a GPU. Exit 1: one does not hold.
 """
 import ctypes
 import json
@@ -48,21 +46,6 @@ while time.monotonic() < end:
     else:
         piece = 1 << 30
 time.sleep(hold)
-"""
-# A raw allocation of somebody else's, as NCCL or cuBLAS make them.
-RAW = """
-import ctypes, time
-cuda = ctypes.CDLL("libcuda.so.1")
-device, context, memory = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_uint64()
-assert cuda.cuInit(0) == 0 and cuda.cuDeviceGet(ctypes.byref(device), 0) == 0
-assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device) == 0 and cuda.cuCtxSetCurrent(context) == 0
-input()
-end = time.monotonic() + 12
-code = 1
-while code and time.monotonic() < end:
-    code = cuda.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(8 << 20))
-    time.sleep(0.001)
-print(code)
 """
 INSIDE_PYTORCH = """
 import json, sys, ebb, ebb.torch, torch
@@ -115,9 +98,9 @@ def claim(holds, text):
         failed.append(text)
 
 
-def simulate(program, *options, beside=None, raw=False):
-    """(status, result, lines on stderr, seconds). `beside`: what fills the card, as soon as the simulation has been at
-    work for a while; `raw`: the result becomes the code of a raw allocation after that."""
+def simulate(program, *options, beside=None):
+    """(status, result, lines on stderr, seconds). `beside`: what fills the card, once the simulation has been at work for
+    a while."""
     torch = subprocess.run([sys.executable, "-c", "import torch; print(torch.__path__[0])"], text=True,
                            capture_output=True, check=True).stdout.strip()
     variables = {**os.environ, "LD_LIBRARY_PATH": f"{torch}/lib", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -128,14 +111,7 @@ def simulate(program, *options, beside=None, raw=False):
         while job.poll() is None:
             time.sleep(0.2)
             if beside and filler is None and time.monotonic() - started > 12:
-                other = subprocess.Popen([sys.executable, "-c", RAW], text=True, stdin=subprocess.PIPE,
-                                         stdout=subprocess.PIPE) if raw else None
-                time.sleep(2)  # it has its context before the card is full
                 filler = subprocess.Popen([sys.executable, "-c", FILLER, *map(str, beside)])
-                if other:
-                    time.sleep(beside[0])
-                    raw = other.communicate("go\n")[0].strip()
-                    job.terminate()
             if time.monotonic() - started > 240:
                 job.kill()
         if filler:
@@ -143,8 +119,6 @@ def simulate(program, *options, beside=None, raw=False):
             filler.wait()
         out.seek(0), err.seek(0)
         text = out.read()
-        if raw:
-            return job.returncode, raw, err.read(), time.monotonic() - started
         return job.returncode, json.loads(text) if text.strip().startswith("{") else None, err.read(), \
             time.monotonic() - started
 
@@ -176,16 +150,6 @@ def simulations(program):
     print("        " + said.strip().splitlines()[-1][:300])
 
 
-def headroom(program):
-    """Where the cache has filled the card, a raw allocation of another process works with thresholds or headroom."""
-    off = ("--rounds", "100", "--gpu-warn", "100", "--gpu-critical", "100")
-    codes = [simulate(program, *options, beside=(5, 0, 60), raw=True)[1]
-             for options in (off, ("--rounds", "100"), (*off, "--headroom", "1GiB"))]
-    claim(codes[0] != "0" and codes[1:] == ["0", "0"],
-          "8 MB of another process on a full card: CUDA's code {} without either, {} at 97 %, {} with headroom".format(
-              *codes))
-
-
 def inside_pytorch():
     done = subprocess.run([sys.executable, "-c", INSIDE_PYTORCH], text=True, capture_output=True, check=False)
     if done.returncode != 0:
@@ -212,11 +176,8 @@ def inside_pytorch():
 def main():
     program = str(Path(sys.argv[1]).resolve())
     ctypes.CDLL("libcuda.so.1")
-    for part in sys.argv[2:] or ["pytorch", "simulations", "headroom"]:
-        if part == "pytorch":
-            inside_pytorch()
-        else:
-            {"simulations": simulations, "headroom": headroom}[part](program)
+    inside_pytorch()
+    simulations(program)
     print(f"{len(failed)} failed")
     return int(bool(failed))
 

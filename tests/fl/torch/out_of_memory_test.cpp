@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A card that is full for a while, or for good: here the host plays it, with the real arithmetic.
+#include "fl/card_patience.h"
 #include "fl/fake_card.h"
 #include "fl/torch/failures.h"
 #include "fl/torch/workbench.h"
