@@ -202,11 +202,11 @@ EBB_API int ebb_rss_marker(const char* source, const char* site, const char* tas
 EBB_API int ebb_mark_rss(const char* role, const char* source, const char* site, const char* task,
                          uint64_t round, const char* tag, char* text, size_t size);
 
-/** 1 if EBB_MEMORY_PROFILE asks for RSS markers or, where EBB_ROLE is client, trainer or not set,
-    NVFLARE_CLIENT_MEMORY_PROFILE. */
-EBB_API int ebb_memory_profile(void);
-/** The same for a role; null for this process's own. 0 for a role that there is not. */
+/** 1 if markers are asked of a role; null for this process's own. 0 for a role that there is not.
+ */
 EBB_API int ebb_memory_profile_of(const char* role);
+/** The same for this process's own role. */
+EBB_API int ebb_memory_profile(void);
 
 /** From now on, cleans up whenever systemd asks for memory through $MEMORY_PRESSURE_WATCH, for the
     life of the process; a forked child does not watch until it calls this itself. `watching` (may
@@ -216,16 +216,9 @@ EBB_API int ebb_watch_pressure(int* watching);
 /* ---- inside PyTorch ---------------------------------------------------------------------- */
 
 /*
- * PyTorch's caching allocator, by PyTorch's own rules, as its CUDAPluggableAllocator:
- *
- *   a = torch.cuda.memory.CUDAPluggableAllocator("libebb.so", "ebb_torch_alloc", "ebb_torch_free")
- *   ebb = ctypes.CDLL("libebb.so")
- *   for setter, function in (("set_init_fn", ebb.ebb_torch_init), …):   # as below
- *       getattr(a.allocator(), setter)(ctypes.cast(function, ctypes.c_void_p).value)
- *   torch.cuda.memory.change_current_allocator(a)
- *
- * PyTorch's own memory_stats, memory_summary and snapshots raise under a pluggable allocator; the
- * functions further down replace them. Everything works without PyTorch too.
+ * PyTorch's caching allocator, by PyTorch's own rules, as its CUDAPluggableAllocator: docs/torch.md
+ * shows the lines of Python. PyTorch's own memory_stats, memory_summary and snapshots raise under a
+ * pluggable allocator; the functions further down replace them. Everything works without PyTorch.
  *
  * Settings come from PYTORCH_CUDA_ALLOC_CONF and PYTORCH_ALLOC_CONF as PyTorch reads them. The
  * rules are those of $EBB_TORCH_VERSION ("2.11"), else of the newest release that Ebb knows. Memory
@@ -327,15 +320,13 @@ typedef struct ebb_sum_report {
 } ebb_sum_report;
 
 EBB_API int ebb_sum_create(uint64_t elements, ebb_sum** sum);
-/** Null is allowed. */
-EBB_API void ebb_sum_destroy(ebb_sum* sum);
+EBB_API void ebb_sum_destroy(ebb_sum* sum); /* null is allowed */
 
 /** Adds weight * values. EBB_BAD_INPUT, with nothing added, if a value is not finite or is an
    integer beyond 2^53. Adding the same values with the negative weight takes them back. */
 EBB_API int ebb_sum_add(ebb_sum* sum, int type, const void* values, double weight);
 
-/** Whether values could be added: EBB_OK, or EBB_BAD_INPUT and an error that names the first that
-    cannot. */
+/** Whether values could be added; if not, the error names the first that cannot. */
 EBB_API int ebb_sum_check(int type, uint64_t elements, const void* values);
 
 /** Writes the sum divided by the sum of the weights to `values`, of a floating-point type. With
@@ -350,8 +341,7 @@ EBB_API int ebb_sum_info(const ebb_sum* sum, ebb_sum_report* report);
 /*
  * Federated learning, simulated by the program ebb-simulate in a process of its own:
  * docs/simulate.md has its options and JSON. The program is the one that EBB_SIMULATE names, else
- * the one beside this library, else on the PATH; without it these functions return EBB_UNAVAILABLE,
- * and the error says how to get it.
+ * beside this library, else on the PATH; without it the error (EBB_UNAVAILABLE) says how to get it.
  *
  * No thread works behind a simulation. What it says waits in a pipe until somebody asks; when that
  * is full (1 MiB), the simulation waits. If the process that started it ends, it stops after its
@@ -387,15 +377,12 @@ EBB_API int ebb_simulation_wait(ebb_simulation* simulation, double seconds,
 
 /** Stops it after the round under way, with a checkpoint if it has a folder; or at once. */
 EBB_API int ebb_simulation_stop(ebb_simulation* simulation, int at_once);
-
 /** Its process; 0 for null. */
 EBB_API int ebb_simulation_pid(const ebb_simulation* simulation);
-
 /** Ends it at once if it has not ended. Null is allowed. */
 EBB_API void ebb_simulation_destroy(ebb_simulation* simulation);
 
 /* ---- everything else, as JSON ------------------------------------------------------------ */
-
 /** Runs a verb with a JSON object of arguments ("{}" or null for none): "info", "cleanup", "env";
     "replay", "tune" and "doctor" on recorded jobs, with the program's options, "doctor" also with
     {"stats": {…}} as torch.cuda.memory_stats() gives it; "plan" with {"transformer": {"preset":
