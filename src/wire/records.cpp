@@ -111,12 +111,16 @@ base::Result<fact::Cleanup> fact_of(const CleanupRecord& record) {
     return not_known();
   if (record.devices > kMostDevices)
     return base::error(base::Code::bad_input, "record with more devices than it has room for");
-  for (std::size_t i = 0; i < record.devices; ++i) {
+  for (std::size_t i = 0; i < kMostDevices; ++i) {
     const DeviceRecord& device = record.device.at(i);
-    if (device.device > kHighestDevice)
+    const bool is_used = i < record.devices;
+    const bool is_next = cleanup.devices.empty() || device.device > cleanup.devices.back().device;
+    const bool is_empty = device.device == 0 && device.before == 0 && device.after == 0;
+    if (is_used ? !is_next || device.device > kHighestDevice : !is_empty)
       return base::error(base::Code::bad_input, "record with a device that cannot be");
-    cleanup.add(base::DeviceChange::between(static_cast<std::uint32_t>(device.device),
-                                            device.before, device.after));
+    if (is_used)
+      cleanup.devices.push_back(base::DeviceChange::between(
+          static_cast<std::uint32_t>(device.device), device.before, device.after));
   }
   return cleanup;
 }

@@ -33,6 +33,25 @@ TEST(Message, SurvivesItsWayOverTheWire) {
   EXPECT_EQ(std::get<fact::Cleanup>(*back), cleanup) << "also that retained is not known";
 }
 
+TEST(Message, RefusesDevicesThatCannotBe) {
+  CleanupRecord record;
+  record.devices = 2;
+  record.device[0] = {.device = 1, .before = 5, .after = 3};
+  record.device[1] = {.device = 2, .before = 5, .after = 3};
+  EXPECT_TRUE(fact_of(record));
+  record.device[1].device = 1;
+  EXPECT_FALSE(fact_of(record)) << "one twice";
+  record.device[1].device = 5000;
+  EXPECT_FALSE(fact_of(record));
+  record.device[1] = {};
+  record.devices = 1;
+  EXPECT_TRUE(fact_of(record));
+  record.device[4].after = 1;
+  EXPECT_FALSE(fact_of(record)) << "said of none";
+  record.devices = 9;
+  EXPECT_FALSE(fact_of(record));
+}
+
 TEST(Message, TellsNothingFromZero) {
   Reading reading;
   reading.memory.live = 0;
