@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from testing.steps import BUILD, LOGS, ROOT, run
@@ -62,6 +63,39 @@ def environment(tally):
     return folder / "bin/python"
 
 
+def modules_side_by_side():
+    """The modules in two groups: NVFlare's simulator picks ports before it listens there, so that its jobs come one
+    after the other."""
+    modules = sorted(path.stem for path in (ROOT / "python/tests").glob("test_*.py"))
+    return [("nvflare", [name for name in modules if name.startswith("test_nvflare")]),
+            ("others", [name for name in modules if not name.startswith("test_nvflare")])]
+
+
+def run_modules(python, group, modules, long):
+    """(group, what each case came to, whether all passed, the output)."""
+    report = LOGS / f"python-{group}.jsonl"
+    report.unlink(missing_ok=True)
+    succeeded, output = run([python, ROOT / "python/tests/run.py", report, *(["--long"] if long else []), *modules],
+                            f"python-{group}.log")
+    cases = [json.loads(line) for line in report.read_text(encoding="utf-8").splitlines()
+             ] if report.exists() else []
+    return group, cases, succeeded, output
+
+
+def add_cases(tally, group, cases, succeeded, output):
+    before = len(tally.failures)
+    for case in cases:
+        name = f"python: {case['name']}"
+        if case["outcome"] == "passed":
+            tally.passed += 1
+        elif case["outcome"] == "skipped":
+            tally.skips.append((name, case["said"]))
+        else:
+            tally.fail(name, case["said"])
+    if not cases or not succeeded and len(tally.failures) == before:
+        tally.fail(f"python: {group}: ran no test" if not cases else f"python: {group}: run.py", output)
+
+
 def test_package(tally, long):
     """Installs the package, with the library that is already built, and runs its tests there."""
     started = time.monotonic()
@@ -76,20 +110,8 @@ def test_package(tally, long):
         return
     tally.seconds["build"] = time.monotonic() - started
     started = time.monotonic()
-    report = LOGS / "python.jsonl"
-    report.unlink(missing_ok=True)
-    succeeded, output = run([python, ROOT / "python/tests/run.py", report,
-                             *(["--long"] if long else [])], "python.log")
-    cases = [json.loads(line) for line in report.read_text(encoding="utf-8").splitlines()
-             ] if report.exists() else []
-    for case in cases:
-        name = f"python: {case['name']}"
-        if case["outcome"] == "passed":
-            tally.passed += 1
-        elif case["outcome"] == "skipped":
-            tally.skips.append((name, case["said"]))
-        else:
-            tally.fail(name, case["said"])
-    if not cases or not succeeded and not tally.failures:
-        tally.fail("python: ran no test" if not cases else "python: run.py", output)
+    groups = modules_side_by_side()
+    with ThreadPoolExecutor(len(groups)) as pool:
+        for name, cases, succeeded, output in pool.map(lambda group: run_modules(python, *group, long), groups):
+            add_cases(tally, name, cases, succeeded, output)
     tally.seconds["run"] = time.monotonic() - started
