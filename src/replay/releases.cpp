@@ -16,10 +16,6 @@ using trace::Event;
 /// 0.9 ms), shorter than a job takes from empty_cache to its next request (above 13 ms).
 constexpr std::int64_t kPauseUs = 4000;
 
-bool is_release(const Event& event) {
-  return event.action == Action::segment_free || event.action == Action::segment_unmap;
-}
-
 bool is_remark(const Event& event) {
   return event.action == Action::snapshot || event.action == Action::annotate;
 }

@@ -27,6 +27,12 @@ struct Releases {
   std::uint64_t limit_below = cache::kUnlimited;
 };
 
+/// Whether a segment, or a part of one, went back to the device.
+inline bool is_release(const trace::Event& event) {
+  return event.action == trace::Action::segment_free ||
+         event.action == trace::Action::segment_unmap;
+}
+
 /// A recording does not say who it was. In this order decide: its stack; what follows (a burst that
 /// no new memory follows is the job's); the limit, where it is known; how long nothing happened
 /// after it.

@@ -69,10 +69,9 @@ std::string budget_text(const plan::Budget& budget, const term::Style& style) {
                                  count_text(budget.parameters).c_str(), budget.optimizer.c_str(),
                                  budget.precision.c_str(), budget.bytes_per_parameter);
   text += parts_table(budget, style) + "\n";
-  text += style.paint(
-      format_text("%.1f GB on each of %llu device%s", static_cast<double>(budget.per_gpu()) / 1e9,
-                  ull{budget.gpus}, budget.gpus == 1 ? "" : "s"),
-      term::Colour::bold);
+  std::string amount = format_text("%.1f GB", static_cast<double>(budget.per_gpu()) / 1e9);
+  if (budget.gpus > 1) amount += format_text(" on each of %llu devices", ull{budget.gpus});
+  text += style.paint(amount, term::Colour::bold);
   text += ", by the formula\n";
   if (!budget.activations)
     text += "activations are not counted: --activation-gb says how much they are\n";

@@ -270,6 +270,10 @@ TEST_F(Torch, ACleanupThatAsksForItEmptiesTheCache) {
   EXPECT_NE(std::string(report).find("ebb torch cache"), std::string::npos) << report;
   EXPECT_NE(std::string(report).find("100.0 MiB of device memory given back"), std::string::npos)
       << report;
+  EXPECT_NE(std::string(report).find(R"("devices":[{"device":0,"before_bytes":104857600,)"
+                                     R"("after_bytes":0,"returned_bytes":104857600}])"),
+            std::string::npos)
+      << report;
   ebb_free(report);
 }
 

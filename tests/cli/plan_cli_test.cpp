@@ -163,7 +163,7 @@ TEST(EbbPlan, PrintsTheBudgetOfAFormulaBesideThePlan) {
   const Finished shown = plan({"budget", "--params", "7e9", "--overhead", "0%"});
   ASSERT_EQ(shown.status, 0) << shown.error;
   for (const char* words : {"7.00 G parameters, adam, mixed: 16 bytes each", "master weights",
-                            "112.0 GB on each of 1 device, by the formula", "--activation-gb"})
+                            "112.0 GB, by the formula", "--activation-gb"})
     EXPECT_NE(shown.output.find(words), std::string::npos) << words << shown.output;
   const Finished beside =
       plan({"budget", "--model", "gpt2", "--precision", "amp", "--activation-gb", "2"});

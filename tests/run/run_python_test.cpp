@@ -59,6 +59,34 @@ constexpr const char* kSupervised =
     "  while not agent.ebb_agent_is_supervised(): time.sleep(0.05)\n"
     "await_agent()\n";
 
+TEST_F(EbbRun, RecordsWhatPyTorchGaveBackOfDevices) {
+  // What the hook calls of PyTorch, for machines without a GPU.
+  folder_.write("torch/__init__.py",
+                "class cuda:\n"
+                "  calls, held = 0, [5 << 30, 7 << 20]\n"
+                "  is_initialized = staticmethod(lambda: True)\n"
+                "  device_count = staticmethod(lambda: 2)\n"
+                "  memory_reserved = staticmethod(lambda device: cuda.held[device])\n"
+                "  @staticmethod\n"
+                "  def empty_cache():\n"
+                "    cuda.calls += 1\n"
+                "    cuda.held[0] = 1 << 30\n");
+  // Once it is called again, the first cleanup has been answered.
+  const std::string script =
+      folder_.write("job.py", std::string(kSupervised) +
+                                  "import torch\n"
+                                  "while torch.cuda.calls < 2: time.sleep(0.05)\n");
+  const Finished done =
+      run({"--quiet", "--interval", "50ms", "--warn", "0.01", "--critical", "0.02"},
+          {"/usr/bin/python3", script, folder_.path()});
+  EXPECT_EQ(done.status, 0) << done.error;
+  std::vector<base::DeviceChange> devices;
+  for (const record::Action& action : last().actions)
+    for (const base::DeviceChange& change : action.cleanup.devices)
+      devices.push_back(change);
+  EXPECT_EQ(devices, (std::vector<base::DeviceChange>{{0, 5ULL << 30, 1ULL << 30, 4ULL << 30}}));
+}
+
 TEST_F(EbbRun, SeesTheRoundsOfNvflareInItsLog) {
   folder_.write("nvflare/__init__.py", "");
   const std::string script = folder_.write(

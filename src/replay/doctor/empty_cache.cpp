@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "replay/releases.h"
 #include "trace/steps.h"
 
 namespace ebb::replay {
@@ -14,10 +15,6 @@ using trace::Event;
 /// Fewer calls are no loop.
 constexpr std::uint64_t kLeastCalls = 4;
 
-bool gives_back(const Event& event) {
-  return event.action == Action::segment_free || event.action == Action::segment_unmap;
-}
-
 bool takes(const Event& event) {
   return event.action == Action::segment_alloc || event.action == Action::segment_map;
 }
@@ -26,7 +23,7 @@ bool takes(const Event& event) {
 std::size_t first_of_burst(const std::vector<Event>& events, std::size_t last) {
   std::size_t first = last;
   for (std::size_t i = last; i-- > 0;) {
-    if (gives_back(events[i])) {
+    if (is_release(events[i])) {
       first = i;
     } else if (events[i].action != Action::free_completed) {
       break;
@@ -44,7 +41,7 @@ class Counter {
     const std::size_t first = first_of_burst(events_, last);
     std::uint64_t released = 0;
     for (std::size_t i = first; i <= last; ++i) {
-      if (!gives_back(events_[i])) continue;
+      if (!is_release(events_[i])) continue;
       released += events_[i].size;
       ++use.driver_calls;
     }

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole jobs in NVFlare's simulator: with the widget, as a recipe, and under `ebb run`."""
+import json
+import shutil
+import subprocess
+import sys
+import unittest
+
+import nvflare
+import numpy
+
+import ebb.nvflare
+from ebb.nvflare import EbbAggregator, EbbMemoryWidget
+from support import ROOT, simulate
+
+
+class Sent(unittest.TestCase):
+    """A client that answers with 64 MiB, in NVFlare's simulator."""
+
+    def held(self, *arguments):
+        """[before it is sent, after], in MiB, for each round."""
+        out = ROOT / "build" / "python" / "nvflare" / "sent"
+        out.mkdir(parents=True, exist_ok=True)
+        status, said = simulate([sys.executable, str(ROOT / "python" / "tests" / "sent_job.py"),
+                                 str(out / "workspace"), str(out / "held.jsonl"), "64", "3", *arguments])
+        self.assertEqual(status, 0, said[-4000:])
+        rows = [json.loads(line) for line in (out / "held.jsonl").read_text(encoding="utf-8").splitlines()]
+        return [[rows[at]["held"] >> 20, rows[at + 1]["held"] >> 20] for at in range(0, len(rows), 2)]
+
+    def test_what_was_sent_is_no_longer_held(self):
+        self.assertEqual(self.held(), [[64, 0]] * 3)
+        self.assertEqual(self.held("keep"), [[64, 64]] * 3, "as without Ebb")
+
+
+class Recipe(unittest.TestCase):
+    def test_a_recipe_runs_with_the_aggregator_and_the_widget(self):
+        out = ROOT / "build" / "python" / "nvflare" / "recipe"
+        shutil.rmtree(out, ignore_errors=True)
+        status, said = simulate([sys.executable, str(ROOT / "examples" / "nvflare" / "recipe.py"), str(out)])
+        self.assertEqual(status, 0, said[-4000:])
+        self.assertIn("Ebb before round 2", said, "on the simulator's console too")
+        model, = out.rglob("server.npy")
+        # Each round adds the mean of the two clients' steps, 1/4 and 2/4.
+        numpy.testing.assert_array_equal(numpy.load(model), numpy.float64([[0, 1], [2, 3]]) + 9 / 8)
+        self.assertEqual({path.parts[-3] for path in out.rglob("ebb-memory.jsonl")},
+                         {"server", "site-1", "site-2"})
+
+    def test_what_is_neither_a_job_nor_a_recipe_is_refused(self):
+        with self.assertRaisesRegex(TypeError, "list: expected a FedJob or a recipe"):
+            ebb.nvflare.keep([])
+
+    def test_settings_of_the_server_stay_there(self):
+        class Job:
+            def to_server(self, component, id):
+                self.server = component
+
+            def to_clients(self, component, id):
+                self.client = component
+
+        job = ebb.nvflare.keep(Job(), at_once=True, share_broadcast=True, every=3)
+        self.assertEqual([(widget.at_once, widget.share_broadcast, widget.every)
+                          for widget in (job.server, job.client)], [(True, True, 3), (False, False, 3)])
+
+
+class UnderRun(unittest.TestCase):
+    """The same job, which knows nothing of Ebb, under `ebb run --nvflare`."""
+
+    def test_the_server_gives_back_at_each_round(self):
+        out = ROOT / "build" / "python" / "nvflare" / "run"
+        out.parent.mkdir(parents=True, exist_ok=True)
+        database = out.with_suffix(".db")
+        database.unlink(missing_ok=True)
+        job = [sys.executable, str(ROOT / "examples" / "nvflare" / "job.py"), str(out), "--plain",
+               "--rounds", "4"]
+        status, said = simulate([sys.executable, "-m", "ebb", "run", "--nvflare", "--db", str(database), "--",
+                                 *job])
+        self.assertEqual(status, 0, said[-4000:])
+        self.assertNotIn(" - ERROR - ", said)
+        report = json.loads(subprocess.run([sys.executable, "-m", "ebb", "report", "--json", "--db",
+                                            str(database)], check=True, stdout=subprocess.PIPE).stdout)
+        self.assertLessEqual({"nvflare", "arenas"}, {event["kind"] for event in report["events"]})
+        server = max(report["processes"], key=lambda process: process["peak_rss_bytes"])
+        self.assertGreaterEqual(server["rounds"], 3)
+        self.assertGreaterEqual(server["cleanups"]["count"], 2)
+        self.assertEqual(json.loads((out / "model.json").read_text(encoding="utf-8"))["round"], 3)
+
+
+class Page(unittest.TestCase):
+    def test_names_the_version_and_the_classes_that_sites_have_to_allow(self):
+        page = (ROOT / "docs" / "nvflare.md").read_text(encoding="utf-8")
+        self.assertIn(nvflare.__version__, page)
+        for component in (EbbAggregator, EbbMemoryWidget):
+            self.assertIn(f'"{component.__module__}.{component.__qualname__}"', page, "the allow-list")
+
+
+if __name__ == "__main__":
+    unittest.main()
