@@ -69,11 +69,16 @@ def collect_garbage() -> int:
     return freed
 
 
-def empty_cuda_cache() -> None:
-    # A PyTorch that was never imported, or never touched CUDA, has no cache to empty.
+def uses_cuda() -> bool:
+    """Whether PyTorch was imported here and has touched CUDA."""
     torch = sys.modules.get("torch")
-    if torch is None or not torch.cuda.is_available() or not torch.cuda.is_initialized():
+    return torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized()
+
+
+def empty_cuda_cache() -> None:
+    if not uses_cuda():
         return
+    torch = sys.modules["torch"]
     before = _reserved(torch)
     torch.cuda.empty_cache()
     from ._library import library

@@ -112,9 +112,11 @@ def cleanup_memory(cuda_empty_cache: bool = False) -> CleanupReport:
     return _cleanup({"cuda_empty_cache": bool(cuda_empty_cache)})
 
 
-def cleanup(*, cuda_empty_cache: bool = False, hooks: bool = True, deep: bool = False) -> CleanupReport:
-    """`cleanup_memory` with all options: without hooks, or with a deep pass in any case."""
-    return _cleanup({"cuda_empty_cache": bool(cuda_empty_cache), "hooks": hooks, "deep": deep})
+def cleanup(*, cuda_empty_cache: bool = False, hooks: bool = True, deep: bool = False,
+            collect_garbage: bool = True) -> CleanupReport:
+    """`cleanup_memory` with all options: without hooks, without `gc.collect` alone, or with a deep pass in any case."""
+    return _cleanup({"cuda_empty_cache": bool(cuda_empty_cache), "hooks": hooks, "deep": deep,
+                     "collect_garbage": collect_garbage})
 
 
 def _cleanup(arguments: dict[str, bool]) -> CleanupReport:

@@ -121,6 +121,27 @@ class Widget(unittest.TestCase):
             (pull, 0), (done, 1), (pull, 1)])
         self.assertEqual(counts, [0, 0, 0, 0, 1, 0, 0, 1])
 
+    def test_garbage_is_collected_where_something_has_grown(self):
+        class Cycle:
+            def __init__(self):
+                self.itself, self.data = self, bytearray(64 * MIB)
+
+        widget, collections = EbbMemoryWidget(record=""), []
+        gc.disable()
+        self.addCleanup(gc.enable)
+        count = lambda phase, _: collections.append(phase) if phase == "start" else None  # noqa: E731
+        gc.callbacks.append(count)
+        self.addCleanup(gc.callbacks.remove, count)
+        garbage = None
+        for number in range(6):
+            if number == 4:
+                garbage = weakref.ref(Cycle())
+                self.assertIsNotNone(garbage())
+            collections.clear()
+            widget.handle_event(AppEventType.ROUND_STARTED, context(number))
+            self.assertEqual(len(collections), int(number in (1, 4)), f"round {number}")
+        self.assertIsNone(garbage())
+
     def test_a_processed_result_is_let_go_of(self):
         fl_ctx, peer, kept = context(0), FLContext(), Shareable()
         peer.set_prop(FLContextKey.SHAREABLE, kept, private=True, sticky=True)

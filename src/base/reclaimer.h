@@ -59,11 +59,12 @@ class ReclaimerRegistry {
   /// Names, for reports; ordered as they run.
   std::vector<std::string> names() const;
 
-  /// Runs every reclaimer, `device_cache` ones only if asked, outside the registry's lock, and
-  /// tells `observer(entry, reclaimed, seconds)` about each. An exception is a failed reclaimer.
+  /// Runs every reclaimer, `device_cache` ones only if asked, collectors unless told otherwise,
+  /// outside the registry's lock, and tells `observer(entry, reclaimed, seconds)` about each. An
+  /// exception is a failed reclaimer.
   template <class Observer>
-  void run(bool device_caches, Observer&& observer) {
-    for (const Entry& entry : begin_run(device_caches)) {
+  void run(bool device_caches, Observer&& observer, bool collectors = true) {
+    for (const Entry& entry : begin_run(device_caches, collectors)) {
       double seconds = 0;
       Reclaimed reclaimed;
       if (!call(entry, reclaimed, seconds)) continue;
@@ -78,7 +79,7 @@ class ReclaimerRegistry {
     std::thread::id thread;
   };
 
-  std::vector<Entry> begin_run(bool device_caches) const;
+  std::vector<Entry> begin_run(bool device_caches, bool collectors) const;
   bool call(const Entry& entry, Reclaimed& reclaimed, double& seconds);
 
   static void after_fork_in_child(void* self);

@@ -34,7 +34,8 @@ base::Result<Json> call_cleanup(const Json& arguments) {
   keep::CleanupRequest request;
   for (const auto& [key, flag] :
        {std::pair{"cuda_empty_cache", &request.cuda_empty_cache},
-        std::pair{"hooks", &request.hooks}, std::pair{"deep", &request.deep}}) {
+        std::pair{"hooks", &request.hooks}, std::pair{"deep", &request.deep},
+        std::pair{"collect_garbage", &request.collect_garbage}}) {
     const Json* value = arguments.find(key);
     if (value == nullptr) continue;
     if (!value->as_bool()) return base::error(Code::bad_input, "%s: expected true or false", key);

@@ -138,15 +138,17 @@ CleanupReport Cleaner::run(const CleanupRequest& request) {
   if (request.hooks) {
     std::optional<std::uint64_t> rss = measured.before.rss;
     reclaimers_.run(
-        request.cuda_empty_cache, [&](const base::ReclaimerRegistry::Entry& entry,
-                                      const base::Reclaimed& reclaimed, double seconds) {
+        request.cuda_empty_cache,
+        [&](const base::ReclaimerRegistry::Entry& entry, const base::Reclaimed& reclaimed,
+            double seconds) {
           const std::optional<std::uint64_t> now = rss_();
           report.steps.push_back(
               {entry.name, reclaimed.ok, difference(rss, now), seconds, reclaimed.detail});
           for (const base::DeviceChange& change : reclaimed.devices)
             measured.add(change);
           rss = now;
-        });
+        },
+        request.collect_garbage);
   }
   if (request.beside) give_back_beside(report);
   give_back(fact::Depth::light, report);

@@ -25,6 +25,7 @@ namespace ebb::keep {
 struct CleanupRequest {
   bool cuda_empty_cache = false;  ///< also run reclaimers of device caches
   bool hooks = true;              ///< run the registered reclaimers at all
+  bool collect_garbage = true;    ///< also those that are a language's garbage collector
   /// Go deep even where light was enough; otherwise deep happens when light left enough behind.
   bool deep = false;
   /// Also ask the allocators that libraries bring for their own use.

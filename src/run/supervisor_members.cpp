@@ -31,8 +31,9 @@ void Supervisor::scan(double seconds) {
 
 Member* Supervisor::find_or_add(pid_t pid, double seconds) {
   auto reading = sense::read_process(pid);
-  if (!reading || reading->virtual_size == 0) return nullptr;
   const auto known = members_.find(pid);
+  if (!reading || reading->virtual_size == 0)  // it has just ended, but may have left words unread
+    return known != members_.end() ? &known->second : nullptr;
   if (known != members_.end()) {
     if (known->second.about.start == reading->start_ticks) return &known->second;
     forget(pid, seconds);  // the number was given to another process

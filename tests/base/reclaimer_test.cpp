@@ -44,6 +44,10 @@ TEST(ReclaimerRegistry, RunsByStageThenByOrderOfRegistration) {
   registry.run(true, [](const auto&, const auto&, double) {});
   EXPECT_EQ(order.back(), "cuda");
   EXPECT_EQ(registry.names(), order);
+  order.clear();
+  registry.run(
+      false, [](const auto&, const auto&, double) {}, false);
+  EXPECT_EQ(order, (std::vector<std::string>{"cache a", "cache b"}));
 }
 
 TEST(ReclaimerRegistry, ReportsExceptionsInsteadOfPassingThemOn) {

@@ -334,7 +334,8 @@ TEST(Capi, CallsVerbsWithJson) {
   for (const auto& [verb, arguments] :
        {std::pair{"nonsense", "{}"}, std::pair{"info", "[]"}, std::pair{"info", "{"},
         std::pair{"info", R"({"pid":"x"})"}, std::pair{"env", R"({"role":"chef"})"},
-        std::pair{"cleanup", R"({"deep":1})"}}) {
+        std::pair{"cleanup", R"({"deep":1})"},
+        std::pair{"cleanup", R"({"collect_garbage":"no"})"}}) {
     EXPECT_EQ(ebb_call(verb, arguments, &result), EBB_BAD_INPUT) << verb << arguments;
   }
 }

@@ -112,14 +112,20 @@ TEST_F(EbbRun, CallsAForkedProcessOfNvflareWhatItsLogCallsIt) {
                     "  await_agent()\n"
                     "  logging.error('[identity=simulator_server, run=1]: Round 0 started.')\n"
                     "  logging.error('[identity=site-1, run=1]: a process has one name')\n"
+                    "  while not os.path.exists(sys.argv[2]): time.sleep(0.05)\n"
                     "  os._exit(0)\n"
                     "os.waitpid(child, 0)\n");
-  const Finished done = run({"--interval", "50ms"}, {"/usr/bin/python3", script, folder_.path()});
+  const auto names_in = [](const record::RecordedRun& run) {
+    std::vector<std::string> names;
+    for (const record::Event& event : run.events)
+      if (event.kind == record::kNamed) names.push_back(event.text);
+    return names;
+  };
+  const Finished done =
+      run_until({"--interval", "50ms"}, {"/usr/bin/python3", script, folder_.path(), stop_file()},
+                [&](const record::RecordedRun& run) { return !names_in(run).empty(); });
   EXPECT_EQ(done.status, 0) << done.error;
-  std::vector<std::string> names;
-  for (const record::Event& event : last().events)
-    if (event.kind == record::kNamed) names.push_back(event.text);
-  EXPECT_EQ(names, std::vector<std::string>{"simulator_server"});
+  EXPECT_EQ(names_in(last()), std::vector<std::string>{"simulator_server"});
 }
 
 TEST_F(EbbRun, RecordsTheMarkersOfNvflaresLog) {

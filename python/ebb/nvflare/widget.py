@@ -15,8 +15,9 @@ from nvflare.app_common.app_constant import AppConstants
 from nvflare.app_common.app_event_type import AppEventType
 from nvflare.widgets.widget import Widget
 
-from .. import memory
+from .. import hooks, memory
 from .broadcast import SharedBroadcast
+from .garbage import GarbageWatch
 from .markers import EventMarkers
 from .patching import patch as patch_nvflare, release_downloads
 from .results import let_go
@@ -76,6 +77,7 @@ class EbbMemoryWidget(Widget):
         self._done = 0
         self._task_done = False
         self._rss_after = 0
+        self._garbage = GarbageWatch()
         self._broadcast = SharedBroadcast()
         self._sent = SentResult()
         self._markers = EventMarkers()
@@ -159,9 +161,15 @@ class EbbMemoryWidget(Widget):
         self._tell(fl_ctx, when, report.rss_before_bytes, report.rss_after_bytes)
 
     def _clean(self, fl_ctx: FLContext, when: str) -> None:
-        report = memory.cleanup_memory(self.cuda_empty_cache)
+        report = memory.cleanup(cuda_empty_cache=self.cuda_empty_cache, collect_garbage=False)
+        before, seconds = report.rss_before_bytes, report.seconds
+        if self._garbage.may_hold_memory(report):
+            hooks.collect_garbage()
+            report = memory.cleanup(hooks=False)
+            self._garbage.collected(report)
+            seconds += report.seconds
         self._rss_after = report.rss_after_bytes
-        self._tell(fl_ctx, when, report.rss_before_bytes, report.rss_after_bytes, report.seconds)
+        self._tell(fl_ctx, when, before, report.rss_after_bytes, seconds)
 
     def _tell(self, fl_ctx: FLContext, when: str, before: int, after: int, seconds: float = 0.0) -> None:
         returned = max(0, before - after)
