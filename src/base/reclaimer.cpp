@@ -42,11 +42,11 @@ std::vector<std::string> ReclaimerRegistry::names() const {
   return names;
 }
 
-std::vector<ReclaimerRegistry::Entry> ReclaimerRegistry::begin_run(bool device_caches) const {
+std::vector<ReclaimerRegistry::Entry> ReclaimerRegistry::begin_run(Stage first, Stage last) const {
   Lock lock(mutex_);
   std::vector<Entry> chosen;
   for (const Entry& entry : entries_)
-    if (device_caches || entry.stage != Stage::device_cache) chosen.push_back(entry);
+    if (entry.stage >= first && entry.stage <= last) chosen.push_back(entry);
   return chosen;
 }
 
