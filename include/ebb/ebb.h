@@ -66,6 +66,7 @@ EBB_API int ebb_trim(void);
 #define EBB_KNOWS_MAPPED 4u
 #define EBB_KNOWS_CPU 8u
 #define EBB_KNOWS_MACHINE_CPU 16u
+#define EBB_KNOWS_DEVICE_CACHE 32u
 
 typedef struct ebb_memory_info {
   uint32_t struct_size;
@@ -93,9 +94,53 @@ EBB_API int ebb_read_memory(ebb_memory_info* info);
 #define EBB_LEVEL_WARN 1
 #define EBB_LEVEL_CRITICAL 2
 
-/** How full memory is, by thresholds in percent of the limit. Reads, does not act.
+/** How full the host's memory is, by thresholds in percent of the limit. Reads, does not act.
     0 < warn <= critical <= 100. */
 EBB_API int ebb_memory_level(double warn_percent, double critical_percent, int* level);
+
+/** What memory is compared with, the host's and that of GPUs. */
+typedef struct ebb_bounds {
+  uint32_t struct_size;
+  int32_t failed_allocation;   /* 0; 1 for a guard that is called because a GPU had no room */
+  double warn_percent;         /* 85, of the limit that this process runs under */
+  double critical_percent;     /* 90 */
+  double gpu_warn_percent;     /* 90, of each GPU */
+  double gpu_critical_percent; /* 97 */
+  uint64_t headroom_bytes;     /* 0; what a guard keeps free of each GPU for others */
+  uint64_t round;              /* EBB_NO_ROUND; for a guard: the round that has just ended */
+} ebb_bounds;
+
+/** Sets all but struct_size, which the caller has set, to the values above. */
+EBB_API int ebb_default_bounds(ebb_bounds* bounds);
+
+typedef struct ebb_gpu_level {
+  uint32_t device; /* as in PyTorch if the process's allocator tells, else as in nvidia-smi */
+  int32_t level;   /* EBB_LEVEL_… */
+  uint32_t known;  /* EBB_KNOWS_DEVICE_CACHE if the last two are known */
+  uint32_t reserved;
+  double percent; /* in use, by whomever */
+  uint64_t total_bytes;
+  uint64_t free_bytes;
+  uint64_t held_bytes;   /* by this process's allocator */
+  uint64_t cached_bytes; /* of them: in no use */
+} ebb_gpu_level;
+
+#define EBB_MOST_GPUS 16
+
+typedef struct ebb_levels {
+  uint32_t struct_size;
+  int32_t level;     /* the highest of all: EBB_LEVEL_… */
+  int32_t ram_level; /* of the host's memory */
+  uint32_t gpu_count;
+  double ram_percent;
+  char gpu_trouble[160];             /* why there is no GPU below, or why one is missing; "" */
+  ebb_gpu_level gpus[EBB_MOST_GPUS]; /* the first gpu_count of them; unknown ones are not there */
+} ebb_levels;
+
+/** The same for GPUs as well: those that this process holds memory of, as its allocators tell
+    (PyTorch's in Python, Ebb's own, hooks); if none does, all of the machine. A GPU that cannot be
+    read is no error. Reads, does not act. */
+EBB_API int ebb_memory_levels(const ebb_bounds* bounds, ebb_levels* levels);
 
 /* ---- cleanup ----------------------------------------------------------------------------- */
 
@@ -127,6 +172,15 @@ EBB_API int ebb_cleanup(int cuda_empty_cache, ebb_cleanup_report* report);
 EBB_API int ebb_guard(double warn_percent, double critical_percent, int* level,
                       ebb_cleanup_report* report);
 
+/** The same, and GPUs as in ebb_memory_levels: if one rises to a threshold, one line in the log
+    names the round, RAM and GPUs. The cache of the process's device allocators is emptied only at
+    the end of a round (`round` is set) or after a failed allocation, at most once a round: at
+    critical, if it holds 5 % of the GPU unused and what was given back last time was not taken
+    again within a round; after a failed allocation, if it holds 5 %; and at a round's end if less
+    than the headroom is free. `levels` (may be null) is what was found before that. */
+EBB_API int ebb_guard_levels(const ebb_bounds* bounds, ebb_levels* levels,
+                             ebb_cleanup_report* report);
+
 /** From now on freed memory goes back at once, if the allocator can do that: no decay, and on glibc
    no reuse of blocks of 4 MiB and more. Costs time if much is freed. `on` = 0 ends it. `changed`
    (may be null) is 1 if this changed the allocator, 0 if it cannot be changed or already was so. */
@@ -136,6 +190,8 @@ EBB_API int ebb_give_back_at_once(int on, int* changed);
 #define EBB_STAGE_COLLECTOR 0    /* a language's garbage collector */
 #define EBB_STAGE_CACHE 1        /* a framework's host cache */
 #define EBB_STAGE_DEVICE_CACHE 2 /* a framework's device cache: only when a cleanup asks */
+/** No part of a cleanup: tells what a framework holds of GPUs, with ebb_hook_device_memory. */
+#define EBB_STAGE_DEVICE_READING 3
 
 /** Frees memory that the program can do without. Returns 0 for success; may set `count` to how much
     it freed, in whatever unit suits it. */
@@ -147,6 +203,11 @@ EBB_API int ebb_hook_add(const char* name, int stage, ebb_hook hook, void* conte
 /** From inside a hook: what it gave back of a device's memory, by the bytes that this process held
     of it before and after; it is in the cleanup's report. EBB_BAD_INPUT outside of a hook. */
 EBB_API int ebb_hook_device(uint32_t device, uint64_t before_bytes, uint64_t after_bytes);
+
+/** From inside a hook of EBB_STAGE_DEVICE_READING: a GPU, what this process's allocator holds of
+    it, and how much of that is in no use. EBB_BAD_INPUT outside of one. */
+EBB_API int ebb_hook_device_memory(uint32_t device, uint64_t total_bytes, uint64_t free_bytes,
+                                   uint64_t reserved_bytes, uint64_t cached_bytes);
 
 /** When this returns, no call of the hook is under way (unless the hook itself called this). */
 EBB_API int ebb_hook_remove(uint64_t id);

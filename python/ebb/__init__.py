@@ -31,6 +31,7 @@ from .errors import (
     WrongArchitecture,
 )
 from .jobs import doctor, env, info, plan, replay, training_memory_budget, tune
+from .levels import GpuLevel, MemoryLevel, guard, memory_level
 from .memory import (
     CleanupReport,
     MemoryInfo,
@@ -42,9 +43,7 @@ from .memory import (
     cleanup_memory,
     get_allocator_type,
     give_back_at_once,
-    guard,
     mark_rss,
-    memory_level,
     memory_profile,
     read_memory,
     rss,
@@ -58,8 +57,8 @@ from .simulating import Simulation, compare, simulate
 from .watching import Watch, watch
 
 __all__ = [
-    "BadInput", "Bug", "CleanupReport", "Error", "FileError", "Forked", "LibraryMissing",
-    "MemoryInfo", "NeedsCuda", "NotFound", "NotPermitted", "OutOfMemory", "RoundKeeper", "Step",
+    "BadInput", "Bug", "CleanupReport", "Error", "FileError", "Forked", "GpuLevel", "LibraryMissing",
+    "MemoryInfo", "MemoryLevel", "NeedsCuda", "NotFound", "NotPermitted", "OutOfMemory", "RoundKeeper", "Step",
     "TooLate", "TrimReport", "Unavailable", "Watch", "WrongArchitecture", "allocator", "call",
     "cleanup", "cleanup_memory", "doctor", "env", "get_allocator_type", "give_back_at_once", "guard",
     "hooks", "info", "library_path", "mark_rss", "memory_level", "memory_profile", "plan", "read_memory", "replay",

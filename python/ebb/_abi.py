@@ -10,10 +10,12 @@ KNOWS_RETAINED = 2
 KNOWS_MAPPED = 4
 KNOWS_CPU = 8
 KNOWS_MACHINE_CPU = 16
+KNOWS_DEVICE_CACHE = 32
 
 STAGE_COLLECTOR = 0
 STAGE_CACHE = 1
 STAGE_DEVICE_CACHE = 2
+STAGE_DEVICE_READING = 3
 
 ROUNDS_DEFAULT = 0
 ROUNDS_EVERY = 1
@@ -37,6 +39,45 @@ class MemoryInfo(c.Structure):
         ("percent", c.c_double),
         ("cpu_percent", c.c_double),
         ("machine_cpu_percent", c.c_double),
+    ]
+
+
+class Bounds(c.Structure):
+    _fields_ = [
+        ("struct_size", c.c_uint32),
+        ("failed_allocation", c.c_int32),
+        ("warn_percent", c.c_double),
+        ("critical_percent", c.c_double),
+        ("gpu_warn_percent", c.c_double),
+        ("gpu_critical_percent", c.c_double),
+        ("headroom_bytes", c.c_uint64),
+        ("round", c.c_uint64),
+    ]
+
+
+class GpuLevel(c.Structure):
+    _fields_ = [
+        ("device", c.c_uint32),
+        ("level", c.c_int32),
+        ("known", c.c_uint32),
+        ("reserved", c.c_uint32),
+        ("percent", c.c_double),
+        ("total_bytes", c.c_uint64),
+        ("free_bytes", c.c_uint64),
+        ("held_bytes", c.c_uint64),
+        ("cached_bytes", c.c_uint64),
+    ]
+
+
+class Levels(c.Structure):
+    _fields_ = [
+        ("struct_size", c.c_uint32),
+        ("level", c.c_int32),
+        ("ram_level", c.c_int32),
+        ("gpu_count", c.c_uint32),
+        ("ram_percent", c.c_double),
+        ("gpu_trouble", c.c_char * 160),
+        ("gpus", GpuLevel * 16),
     ]
 
 
@@ -97,11 +138,12 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "ebb_trim": (_int, []),
     "ebb_rss": (_u64, []),
     "ebb_read_memory": (_int, [c.POINTER(MemoryInfo)]),
-    "ebb_memory_level": (_int, [_double, _double, c.POINTER(_int)]),
-    "ebb_guard": (_int, [_double, _double, c.POINTER(_int), c.POINTER(CleanupReport)]),
+    "ebb_memory_levels": (_int, [c.POINTER(Bounds), c.POINTER(Levels)]),
+    "ebb_guard_levels": (_int, [c.POINTER(Bounds), c.POINTER(Levels), c.POINTER(CleanupReport)]),
     "ebb_give_back_at_once": (_int, [_int, c.POINTER(_int)]),
     "ebb_hook_add": (_int, [_text, _int, Hook, _void, c.POINTER(_u64)]),
     "ebb_hook_device": (_int, [c.c_uint32, _u64, _u64]),
+    "ebb_hook_device_memory": (_int, [c.c_uint32, _u64, _u64, _u64, _u64]),
     "ebb_hook_remove": (_int, [_u64]),
     "ebb_keeper_create": (_int, [c.POINTER(KeeperOptions), c.POINTER(_void)]),
     "ebb_keeper_destroy": (None, [_void]),

@@ -95,10 +95,30 @@ def _reserved(torch: Any) -> list[int]:
         return []
 
 
+def tell_cuda_memory() -> None:
+    """Tells what PyTorch holds of GPUs. Ebb's allocator in its place tells by itself."""
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_available() or not torch.cuda.is_initialized():
+        return
+    from ._library import library
+    for device in range(torch.cuda.device_count()):
+        try:
+            stats = torch.cuda.memory_stats(device)
+        except RuntimeError:
+            return
+        reserved = int(stats.get("reserved_bytes.all.current", 0))
+        # Asking for the memory of a device that is not in use would begin to use it.
+        if reserved > 0:
+            free, total = torch.cuda.mem_get_info(device)
+            cached = max(0, reserved - int(stats["active_bytes.all.current"]))
+            library().ebb_hook_device_memory(device, total, free, reserved, cached)
+
+
 def register_defaults(made: ctypes.CDLL) -> None:
     """Called once, when the library is loaded."""
     _add(made, "gc.collect", lambda: collect_garbage(), _abi.STAGE_COLLECTOR)
     _add(made, "torch.cuda.empty_cache", lambda: empty_cuda_cache(), _abi.STAGE_DEVICE_CACHE)
+    _add(made, "torch.cuda.memory_stats", lambda: tell_cuda_memory(), _abi.STAGE_DEVICE_READING)
 
     def remove_all() -> None:
         # A thread of the library must not call into an interpreter that is gone.

@@ -15,7 +15,6 @@ from ._library import check, library, take_text
 
 _MIB = 1 << 20
 _Number = TypeVar("_Number", int, float)
-_LEVELS = ("normal", "warn", "critical")
 _logger = logging.getLogger("ebb")
 
 
@@ -206,24 +205,6 @@ def read_memory() -> MemoryInfo:
         limit_bytes=native.limit_bytes, percent=native.percent,
         cpu_percent=known(native.cpu_percent, _abi.KNOWS_CPU),
         machine_cpu_percent=known(native.machine_cpu_percent, _abi.KNOWS_MACHINE_CPU))
-
-
-def memory_level(warn_percent: float = 85.0, critical_percent: float = 90.0) -> str:
-    """How full memory is: "normal", "warn" or "critical". Reads, does not act."""
-    level = ctypes.c_int()
-    check(library().ebb_memory_level(warn_percent, critical_percent, ctypes.byref(level)))
-    return _LEVELS[level.value]
-
-
-def guard(warn_percent: float = 85.0,
-          critical_percent: float = 90.0) -> tuple[str, CleanupReport | None]:
-    """Returns the level. At critical it also cleans up and returns the report."""
-    level = ctypes.c_int()
-    native = new_report()
-    check(library().ebb_guard(warn_percent, critical_percent, ctypes.byref(level),
-                              ctypes.byref(native)))
-    cleaned = native.disabled or native.rss_before_bytes != 0
-    return _LEVELS[level.value], report_from(native) if cleaned else None
 
 
 def give_back_at_once(on: bool = True) -> bool:

@@ -175,8 +175,11 @@ void Agent::answer(const wire::Message& message) {
     tell_beside();
     reading.cost_seconds += base::seconds_between(start, base::thread_cpu_clock().now_ns());
     tell(reading);
+  } else if (std::holds_alternative<wire::ReadCards>(message)) {
+    tell(read_cards());
   } else if (const auto* wanted = std::get_if<wire::Clean>(&message)) {
     set_pressure(wanted->pressure != 0);
+    if (wanted->trigger == fact::Trigger::card) return tell(empty_device_caches());
     const fact::Cleanup done = clean(*wanted);
     tell_beside();
     tell(done);
@@ -199,6 +202,29 @@ wire::Reading Agent::read() {
   reading.shares_arenas = shares_arenas_;
   reading.cost_seconds = base::seconds_between(start, base::thread_cpu_clock().now_ns());
   return reading;
+}
+
+wire::Cards Agent::read_cards() {
+  static_cast<void>(collector_.take_cards());  // a late answer to an earlier question
+  if (collector_.collect(Collector::kCards, kCollectSeconds) != Collector::Answer::collected)
+    return {};
+  return {collector_.take_cards()};
+}
+
+fact::Cleanup Agent::empty_device_caches() {
+  fact::Cleanup done;
+  done.trigger = fact::Trigger::card;
+  done.before.rss = sense::rss_now();
+  const std::int64_t start = base::system_clock().now_ns();
+  done.missed_garbage =
+      collector_.collect(Collector::kDeviceCaches, kCollectSeconds) != Collector::Answer::collected;
+  // Not this thread's time: that of the language's, which waits for the device.
+  done.seconds = base::seconds_between(start, base::system_clock().now_ns());
+  done.after.rss = sense::rss_now();
+  done.count_returned();
+  for (const base::DeviceChange& change : collector_.take_changes())
+    done.add(change);
+  return done;
 }
 
 fact::Cleanup Agent::clean(const wire::Clean& ask) {

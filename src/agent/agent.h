@@ -58,7 +58,9 @@ class Agent {
   void answer(const wire::Message& message);
   void see_to_hook();
   wire::Reading read();
+  wire::Cards read_cards();
   fact::Cleanup clean(const wire::Clean& ask);
+  fact::Cleanup empty_device_caches();
   void give_back_beside();
   void tell_beside();
   heap::PrivateAllocators& beside();

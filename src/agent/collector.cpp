@@ -41,6 +41,19 @@ std::vector<base::DeviceChange> Collector::take_changes() {
   return std::exchange(changes_, {});
 }
 
+void Collector::saw(const fact::CardSample& card) {
+  base::Lock lock(mutex_);
+  if (cards_.size() < kMostChanges) cards_.insert_or_assign(card.index, card.memory);
+}
+
+std::vector<fact::CardSample> Collector::take_cards() {
+  base::Lock lock(mutex_);
+  std::vector<fact::CardSample> cards;
+  for (const auto& [index, memory] : std::exchange(cards_, {}))
+    cards.push_back({index, memory});
+  return cards;
+}
+
 Collector::Answer Collector::collect(std::uint32_t wanted, double seconds) {
   const std::int64_t start = base::system_clock().now_ns();
   base::Lock lock(mutex_);
@@ -69,6 +82,7 @@ void Collector::after_fork_in_child(void* self) EBB_ANNOTATION(no_thread_safety_
   collector->closed_ = false;
   collector->wanted_ = 0;
   collector->changes_.clear();
+  collector->cards_.clear();
   collector->answered_ = collector->asked_;
   collector->moved_.renew();
 }

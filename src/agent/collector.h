@@ -3,10 +3,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "base/device_change.h"
 #include "base/fork.h"
+#include "fact/card.h"
 
 namespace ebb::agent {
 
@@ -18,6 +20,7 @@ class Collector {
   static constexpr std::uint32_t kGarbage = 1;
   static constexpr std::uint32_t kDeviceCaches = 2;
   static constexpr std::uint32_t kLibraryPools = 4;
+  static constexpr std::uint32_t kCards = 8;  ///< nothing is collected: what it holds of cards
 
   /// For the language: true for the first who would serve, in this process and its forks, so that
   /// nobody else does.
@@ -29,6 +32,8 @@ class Collector {
   void collected() EBB_EXCLUDES(mutex_);
   /// What it gave back of a device, before it says collected().
   void changed(const base::DeviceChange& change) EBB_EXCLUDES(mutex_);
+  /// A card that it holds memory of, before it says collected().
+  void saw(const fact::CardSample& card) EBB_EXCLUDES(mutex_);
 
   enum class Answer : std::uint8_t {
     collected,
@@ -42,6 +47,8 @@ class Collector {
 
   /// What was given back of devices since the last call, late answers included.
   std::vector<base::DeviceChange> take_changes() EBB_EXCLUDES(mutex_);
+  /// The cards that were told since the last call, each once, by number.
+  std::vector<fact::CardSample> take_cards() EBB_EXCLUDES(mutex_);
 
   /// The supervisor is gone or the language ends: whoever waits is sent home.
   void close() EBB_EXCLUDES(mutex_);
@@ -52,6 +59,7 @@ class Collector {
   std::atomic<bool> is_claimed_{false};
   base::Condition moved_;
   std::vector<base::DeviceChange> changes_ EBB_GUARDED_BY(mutex_);
+  std::map<std::uint32_t, fact::CardMemory> cards_ EBB_GUARDED_BY(mutex_);
   std::uint32_t wanted_ EBB_GUARDED_BY(mutex_) = 0;
   std::uint64_t asked_ EBB_GUARDED_BY(mutex_) = 0;
   std::uint64_t answered_ EBB_GUARDED_BY(mutex_) = 0;

@@ -109,6 +109,13 @@ EBB_EXPORT void ebb_agent_device(std::uint32_t device, std::uint64_t before, std
     collector->changed(ebb::base::DeviceChange::between(device, before, after));
 }
 
+EBB_EXPORT void ebb_agent_device_memory(std::uint32_t device, std::uint64_t total,
+                                        std::uint64_t free, std::uint64_t reserved,
+                                        std::uint64_t cached) {
+  auto* collector = the_agent != nullptr ? the_agent->collector() : nullptr;
+  if (collector != nullptr) collector->saw({device, {total, free, reserved, cached}});
+}
+
 EBB_EXPORT void ebb_agent_end_collections() {
   auto* collector = the_agent != nullptr ? the_agent->collector() : nullptr;
   if (collector != nullptr) collector->close();

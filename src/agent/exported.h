@@ -36,8 +36,9 @@ void ebb_agent_set_cleaner(void (*clean)(const void* ask, void* cleaned));
 int ebb_agent_begin_collections();
 
 /// Waits until a cleanup wants the job's language to collect its garbage and returns what is wanted
-/// (bit 0 garbage, bit 1 device caches, bit 2 pools of libraries), or 0 when the agent is of no use
-/// any more. Each answer is followed by a call of ebb_agent_collected().
+/// (bit 0 garbage, bit 1 device caches, bit 2 pools of libraries; bit 3: to be told of devices), or
+/// 0 when the agent is of no use any more. Each answer is followed by a call of
+/// ebb_agent_collected().
 std::uint32_t ebb_agent_await_collection();
 void ebb_agent_collected();
 /// The language is about to end: whoever waits is sent home, and nobody is asked any more.
@@ -46,6 +47,11 @@ void ebb_agent_end_collections();
 /// From whoever serves a collection: what it gave back of a device's memory, by the bytes that this
 /// process held of it before and after.
 void ebb_agent_device(std::uint32_t device, std::uint64_t before, std::uint64_t after);
+
+/// From whoever is to tell of devices: one that this process holds memory of, what is free of it,
+/// what the language's allocator holds and how much of that is in no use.
+void ebb_agent_device_memory(std::uint32_t device, std::uint64_t total, std::uint64_t free,
+                             std::uint64_t reserved, std::uint64_t cached);
 
 /// A framework was loaded whose threads take turns: 1 where they share malloc's arenas from now on
 /// (Agent::share_arenas).

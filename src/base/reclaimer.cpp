@@ -42,15 +42,11 @@ std::vector<std::string> ReclaimerRegistry::names() const {
   return names;
 }
 
-std::vector<ReclaimerRegistry::Entry> ReclaimerRegistry::begin_run(bool device_caches,
-                                                                   bool collectors) const {
+std::vector<ReclaimerRegistry::Entry> ReclaimerRegistry::begin_run(Stage first, Stage last) const {
   Lock lock(mutex_);
   std::vector<Entry> chosen;
-  for (const Entry& entry : entries_) {
-    if (entry.stage == Stage::device_cache && !device_caches) continue;
-    if (entry.stage == Stage::collector && !collectors) continue;
-    chosen.push_back(entry);
-  }
+  for (const Entry& entry : entries_)
+    if (entry.stage >= first && entry.stage <= last) chosen.push_back(entry);
   return chosen;
 }
 

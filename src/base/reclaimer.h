@@ -18,6 +18,8 @@ enum class Stage : std::uint8_t {
   collector,     ///< a language's garbage collector
   cache,         ///< a framework's host-side cache
   device_cache,  ///< a framework's device cache; only when the cleanup asks for it
+  /// No part of any cleanup: tells what a framework holds of devices, and frees nothing.
+  device_reading,
 };
 
 /// What one call of a reclaimer did.
@@ -64,12 +66,14 @@ class ReclaimerRegistry {
   /// exception is a failed reclaimer.
   template <class Observer>
   void run(bool device_caches, Observer&& observer, bool collectors = true) {
-    for (const Entry& entry : begin_run(device_caches, collectors)) {
-      double seconds = 0;
-      Reclaimed reclaimed;
-      if (!call(entry, reclaimed, seconds)) continue;
-      observer(entry, reclaimed, seconds);
-    }
+    run(collectors ? Stage::collector : Stage::cache,
+        device_caches ? Stage::device_cache : Stage::cache, observer);
+  }
+
+  /// The same for those of one stage alone.
+  template <class Observer>
+  void run_only(Stage stage, Observer&& observer) {
+    run(stage, stage, observer);
   }
 
  private:
@@ -79,7 +83,17 @@ class ReclaimerRegistry {
     std::thread::id thread;
   };
 
-  std::vector<Entry> begin_run(bool device_caches, bool collectors) const;
+  template <class Observer>
+  void run(Stage first, Stage last, Observer& observer) {
+    for (const Entry& entry : begin_run(first, last)) {
+      double seconds = 0;
+      Reclaimed reclaimed;
+      if (!call(entry, reclaimed, seconds)) continue;
+      observer(entry, reclaimed, seconds);
+    }
+  }
+
+  std::vector<Entry> begin_run(Stage first, Stage last) const;
   bool call(const Entry& entry, Reclaimed& reclaimed, double& seconds);
 
   static void after_fork_in_child(void* self);

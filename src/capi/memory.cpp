@@ -3,8 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "capi/cards.h"
 #include "capi/runtime.h"
-#include "keep/guard.h"
 #include "sense/memory_info.h"
 
 namespace {
@@ -110,16 +110,6 @@ int ebb_read_memory(ebb_memory_info* info) {
   });
 }
 
-int ebb_memory_level(double warn_percent, double critical_percent, int* level) {
-  return guarded([&] {
-    if (level == nullptr) return fail(null_argument("level"));
-    const auto check = sense::check_memory_critical({warn_percent, critical_percent});
-    if (!check) return fail(check.error());
-    *level = static_cast<int>(check->level);
-    return static_cast<int>(EBB_OK);
-  });
-}
-
 int ebb_cleanup(int cuda_empty_cache, ebb_cleanup_report* report) {
   return guarded([&] {
     base::Status stored;
@@ -130,27 +120,6 @@ int ebb_cleanup(int cuda_empty_cache, ebb_cleanup_report* report) {
           runtime().cleaner.clean({.cuda_empty_cache = cuda_empty_cache != 0});
       stored = capi::store(done, report);
     }
-    return stored ? static_cast<int>(EBB_OK) : fail(stored.error());
-  });
-}
-
-int ebb_guard(double warn_percent, double critical_percent, int* level,
-              ebb_cleanup_report* report) {
-  return guarded([&] {
-    if (runtime().disabled()) {
-      const base::Status stored = capi::store_nothing(true, report);
-      if (!stored) return fail(stored.error());
-      return level == nullptr ? static_cast<int>(EBB_OK)
-                              : ebb_memory_level(warn_percent, critical_percent, level);
-    }
-    const base::Result<keep::GuardCheck> check =
-        keep::guard_memory({warn_percent, critical_percent}, runtime().cleaner);
-    if (!check) return fail(check.error());
-    // What was asked for stays, whatever the level.
-    if (runtime().at_once) heap::host_allocator().set_pressure(true);
-    if (level != nullptr) *level = static_cast<int>(check->level);
-    const base::Status stored =
-        check->cleanup ? capi::store(*check->cleanup, report) : capi::store_nothing(false, report);
     return stored ? static_cast<int>(EBB_OK) : fail(stored.error());
   });
 }
@@ -170,7 +139,7 @@ int ebb_hook_add(const char* name, int stage, ebb_hook hook, void* context, uint
   return guarded([&] {
     if (name == nullptr) return fail(null_argument("name"));
     if (hook == nullptr) return fail(null_argument("hook"));
-    if (stage < EBB_STAGE_COLLECTOR || stage > EBB_STAGE_DEVICE_CACHE)
+    if (stage < EBB_STAGE_COLLECTOR || stage > EBB_STAGE_DEVICE_READING)
       return fail(base::error(base::Code::bad_input, "stage %d: expected EBB_STAGE_…", stage));
     if (base::fork_lost()) return without_ebb();
     const auto added = runtime().reclaimers.add(name, static_cast<base::Stage>(stage),
@@ -186,6 +155,22 @@ int ebb_hook_device(uint32_t device, uint64_t before_bytes, uint64_t after_bytes
       return fail(base::error(base::Code::bad_input, "ebb_hook_device: not called from a hook"));
     CHook::under_way->devices.push_back(
         base::DeviceChange::between(device, before_bytes, after_bytes));
+    return static_cast<int>(EBB_OK);
+  });
+}
+
+int ebb_hook_device_memory(uint32_t device, uint64_t total_bytes, uint64_t free_bytes,
+                           uint64_t reserved_bytes, uint64_t cached_bytes) {
+  return guarded([&] {
+    if (total_bytes == 0 || free_bytes > total_bytes || cached_bytes > reserved_bytes) {
+      return fail(base::error(base::Code::bad_input,
+                              "ebb_hook_device_memory: expected free <= total and cached <= "
+                              "reserved, and a device with memory"));
+    }
+    if (!capi::tell_card({device, {total_bytes, free_bytes, reserved_bytes, cached_bytes}})) {
+      return fail(base::error(base::Code::bad_input,
+                              "ebb_hook_device_memory: not called from a hook that tells"));
+    }
     return static_cast<int>(EBB_OK);
   });
 }

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "capi/agent_link.h"
+#include "capi/cards.h"
 #include "fact/cleanup.h"
 #include "sense/process.h"
 
@@ -53,7 +54,8 @@ std::uint32_t known(const fact::ProcessSample& sample) {
 
 Runtime::Runtime()
     : settings(keep::settings_from(keep::process_environment)),
-      cleaner(heap::host_allocator(), reclaimers, metered_rss) {}
+      cleaner(heap::host_allocator(), reclaimers, metered_rss),
+      guard(cleaner, cards_here) {}
 
 Runtime& runtime() {
   static Runtime* the_runtime = [] {

@@ -11,6 +11,7 @@
 #include "capi/cpu_use.h"
 #include "ebb/ebb.h"
 #include "keep/cleanup.h"
+#include "keep/guard.h"
 #include "keep/settings.h"
 
 // capi: the stable C ABI. The one place with a process-wide instance.
@@ -25,6 +26,7 @@ struct Runtime {
   base::Result<keep::Settings> settings;
   base::ReclaimerRegistry reclaimers;
   keep::Cleaner cleaner;
+  keep::Guard guard;
   CpuUse cpu;
   std::atomic<bool> at_once = false;  ///< asked for by ebb_give_back_at_once
 

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "capi/agent_link.h"
+#include "capi/cards.h"
 #include "capi/runtime.h"
 #include "capi/torch_environment.h"
 
@@ -55,6 +56,29 @@ class TorchCache final : public base::Reclaimer {
   }
 };
 
+/// What cards_here() is told of the devices in use.
+class TorchMemory final : public base::Reclaimer {
+ public:
+  base::Reclaimed reclaim() override {
+    base::Reclaimed nothing;
+    const auto driver = torch_devices().driver();
+    if (!driver) return nothing;
+    torch_devices().for_each([&](const cache::Allocator& allocator) {
+      const cache::Stats stats = allocator.stats();
+      const auto reserved =
+          static_cast<std::uint64_t>(stats.current(cache::Metric::reserved_bytes));
+      // Asking for the memory of a device that is not in use would begin to use it.
+      if (reserved == 0) return;
+      const auto memory = (*driver)->memory(allocator.device());
+      if (!memory) return;
+      const auto active = static_cast<std::uint64_t>(stats.current(cache::Metric::active_bytes));
+      tell_card({static_cast<std::uint32_t>(allocator.device()),
+                 {memory->total, memory->free, reserved, reserved - std::min(reserved, active)}});
+    });
+    return nothing;
+  }
+};
+
 /// With the library, for the reason that the runtime is made then.
 [[gnu::constructor]] void make_torch_devices() {
   static_cast<void>(torch_devices());
@@ -76,6 +100,8 @@ base::Status TorchDevices::open() {
   driver_ = std::move(*driver);
   runtime().reclaimers.add("ebb torch cache", base::Stage::device_cache,
                            std::make_shared<TorchCache>());
+  runtime().reclaimers.add("ebb torch memory", base::Stage::device_reading,
+                           std::make_shared<TorchMemory>());
   return {};
 }
 

@@ -22,6 +22,9 @@ struct RunWords {
   std::string allocator;
   double warn = 85;
   double critical = 90;
+  std::optional<double> gpu_warn;
+  std::optional<double> gpu_critical;
+  std::optional<std::uint64_t> headroom;
   std::string on_critical = "clean";
   std::string interval = "1s";
   std::string grace = "10s";
@@ -46,6 +49,16 @@ base::Options options_of(RunWords& o) {
        .shown = "keep"},
       {"warn", &o.warn, "One line on stderr at this percentage of the limit"},
       {"critical", &o.critical, "Clean up at once at this percentage"},
+      {.key = "gpu_warn",
+       .place = &o.gpu_warn,
+       .help = "One line on stderr at this percentage of a GPU's memory",
+       .shown = "90"},
+      {.key = "gpu_critical",
+       .place = &o.gpu_critical,
+       .help = "At this percentage empty PyTorch's cache at the end of a round, where that lasts",
+       .shown = "97"},
+      {"headroom", base::Bytes{&o.headroom},
+       "What to keep free on a GPU between rounds, e.g. 1GiB"},
       {"on_critical", &o.on_critical,
        "If a cleanup does not help: clean (go on), or stop (TERM, --grace, KILL)"},
       {"grace", &o.grace, "Time between TERM and KILL"},
@@ -62,6 +75,22 @@ base::Options options_of(RunWords& o) {
       {"dry_run", &o.dry_run, "Say what would be set, preloaded and done"},
       {"json", &o.json, "The dry run as one JSON object (docs/run.md)"},
   };
+}
+
+base::Status take_cards(const RunWords& words, run::Options& options) {
+  keep::CardBounds& bounds = options.cards;
+  bounds.percent.warn = words.gpu_warn.value_or(bounds.percent.warn);
+  bounds.percent.critical = words.gpu_critical.value_or(bounds.percent.critical);
+  bounds.headroom = words.headroom.value_or(0);
+  if (const auto valid = keep::check(bounds); !valid) return valid;
+  for (const auto& [given, name] : {std::pair(words.gpu_warn.has_value(), "--gpu-warn"),
+                                    std::pair(words.gpu_critical.has_value(), "--gpu-critical"),
+                                    std::pair(words.headroom.has_value(), "--headroom")}) {
+    if (!given) continue;
+    options.card_options += options.card_options.empty() ? "" : ", ";
+    options.card_options += name;
+  }
+  return {};
 }
 
 base::Result<run::Options> options_from(const RunWords& words) {
@@ -82,6 +111,7 @@ base::Result<run::Options> options_from(const RunWords& words) {
   }
   options.thresholds = {words.warn, words.critical};
   if (const auto valid = sense::check(options.thresholds); !valid) return valid.error();
+  if (const auto taken = take_cards(words, options); !taken) return taken.error();
   if (words.on_critical == "stop") {
     options.on_critical = run::OnCritical::stop;
   } else if (words.on_critical != "clean") {

@@ -10,8 +10,8 @@
 namespace ebb::fact {
 namespace {
 
-constexpr std::array<const char*, 8> kTriggers{"round",    "retained", "growth",  "critical",
-                                               "pressure", "job",      "several", "unknown"};
+constexpr std::array<const char*, 9> kTriggers{
+    "round", "retained", "growth", "critical", "pressure", "job", "card", "several", "unknown"};
 
 /// That of the change's device; a new one has not returned anything yet.
 base::DeviceChange& place_of(std::vector<base::DeviceChange>& devices,

@@ -13,7 +13,7 @@
 
 namespace ebb::fact {
 
-/// Why a cleanup happened. The names are in records, the numbers of the first six on the wire.
+/// Why a cleanup happened. The names are in records, the numbers of the first seven on the wire.
 enum class Trigger : std::uint32_t {
   round,     ///< the job announced the end of a round
   retained,  ///< the allocator kept much, for a while
@@ -21,6 +21,7 @@ enum class Trigger : std::uint32_t {
   critical,  ///< memory is at the critical threshold
   pressure,  ///< tasks waited for memory
   job,       ///< the job asked for it itself
+  card,      ///< a card is full, or its headroom is gone: only device caches were emptied
   several,   ///< of cleanups that were merged
   unknown,   ///< a record names one that this Ebb does not know
 };

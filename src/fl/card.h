@@ -5,19 +5,11 @@
 #include <optional>
 #include <string>
 
+#include "fact/card.h"
+
 namespace ebb::fl {
 
-/// Memory of a card, in bytes.
-struct CardMemory {
-  std::uint64_t total = 0;
-  std::uint64_t free = 0;      ///< whatever other processes leave
-  std::uint64_t reserved = 0;  ///< by this process's allocator
-  std::uint64_t cached = 0;    ///< of it: in no use
-
-  double used_percent() const {
-    return total == 0 ? 0 : 100 * (1 - static_cast<double>(free) / static_cast<double>(total));
-  }
-};
+using fact::CardMemory;
 
 /// The card that trains, and what the arithmetic keeps of its memory for the next time.
 class Card {

@@ -99,10 +99,11 @@ CleanupReport Cleaner::clean(const CleanupRequest& request) {
       nested.notes.emplace_back("called from inside a cleanup: nothing was done");
       return nested;
     }
-    if (running_ != 0) {
+    while (running_ != 0) {
       const std::uint64_t awaited = generation_;
       while (running_ != 0 && generation_ == awaited)
         finished_.wait(mutex_);
+      if (latest_.measured.trigger == fact::Trigger::card && !request.devices_alone) continue;
       CleanupReport shared = latest_;
       shared.coalesced = true;
       return shared;
@@ -134,22 +135,17 @@ CleanupReport Cleaner::run(const CleanupRequest& request) {
   report.allocator = allocator_.kind();
   fact::Cleanup& measured = report.measured;
   const std::int64_t start = clock_.now_ns();
-  measured.before = sample_of(allocator_, rss_);
-  if (request.hooks) {
-    std::optional<std::uint64_t> rss = measured.before.rss;
-    reclaimers_.run(
-        request.cuda_empty_cache,
-        [&](const base::ReclaimerRegistry::Entry& entry, const base::Reclaimed& reclaimed,
-            double seconds) {
-          const std::optional<std::uint64_t> now = rss_();
-          report.steps.push_back(
-              {entry.name, reclaimed.ok, difference(rss, now), seconds, reclaimed.detail});
-          for (const base::DeviceChange& change : reclaimed.devices)
-            measured.add(change);
-          rss = now;
-        },
-        request.collect_garbage);
+  if (request.devices_alone) {
+    measured.trigger = fact::Trigger::card;
+    measured.before.rss = rss_();
+    reclaim(request, report);
+    measured.after.rss = rss_();
+    measured.count_returned();
+    measured.seconds = base::seconds_between(start, clock_.now_ns());
+    return report;
   }
+  measured.before = sample_of(allocator_, rss_);
+  if (request.hooks) reclaim(request, report);
   if (request.beside) give_back_beside(report);
   give_back(fact::Depth::light, report);
   measured.after = sample_of(allocator_, rss_);
@@ -160,6 +156,25 @@ CleanupReport Cleaner::run(const CleanupRequest& request) {
   measured.count_returned();
   measured.seconds = base::seconds_between(start, clock_.now_ns());
   return report;
+}
+
+void Cleaner::reclaim(const CleanupRequest& request, CleanupReport& report) {
+  fact::Cleanup& measured = report.measured;
+  std::optional<std::uint64_t> rss = measured.before.rss;
+  const auto note = [&](const base::ReclaimerRegistry::Entry& entry,
+                        const base::Reclaimed& reclaimed, double seconds) {
+    const std::optional<std::uint64_t> now = rss_();
+    report.steps.push_back(
+        {entry.name, reclaimed.ok, difference(rss, now), seconds, reclaimed.detail});
+    for (const base::DeviceChange& change : reclaimed.devices)
+      measured.add(change);
+    rss = now;
+  };
+  if (request.devices_alone) {
+    reclaimers_.run_only(base::Stage::device_cache, note);
+  } else {
+    reclaimers_.run(request.cuda_empty_cache, note, request.collect_garbage);
+  }
 }
 
 void Cleaner::give_back(fact::Depth depth, CleanupReport& report) {

@@ -30,6 +30,8 @@ struct CleanupRequest {
   bool deep = false;
   /// Also ask the allocators that libraries bring for their own use.
   bool beside = true;
+  /// Nothing but reclaimers of device caches, for a card that is full; the heap is not looked at.
+  bool devices_alone = false;
   /// Tell the cleaner's observer. Not for whoever answers for the cleanup himself.
   bool announce = true;
 };
@@ -88,8 +90,8 @@ class Cleaner {
   void observe(CleanupObserver observer) { observer_ = std::move(observer); }
 
   /// Runs the reclaimers, then the allocator's give-back. A call while another thread cleans waits
-  /// and gets the same report, marked coalesced; a call from inside a reclaimer returns at once
-  /// with a note.
+  /// and gets the same report, marked coalesced, unless that was about devices alone and this is
+  /// not; a call from inside a reclaimer returns at once with a note.
   CleanupReport clean(const CleanupRequest& request) EBB_EXCLUDES(mutex_);
 
   /// The allocator's call alone, in NVFlare's words: 1 something was given back, 0 nothing was,
@@ -103,6 +105,7 @@ class Cleaner {
 
  private:
   CleanupReport run(const CleanupRequest& request);
+  void reclaim(const CleanupRequest& request, CleanupReport& report);
   void finish(std::uint64_t mine, const CleanupReport& report) EBB_EXCLUDES(mutex_);
   void give_back(fact::Depth depth, CleanupReport& report);
   void give_back_beside(CleanupReport& report);

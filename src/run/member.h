@@ -7,6 +7,7 @@
 
 #include "fact/private_allocator.h"
 #include "fact/process_sample.h"
+#include "keep/card_policy.h"
 #include "keep/cleanup_policy.h"
 #include "record/model.h"
 #include "run/answer_watch.h"
@@ -26,6 +27,8 @@ struct Member {
   // The agent in it, once it has said hello.
   std::optional<wire::Channel> channel;
   keep::CleanupPolicy policy;
+  keep::CardPolicy cards;
+  std::uint64_t card_round = 0;  ///< the one whose end it was asked for its cards at
   AnswerWatch answers;
   /// Allocators of libraries' own in it, as the agent last said.
   std::vector<fact::PrivateAllocator> beside;
@@ -34,12 +37,15 @@ struct Member {
   double next_look_for_agent = 1;  ///< at this age: one that is over sooner is not worth a word
   wire::Language language = wire::Language::none;
   bool is_controllable = false;
-  bool awaits_reading = false;  ///< one was asked for and has not arrived
-  bool awaits_cleanup = false;  ///< one was asked for and has not been reported
+  bool awaits_reading = false;   ///< one was asked for and has not arrived
+  bool awaits_cleanup = false;   ///< one was asked for and has not been reported
+  bool awaits_cards = false;     ///< the same of its cards
+  bool awaits_emptying = false;  ///< and of their caches
 
   // What was said of it where something is missing.
   bool is_named_without_agent = false;
   bool is_named_without_hook = false;
+  bool is_emptying_told = false;  ///< that its caches were emptied: the first time is enough
 
   bool has_children = false;  ///< or had
 

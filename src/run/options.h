@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "keep/card_policy.h"
 #include "keep/role.h"
 #include "sense/memory_info.h"
 
@@ -26,6 +27,8 @@ struct Options {
   std::string allocator = "keep";  ///< or the name of one to start the job on
   sense::MemoryThresholds thresholds;
   OnCritical on_critical = OnCritical::clean;
+  keep::CardBounds cards;
+  std::string card_options;   ///< those about cards that were given; for a line
   double grace_seconds = 10;  ///< between TERM and KILL when the job is stopped
   double interval_seconds = 1;
   std::string name;           ///< of the run; the command's own where empty

@@ -31,7 +31,24 @@ void Place::find(pid_t pid) {
     if (file.empty() || pressure_) continue;
     if (auto armed = sense::PressureTrigger::arm(file)) pressure_.emplace(*std::move(armed));
   }
-  if (auto gpus = sense::GpuMeter::open()) gpus_.emplace(*std::move(gpus));
+  if (auto gpus = sense::GpuMeter::open()) {
+    gpus_.emplace(*std::move(gpus));
+  } else {
+    cards_.trouble = gpus.error().message;
+  }
+}
+
+void Place::read_cards(double seconds, double least_age) {
+  if (!gpus_ || (gpus_read_ && seconds - *gpus_read_ < least_age)) return;
+  gpus_read_ = seconds;
+  gpu_used_.reset();
+  gpu_total_.reset();
+  const auto gpus = gpus_->read();
+  cards_ = keep::machine_cards(gpus);
+  for (const sense::GpuReading& gpu : gpus.value_or({})) {
+    if (gpu.used) gpu_used_ = gpu_used_.value_or(0) + *gpu.used;
+    if (gpu.total) gpu_total_ = gpu_total_.value_or(0) + *gpu.total;
+  }
 }
 
 std::optional<std::uint64_t> Place::kill_count() const {
@@ -66,15 +83,7 @@ base::Result<record::PlaceSample> Place::read(pid_t pid, double seconds) {
   sample.file_cache = info->source == sense::LimitSource::cgroup
                           ? info->cgroup.memory().file
                           : std::optional<std::uint64_t>(info->machine.cached);
-  if (gpus_ && (!gpus_read_ || seconds - *gpus_read_ >= kGpusEverySeconds)) {
-    gpus_read_ = seconds;
-    gpu_used_.reset();
-    gpu_total_.reset();
-    for (const sense::GpuReading& gpu : gpus_->read(pid).value_or({})) {
-      if (gpu.used) gpu_used_ = gpu_used_.value_or(0) + *gpu.used;
-      if (gpu.total) gpu_total_ = gpu_total_.value_or(0) + *gpu.total;
-    }
-  }
+  read_cards(seconds, kGpusEverySeconds);
   sample.gpu_used = gpu_used_;
   sample.gpu_total = gpu_total_;
   return sample;

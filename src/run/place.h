@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "keep/machine_cards.h"
 #include "record/model.h"
 #include "run/group_peak.h"
 #include "sense/cgroup_place.h"
@@ -27,7 +28,15 @@ class Place {
   /// Reads it as the process `pid` sees it. GPUs are read at most every few seconds.
   base::Result<record::PlaceSample> read(pid_t pid, double seconds);
 
+  /// Reads the machine's cards anew, unless the last reading is younger than `least_age` seconds.
+  void read_cards(double seconds, double least_age);
+  const keep::CardsSeen& cards() const { return cards_; }
+
   sense::MemoryLevel level() const { return level_; }
+  /// Of the limit; nothing before the first reading.
+  std::optional<double> percent() const {
+    return limit_ > 0 ? std::optional(percent_) : std::nullopt;
+  }
   /// "87.3 % of 512.0 MiB (cgroup)".
   std::string text() const;
   std::uint64_t limit() const { return limit_; }
@@ -58,6 +67,7 @@ class Place {
   std::optional<sense::PressureTrigger> pressure_;
   std::optional<sense::GpuMeter> gpus_;
   std::optional<double> gpus_read_;
+  keep::CardsSeen cards_;
   std::optional<std::uint64_t> gpu_used_, gpu_total_;
 };
 

@@ -62,6 +62,7 @@ base::Result<Launched> Supervisor::start() {
     command_ = launched->pid;
     find_or_add(command_, now());
     place_.find(command_);
+    note_missing_cards(now());
     if (options_.nvflare) {
       journal_.add(record::Event{now(), "nvflare",
                                  "--nvflare: NVFlare lets go of each result once it is processed",
@@ -196,6 +197,7 @@ void Supervisor::watch_level(double seconds) {
   const auto sample = place_.read(pid, seconds);
   if (!sample) return;  // it has just ended
   journal_.add(*sample);
+  watch_cards(seconds);
   if (place_.level() != sense::MemoryLevel::normal) watch_kills(seconds);
   const sense::MemoryLevel before = std::exchange(level_, place_.level());
   if (level_ != before) {

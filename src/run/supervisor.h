@@ -34,6 +34,7 @@ struct Summary {
   std::uint64_t steady_rss = 0;             ///< the same, the median of the second half
   std::uint64_t cleanups = 0;
   std::uint64_t returned = 0;
+  std::vector<base::DeviceChange> devices;  ///< the same, of cards
   double cleanup_seconds = 0;
   /// Of libraries' own that gave back in a cleanup, each once, with what all processes returned.
   std::vector<fact::PrivateAllocator> beside;
@@ -94,6 +95,14 @@ class Supervisor {
   void watch_silence(Member& member, double elapsed, double seconds);
   void drop(Member& member);
 
+  // Cards.
+  void watch_cards(double seconds);
+  void note_missing_cards(double seconds);
+  void ask_cards(Member& member, std::uint64_t round, double seconds);
+  void take(Member& member, const wire::Cards& cards, double seconds);
+  void take_emptying(Member& member, const fact::Cleanup& cleanup, double seconds);
+  void count(const Member& member, const fact::Cleanup& cleanup, double seconds);
+
   // Thresholds.
   void watch_level(double seconds);
   void squeeze(fact::Trigger why, double seconds);
@@ -128,6 +137,8 @@ class Supervisor {
   std::size_t unmanaged_ = 0;  // processes named because they run without Ebb or its hook
   bool arenas_noted_ = false;
   std::uint64_t kills_ = 0;
+  keep::CardPolicy cards_;  // of the machine: for lines
+  std::optional<std::uint64_t> last_round_;
 
   trend::BoundedSeries together_;  // rss of all processes
   Summary summary_;

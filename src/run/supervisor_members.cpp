@@ -19,6 +19,11 @@ constexpr double kShareForReading = 1.0 / 1000;
 // themselves: the others may wait for so many intervals.
 constexpr double kScanEvery = 5;
 
+/// Whether a cleanup at a round's end does, as suits the role.
+bool empties_device_caches(const std::optional<keep::Role>& role) {
+  return role && keep::defaults_of(*role).cuda_empty_cache;
+}
+
 }  // namespace
 
 void Supervisor::scan(double seconds) {
@@ -121,6 +126,9 @@ void Supervisor::accept_agents() {
     member->next_read = seconds;
     member->awaits_reading = false;
     member->awaits_cleanup = false;
+    member->cards = {};
+    member->awaits_cards = false;
+    member->awaits_emptying = false;
     member->answers = {};
     member->beside.clear();
     member->channel.emplace(std::move(stranger));
@@ -149,6 +157,8 @@ void Supervisor::handle(Member& member, const wire::Message& message, double sec
     take(member, *marker, seconds);
   } else if (const auto* cleanup = std::get_if<fact::Cleanup>(&message)) {
     take(member, *cleanup, seconds);
+  } else if (const auto* cards = std::get_if<wire::Cards>(&message)) {
+    take(member, *cards, seconds);
   } else if (const auto* beside = std::get_if<fact::PrivateAllocator>(&message)) {
     take(member, *beside, seconds);
   }
@@ -200,12 +210,18 @@ void Supervisor::take(const Member& member, const wire::Marker& marker, double s
 
 void Supervisor::take(Member& member, const wire::Round& round, double seconds) {
   journal_.add(record::Round{member.key(), seconds, round.number});
+  last_round_ = round.number;
+  std::optional<fact::Trigger> trigger;
   const auto rss = sense::read_rss_fast(member.about.pid);
-  if (rss && member.is_controllable)
-    ask_cleanup(member, member.policy.round_done(member.age(seconds), *rss));
+  if (rss && member.is_controllable) trigger = member.policy.round_done(member.age(seconds), *rss);
+  // First: it takes less time, and the next round is about to begin. Not where that cleanup empties
+  // the caches anyway.
+  if (!trigger || !empties_device_caches(options_.role)) ask_cards(member, round.number, seconds);
+  ask_cleanup(member, trigger);
 }
 
 void Supervisor::take(Member& member, fact::Cleanup cleanup, double seconds) {
+  if (cleanup.trigger == fact::Trigger::card) return take_emptying(member, cleanup, seconds);
   if (const auto now = sense::read_process(member.about.pid)) cleanup.after.anon = now->anon;
   member.policy.cleaned(member.age(seconds), cleanup);
   // One that the job made by itself is no answer of the agent's.
@@ -214,9 +230,15 @@ void Supervisor::take(Member& member, fact::Cleanup cleanup, double seconds) {
     heard_from(member, seconds);
   }
   if (cleanup.trigger == fact::Trigger::critical) squeezed_since_ = true;
+  count(member, cleanup, seconds);
+}
+
+void Supervisor::count(const Member& member, const fact::Cleanup& cleanup, double seconds) {
   ++summary_.cleanups;
   summary_.returned += cleanup.returned;
   summary_.cleanup_seconds += cleanup.seconds;
+  for (const base::DeviceChange& change : cleanup.devices)
+    fact::add_up(summary_.devices, change);
   journal_.add(record::Action{member.key(), seconds, cleanup});
 }
 
@@ -237,8 +259,7 @@ void Supervisor::ask_cleanup(Member& member, std::optional<fact::Trigger> trigge
   wire::Clean ask;
   ask.trigger = *trigger;
   ask.collect = critical || at_round ? 1 : 0;
-  const bool device = options_.role && keep::defaults_of(*options_.role).cuda_empty_cache;
-  ask.device_caches = critical || (at_round && device) ? 1 : 0;
+  ask.device_caches = critical || (at_round && empties_device_caches(options_.role)) ? 1 : 0;
   ask.pressure = level_ == sense::MemoryLevel::critical ? 1 : 0;
   member.awaits_cleanup = static_cast<bool>(member.channel->send(ask));
   if (!member.awaits_cleanup) return member.policy.forget_question();
@@ -246,7 +267,8 @@ void Supervisor::ask_cleanup(Member& member, std::optional<fact::Trigger> trigge
 }
 
 void Supervisor::heard_from(Member& member, double seconds) {
-  const bool owes = member.awaits_reading || member.awaits_cleanup;
+  const bool owes = member.awaits_reading || member.awaits_cleanup || member.awaits_cards ||
+                    member.awaits_emptying;
   if (member.answers.answered(owes) != AnswerWatch::Change::back) return;
   journal_.say({seconds, "agent",
                 "the agent of process " + std::to_string(member.about.pid) + " answers again",
@@ -273,6 +295,9 @@ void Supervisor::drop(Member& member) {
   member.policy.forget_question();
   member.awaits_reading = false;
   member.awaits_cleanup = false;
+  member.cards.left_alone();
+  member.awaits_cards = false;
+  member.awaits_emptying = false;
   member.answers = {};
 }
 

@@ -26,10 +26,11 @@ std::string beside_text(const run::Summary& summary) {
 
 std::string cleanups_text(const run::Summary& summary) {
   if (summary.cleanups == 0) return "no cleanup was needed";
-  return base::format_text(
-             "%llu cleanup%s returned %s in %s", static_cast<unsigned long long>(summary.cleanups),
-             summary.cleanups == 1 ? "" : "s", base::bytes_text(summary.returned).c_str(),
-             base::duration_text(summary.cleanup_seconds).c_str()) +
+  return base::format_text("%llu cleanup%s returned %s in %s",
+                           static_cast<unsigned long long>(summary.cleanups),
+                           summary.cleanups == 1 ? "" : "s",
+                           fact::returned_text(summary.returned, summary.devices).c_str(),
+                           base::duration_text(summary.cleanup_seconds).c_str()) +
          beside_text(summary);
 }
 
@@ -82,6 +83,9 @@ base::Json dry_run_json(const run::Options& options, const run::Preparation& pre
        {"variables", variables},
        {"warn_percent", options.thresholds.warn},
        {"critical_percent", options.thresholds.critical},
+       {"gpu_warn_percent", options.cards.percent.warn},
+       {"gpu_critical_percent", options.cards.percent.critical},
+       {"headroom_bytes", options.cards.headroom},
        {"on_critical", options.on_critical == run::OnCritical::stop ? "stop" : "clean"},
        {"interval_seconds", options.interval_seconds},
        {"record", options.record_path},
@@ -103,6 +107,12 @@ std::string dry_run_text(const run::Options& options, const run::Preparation& pr
                             options.thresholds.warn);
   text += base::format_text("critical  at %.0f %%: %s\n", options.thresholds.critical,
                             what_happens_at_critical(options));
+  text += base::format_text(
+      "gpu       at %.0f %%: one line; at %.0f %%: empty PyTorch's cache after a round, where that "
+      "lasts\n",
+      options.cards.percent.warn, options.cards.percent.critical);
+  if (options.cards.headroom > 0)
+    text += "headroom  " + base::bytes_text(options.cards.headroom) + " of a GPU between rounds\n";
   return text + "record    " + (options.record_path.empty() ? "none" : options.record_path) + "\n";
 }
 

@@ -189,7 +189,8 @@ ProcessSeries series_of(const record::RecordedRun& run, const record::ProcessHis
   series.live = even(readings, low(&Reading::live));
   series.retained = even(readings, low(&Reading::retained));
   for (const record::Action& action : run.actions) {
-    if (action.process != key) continue;
+    // Of a card: memory of the host was not cleaned up.
+    if (action.process != key || action.cleanup.trigger == fact::Trigger::card) continue;
     const fact::ProcessSample& after = action.cleanup.after;
     const auto add = [&](std::vector<Point>& points, const std::optional<std::uint64_t>& bytes) {
       if (bytes) points.push_back({action.seconds, static_cast<double>(*bytes)});
@@ -231,7 +232,8 @@ keep::CleanupSum cleanups_of(const record::RecordedRun& run,
     sum.cost_seconds += cleanup.seconds;
     for (const base::DeviceChange& change : cleanup.devices)
       fact::add_up(sum.devices, change);
-    each.push_back(static_cast<double>(cleanup.returned) / static_cast<double>(action.count));
+    if (cleanup.trigger != fact::Trigger::card)
+      each.push_back(static_cast<double>(cleanup.returned) / static_cast<double>(action.count));
   }
   if (!each.empty()) sum.typical = static_cast<std::uint64_t>(trend::median(std::move(each)));
   return sum;

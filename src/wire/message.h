@@ -18,10 +18,11 @@
 namespace ebb::wire {
 
 /// Both sides come from one build or refuse each other: records are fixed, nothing is negotiated.
-inline constexpr std::uint16_t kVersion = 5;
+inline constexpr std::uint16_t kVersion = 6;
 
-// From the agent. It also says a Reading when asked, and a fact::Cleanup when it has cleaned up or
-// the job has; before either, a fact::PrivateAllocator for each of which it has news.
+// From the agent. It also says a Reading or Cards when asked, and a fact::Cleanup when it has
+// cleaned up or the job has; before a Reading or a Cleanup, a fact::PrivateAllocator for each of
+// which it has news.
 
 /// The first thing an agent says; who it is the kernel says (SO_PEERCRED).
 struct Hello {
@@ -58,7 +59,13 @@ struct Read {
   std::uint32_t pressure = 0;  ///< 1: from now on freed memory goes back at once; 0 ends it
 };
 
-/// Asks for a cleanup; answered with a fact::Cleanup.
+/// Asks for Cards.
+struct ReadCards {
+  std::uint32_t unused = 0;
+};
+
+/// Asks for a cleanup; answered with a fact::Cleanup. For Trigger::card nothing but device caches
+/// is given back.
 struct Clean {
   fact::Trigger trigger = fact::Trigger::retained;
   std::uint32_t collect = 0;        ///< also run collectors and caches of the job's language
@@ -67,17 +74,17 @@ struct Clean {
 };
 
 using Message = std::variant<Hello, Reading, Round, fact::Cleanup, Read, Clean, Left,
-                             fact::PrivateAllocator, Name, Marker>;
+                             fact::PrivateAllocator, Name, Marker, ReadCards, Cards>;
 
 /// As long as the longest record.
-inline constexpr std::size_t kLongestRecord = 272;
+inline constexpr std::size_t kLongestRecord = 336;
 using Buffer = std::array<std::byte, kLongestRecord>;
 
 /// Writes a record and returns the part of `buffer` that it takes. Allocates nothing.
 std::span<const std::byte> encode(const Message& message, Buffer& buffer);
 
 /// Reads a record that nobody vouches for: Code::bad_input for another version, an unknown kind, a
-/// wrong length or a value that cannot be. Allocates nothing on success.
+/// wrong length or a value that cannot be.
 base::Result<Message> decode(std::span<const std::byte> record);
 
 }  // namespace ebb::wire

@@ -9,7 +9,8 @@ namespace {
 
 static_assert(sizeof(ReadingRecord) == 40 && std::is_trivially_copyable_v<ReadingRecord>);
 static_assert(sizeof(CleanupRecord) == 264 && std::is_trivially_copyable_v<CleanupRecord>);
-static_assert(static_cast<std::uint32_t>(fact::Trigger::job) + 1 == kTriggers);
+static_assert(sizeof(CardsRecord) == 328 && std::is_trivially_copyable_v<CardsRecord>);
+static_assert(static_cast<std::uint32_t>(fact::Trigger::card) + 1 == kTriggers);
 
 constexpr std::uint64_t kHighestDevice = 1023;
 
@@ -74,6 +75,16 @@ CleanupRecord record_of(const fact::Cleanup& cleanup) {
   return record;
 }
 
+CardsRecord record_of(const Cards& cards) {
+  CardsRecord record;
+  for (const auto& [index, memory] : cards.cards) {
+    if (record.cards == kMostDevices) break;
+    record.card.at(record.cards++) = {index, memory.total, memory.free, memory.reserved,
+                                      memory.cached};
+  }
+  return record;
+}
+
 base::Status check(fact::Trigger trigger) {
   const auto number = static_cast<std::uint32_t>(trigger);
   if (number < kTriggers) return {};
@@ -123,6 +134,26 @@ base::Result<fact::Cleanup> fact_of(const CleanupRecord& record) {
           static_cast<std::uint32_t>(device.device), device.before, device.after));
   }
   return cleanup;
+}
+
+base::Result<Cards> fact_of(const CardsRecord& record) {
+  if (record.cards > kMostDevices)
+    return base::error(base::Code::bad_input, "record with more cards than it has room for");
+  Cards cards;
+  for (std::size_t i = 0; i < kMostDevices; ++i) {
+    const CardRecord& card = record.card.at(i);
+    const bool is_used = i < record.cards;
+    const bool is_next = cards.cards.empty() || card.index > cards.cards.back().index;
+    const bool is_sound = card.total > 0 && card.free <= card.total && card.cached <= card.reserved;
+    const bool is_empty = card.index == 0 && card.total == 0 && card.free == 0 &&
+                          card.reserved == 0 && card.cached == 0;
+    if (is_used ? !is_next || !is_sound || card.index > kHighestDevice : !is_empty)
+      return base::error(base::Code::bad_input, "record with a card that cannot be");
+    if (is_used)
+      cards.cards.push_back({static_cast<std::uint32_t>(card.index),
+                             {card.total, card.free, card.reserved, card.cached}});
+  }
+  return cards;
 }
 
 }  // namespace ebb::wire

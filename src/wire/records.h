@@ -4,8 +4,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "base/result.h"
+#include "fact/card.h"
 #include "fact/cleanup.h"
 #include "fact/process_sample.h"
 
@@ -67,15 +69,36 @@ struct CleanupRecord {
 };
 
 /// The triggers that a record may name: the first ones.
-inline constexpr std::uint32_t kTriggers = 6;
+inline constexpr std::uint32_t kTriggers = 7;
+
+/// The cards that the job's language holds memory of in a process, by its own numbers.
+struct Cards {
+  std::vector<fact::CardSample> cards{};
+
+  bool operator==(const Cards&) const = default;
+};
+
+struct CardRecord {
+  std::uint64_t index = 0;
+  std::uint64_t total = 0;
+  std::uint64_t free = 0;
+  std::uint64_t reserved = 0;
+  std::uint64_t cached = 0;
+};
+
+struct CardsRecord {
+  std::uint64_t cards = 0;  ///< how many of these are said something of
+  std::array<CardRecord, kMostDevices> card{};
+};
 
 ReadingRecord record_of(const Reading& reading);
 CleanupRecord record_of(const fact::Cleanup& cleanup);
+CardsRecord record_of(const Cards& cards);
 
-// Nobody vouches for a record: Code::bad_input for values that cannot be. Nothing is allocated on
-// success.
+// Nobody vouches for a record: Code::bad_input for values that cannot be.
 base::Status check(fact::Trigger trigger);
 base::Result<Reading> fact_of(const ReadingRecord& record);
 base::Result<fact::Cleanup> fact_of(const CleanupRecord& record);
+base::Result<Cards> fact_of(const CardsRecord& record);
 
 }  // namespace ebb::wire

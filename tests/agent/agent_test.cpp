@@ -88,6 +88,38 @@ TEST_F(AgentTest, ReadsAndCleansWhenAsked) {
   EXPECT_GT(done.before.rss, 0U);
 }
 
+TEST_F(AgentTest, HasTheLanguageTellOfCardsAndEmptyTheirCaches) {
+  next<wire::Hello>();
+  ASSERT_TRUE(channel_->send(wire::ReadCards{}));
+  EXPECT_TRUE(next<wire::Cards>().cards.empty()) << "nobody is there to tell";
+  Collector& collector = *agent_->collector();
+  const fact::CardSample card{0, {100, 10, 80, 30}};
+  std::thread language([&] {
+    while (const std::uint32_t wanted = collector.await()) {
+      if (wanted == Collector::kCards) collector.saw(card);
+      if (wanted == Collector::kDeviceCaches)
+        collector.changed(base::DeviceChange::between(0, 80, 50));
+      collector.collected();
+    }
+  });
+  wire::Cards told;
+  while (told.cards.empty()) {  // until the thread is there
+    ASSERT_TRUE(channel_->send(wire::ReadCards{}));
+    told = next<wire::Cards>();
+  }
+  EXPECT_EQ(told.cards, std::vector{card});
+  wire::Clean ask;
+  ask.trigger = fact::Trigger::card;
+  ASSERT_TRUE(channel_->send(ask));
+  const auto done = next<fact::Cleanup>();
+  EXPECT_EQ(done.trigger, fact::Trigger::card);
+  EXPECT_FALSE(done.missed_garbage);
+  EXPECT_FALSE(done.after.live) << "the heap was not looked at";
+  EXPECT_EQ(done.devices, (std::vector<base::DeviceChange>{{0, 80, 50, 30}}));
+  collector.close();
+  language.join();
+}
+
 TEST_F(AgentTest, PassesRoundsAndNamesOn) {
   next<wire::Hello>();
   agent_->tell(wire::Round{12});

@@ -123,5 +123,15 @@ TEST(Collector, PassesOnWhatDevicesGaveBackOnce) {
   EXPECT_TRUE(collector.take_changes().empty());
 }
 
+TEST(Collector, PassesOnTheCardsItWasTold) {
+  Collector collector;
+  const fact::CardSample first{0, {100, 10, 80, 30}};
+  collector.saw({1, {100, 50, 40, 0}});
+  collector.saw({0, {100, 90, 1, 1}});
+  collector.saw(first);
+  EXPECT_EQ(collector.take_cards(), (std::vector<fact::CardSample>{first, {1, {100, 50, 40, 0}}}));
+  EXPECT_TRUE(collector.take_cards().empty());
+}
+
 }  // namespace
 }  // namespace ebb::agent

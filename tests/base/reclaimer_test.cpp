@@ -50,6 +50,24 @@ TEST(ReclaimerRegistry, RunsByStageThenByOrderOfRegistration) {
   EXPECT_EQ(order, (std::vector<std::string>{"cache a", "cache b"}));
 }
 
+TEST(ReclaimerRegistry, RunsOneStageAloneAndThoseThatTellInNoCleanup) {
+  ReclaimerRegistry registry;
+  std::vector<Stage> order;
+  for (const Stage stage :
+       {Stage::device_reading, Stage::device_cache, Stage::cache, Stage::collector})
+    registry.add("one", stage, make([&order, stage] {
+                   order.push_back(stage);
+                   return Reclaimed{};
+                 }));
+  registry.run(true, [](const auto&, const auto&, double) {});
+  EXPECT_EQ(order, (std::vector{Stage::collector, Stage::cache, Stage::device_cache}));
+  for (const Stage alone : {Stage::device_cache, Stage::device_reading}) {
+    order.clear();
+    registry.run_only(alone, [](const auto&, const auto&, double) {});
+    EXPECT_EQ(order, std::vector{alone});
+  }
+}
+
 TEST(ReclaimerRegistry, ReportsExceptionsInsteadOfPassingThemOn) {
   ReclaimerRegistry registry;
   registry.add("throws", Stage::cache, make([]() -> Reclaimed { throw std::runtime_error("no"); }));

@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "ebb/ebb.h"
 #include "ebb/ebb.hpp"
@@ -132,6 +133,116 @@ TEST(Capi, GuardCleansWhenMemoryIsCritical) {
   EXPECT_EQ(level, EBB_LEVEL_NORMAL);
   EXPECT_EQ(report.rss_before_bytes, 0U) << "nothing was cleaned";
   EXPECT_EQ(ebb_guard(50, 40, &level, &report), EBB_BAD_INPUT);
+}
+
+/// A GPU of 100 GiB, 1 GiB of which is free: told by a hook, emptied by another.
+struct FullGpu {
+  static constexpr std::uint64_t kGiB = 1ULL << 30;
+
+  FullGpu() {
+    EXPECT_EQ(ebb_hook_add("gpu", EBB_STAGE_DEVICE_READING, &tell, this, &ids[0]), EBB_OK);
+    EXPECT_EQ(ebb_hook_add("gpu cache", EBB_STAGE_DEVICE_CACHE, &empty, this, &ids[1]), EBB_OK);
+  }
+  ~FullGpu() {
+    for (const std::uint64_t id : ids)
+      EXPECT_EQ(ebb_hook_remove(id), EBB_OK);
+  }
+  static int tell(void* self, std::uint64_t*) {
+    const std::uint64_t held = static_cast<FullGpu*>(self)->held;
+    return ebb_hook_device_memory(3, 100 * kGiB, 100 * kGiB - held, held, held - 60 * kGiB);
+  }
+  static int empty(void* self, std::uint64_t*) {
+    auto* gpu = static_cast<FullGpu*>(self);
+    const std::uint64_t before = std::exchange(gpu->held, 60 * kGiB);
+    ++gpu->emptied;
+    return ebb_hook_device(3, before, gpu->held);
+  }
+
+  std::uint64_t held = 99 * kGiB;
+  int emptied = 0;
+  std::uint64_t ids[2] = {};
+};
+
+ebb_bounds bounds_of_a_round(std::uint64_t round) {
+  ebb_bounds bounds = ebb::bounds();
+  bounds.warn_percent = 99.9;
+  bounds.critical_percent = 100;
+  bounds.round = round;
+  return bounds;
+}
+
+TEST(Capi, DefaultBoundsAreThoseOfTheDocumentation) {
+  const ebb_bounds bounds = ebb::bounds();
+  EXPECT_EQ(bounds.warn_percent, 85);
+  EXPECT_EQ(bounds.critical_percent, 90);
+  EXPECT_EQ(bounds.gpu_warn_percent, 90);
+  EXPECT_EQ(bounds.gpu_critical_percent, 97);
+  EXPECT_EQ(bounds.headroom_bytes, 0U);
+  EXPECT_EQ(bounds.round, EBB_NO_ROUND);
+  ebb_bounds small{};
+  EXPECT_EQ(ebb_default_bounds(&small), EBB_BAD_INPUT);
+}
+
+TEST(Capi, LevelsAreThoseOfRamAndGpus) {
+  const FullGpu gpu;
+  ebb_bounds bounds = bounds_of_a_round(EBB_NO_ROUND);
+  const ebb_levels levels = ebb::memory_levels(bounds);
+  EXPECT_EQ(levels.ram_level, EBB_LEVEL_NORMAL);
+  EXPECT_GT(levels.ram_percent, 0);
+  EXPECT_EQ(levels.level, EBB_LEVEL_CRITICAL) << "the highest";
+  ASSERT_EQ(levels.gpu_count, 1U);
+  EXPECT_EQ(levels.gpus[0].device, 3U);
+  EXPECT_EQ(levels.gpus[0].level, EBB_LEVEL_CRITICAL);
+  EXPECT_DOUBLE_EQ(levels.gpus[0].percent, 99);
+  EXPECT_EQ(levels.gpus[0].known, EBB_KNOWS_DEVICE_CACHE);
+  EXPECT_EQ(levels.gpus[0].cached_bytes, 39 * FullGpu::kGiB);
+  EXPECT_STREQ(levels.gpu_trouble, "");
+  bounds.gpu_critical_percent = 99.5;
+  EXPECT_EQ(ebb::memory_levels(bounds).level, EBB_LEVEL_WARN);
+  EXPECT_EQ(gpu.emptied, 0) << "reading changes nothing";
+}
+
+TEST(Capi, AGpuThatIsNotKnownHasNoNumbers) {
+  const ebb_levels levels = ebb::memory_levels();
+  for (std::uint32_t i = 0; i < levels.gpu_count; ++i)
+    EXPECT_EQ(levels.gpus[i].known, 0U) << "this process holds nothing of it";
+  if (levels.gpu_count == 0) {
+    EXPECT_STRNE(levels.gpu_trouble, "");
+    EXPECT_EQ(levels.level, levels.ram_level);
+  }
+}
+
+TEST(Capi, GuardEmptiesDeviceCachesAtTheEndOfRounds) {
+  FullGpu gpu;
+  EXPECT_FALSE(ebb::guard(bounds_of_a_round(EBB_NO_ROUND)).report);
+  const ebb::GuardedLevels guarded = ebb::guard(bounds_of_a_round(7));
+  EXPECT_EQ(guarded.levels.level, EBB_LEVEL_CRITICAL);
+  ASSERT_TRUE(guarded.report);
+  EXPECT_EQ(guarded.report->device_returned_bytes, 39 * FullGpu::kGiB);
+  EXPECT_EQ(gpu.emptied, 1);
+  EXPECT_FALSE(ebb::guard(bounds_of_a_round(8)).report);
+  ebb_bounds room = bounds_of_a_round(9);
+  room.headroom_bytes = 20 * FullGpu::kGiB;
+  gpu.held = 90 * FullGpu::kGiB;
+  EXPECT_TRUE(ebb::guard(room).report) << "headroom";
+  gpu.held = 90 * FullGpu::kGiB;
+  room.round = EBB_NO_ROUND;
+  EXPECT_FALSE(ebb::guard(room).report) << "not between rounds";
+}
+
+TEST(Capi, RefusesBoundsThatAreNotInOrder) {
+  ebb_bounds bounds = ebb::bounds();
+  bounds.gpu_warn_percent = 98;
+  EXPECT_THROW(ebb::memory_levels(bounds), ebb::Error);
+  EXPECT_THROW(ebb::guard(bounds), ebb::Error);
+  EXPECT_NE(std::string(ebb_last_error()).find("GPU"), std::string::npos) << ebb_last_error();
+  bounds.struct_size = 8;
+  ebb_levels levels{};
+  levels.struct_size = sizeof levels;
+  EXPECT_EQ(ebb_memory_levels(&bounds, &levels), EBB_BAD_INPUT);
+  EXPECT_EQ(ebb_memory_levels(nullptr, &levels), EBB_BAD_INPUT);
+  EXPECT_EQ(ebb_memory_levels(&bounds, nullptr), EBB_BAD_INPUT);
+  EXPECT_EQ(ebb_hook_device_memory(0, 1, 1, 1, 1), EBB_BAD_INPUT) << "outside of a hook";
 }
 
 int count_calls(void* context, std::uint64_t* count) {

@@ -50,6 +50,16 @@ std::uint64_t calls_of(const char* function) {
   return (*library)->function<std::uint64_t (*)(const char*)>("fake_cuda_calls")(function);
 }
 
+/// In percent of the device, of which nothing else takes anything.
+ebb_bounds card_bounds(std::uint64_t round) {
+  ebb_bounds bounds = ebb::bounds();
+  bounds.warn_percent = bounds.critical_percent = 100;
+  bounds.gpu_warn_percent = 40;
+  bounds.gpu_critical_percent = 50;
+  bounds.round = round;
+  return bounds;
+}
+
 class Torch : public testing::Test {
  protected:
   void TearDown() override {
@@ -328,6 +338,24 @@ TEST_F(Torch, ManyThreadsMayCallAtOnce) {
   for (std::thread& thread : threads) {
     thread.join();
   }
+}
+
+TEST_F(Torch, TellsItsDevicesToGuardsWhichEmptyTheCache) {
+  const std::size_t size = 700 * kMiB;
+  void* memory = ebb_torch_alloc(size, 0, nullptr);
+  const ebb_levels levels = ebb::memory_levels(card_bounds(EBB_NO_ROUND));
+  ASSERT_EQ(levels.gpu_count, 1U) << "the other device is not in use";
+  EXPECT_EQ(levels.gpus[0].device, 0U);
+  EXPECT_GT(levels.gpus[0].percent, 60);
+  EXPECT_GE(levels.gpus[0].held_bytes, size);
+  EXPECT_EQ(levels.gpus[0].cached_bytes, levels.gpus[0].held_bytes - size);
+  EXPECT_FALSE(ebb::guard(card_bounds(0)).report) << "all of it is in use";
+  ebb_torch_free(memory, size, 0, nullptr);
+  const ebb::GuardedLevels guarded = ebb::guard(card_bounds(1));
+  EXPECT_EQ(guarded.levels.level, EBB_LEVEL_CRITICAL);
+  ASSERT_TRUE(guarded.report);
+  EXPECT_GE(guarded.report->device_returned_bytes, size);
+  EXPECT_EQ(stat("reserved_bytes.all.current"), 0);
 }
 
 }  // namespace

@@ -201,6 +201,30 @@ TEST_F(CleanerTest, ConcurrentCallsShareOneCleanup) {
   }
 }
 
+TEST_F(CleanerTest, WhoWantsMoreThanDevicesIsNotServedWithThem) {
+  std::atomic<bool> inside{false};
+  std::atomic<pid_t> waiting{0};
+  add_hook("cuda", base::Stage::device_cache, [&] {
+    inside = true;
+    while (waiting == 0)
+      std::this_thread::yield();
+    support::wait_until_asleep(waiting);
+    return base::Reclaimed{};
+  });
+  std::thread devices([&] { static_cast<void>(cleaner_.clean({.devices_alone = true})); });
+  while (!inside)
+    std::this_thread::yield();
+  CleanupReport whole;
+  std::thread other([&] {
+    waiting = gettid();
+    whole = cleaner_.clean({});
+  });
+  devices.join();
+  other.join();
+  EXPECT_FALSE(whole.coalesced);
+  EXPECT_EQ(heap_.light_calls, 1) << "once, and not for the devices";
+}
+
 TEST_F(CleanerTest, ManyThreadsMayCleanAndChangeHooks) {
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands in for NVIDIA's management library: two GPUs of 80 GiB. $FAKE_NVML is "function=code,...":
-// those functions fail. With FAKE_NVML_OLD it has the names of old drivers only; with
+// those functions fail; $FAKE_NVML_FREE_GIB is what is free of each instead of 50, or the path of a
+// file that says so. With FAKE_NVML_OLD it has the names of old drivers only; with
 // FAKE_NVML_WITHOUT_UUID it lacks a function.
 
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 
 #include "sense/nvml.h"
@@ -40,6 +42,17 @@ Return outcome(const char* function) {
   const std::size_t found = all.find("," + std::string(function) + "=");
   if (found == std::string::npos) return users > 0 ? nvml::kSuccess : 1;
   return std::atoi(all.c_str() + found + std::strlen(function) + 2);
+}
+
+unsigned long long free_bytes() {
+  const char* said = std::getenv("FAKE_NVML_FREE_GIB");
+  unsigned long long gibibytes = 50;
+  if (said != nullptr && *said == '/') {
+    std::ifstream(said) >> gibibytes;
+  } else if (said != nullptr) {
+    gibibytes = static_cast<unsigned long long>(std::atoi(said));
+  }
+  return gibibytes * kGiB;
 }
 
 Return start(const char* function) {
@@ -117,7 +130,7 @@ FAKE_EXPORT Return nvmlDeviceGetUUID(Device device, char* uuid, unsigned int len
 #endif
 
 FAKE_EXPORT Return nvmlDeviceGetMemoryInfo(Device, nvml::Memory* memory) {
-  *memory = {80 * kGiB, 50 * kGiB, 30 * kGiB};
+  *memory = {80 * kGiB, free_bytes(), 80 * kGiB - free_bytes()};
   return outcome("nvmlDeviceGetMemoryInfo");
 }
 
@@ -162,7 +175,7 @@ FAKE_EXPORT Return nvmlDeviceGetHandleByIndex_v2(unsigned int index, Device* dev
 
 FAKE_EXPORT Return nvmlDeviceGetMemoryInfo_v2(Device, nvml::MemoryV2* memory) {
   if (memory->version != nvml::kMemoryV2) return 2;
-  *memory = {nvml::kMemoryV2, 80 * kGiB, 1 * kGiB, 50 * kGiB, 29 * kGiB};
+  *memory = {nvml::kMemoryV2, 80 * kGiB, 1 * kGiB, free_bytes(), 79 * kGiB - free_bytes()};
   return outcome("nvmlDeviceGetMemoryInfo_v2");
 }
 

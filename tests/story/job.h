@@ -65,12 +65,12 @@ class Job {
 
   /// A cleanup every `period` seconds that leaves `after` and returned `returned`.
   void clean(const record::ProcessKey& key, double period, const Curve& after,
-             const Curve& returned) {
+             const Curve& returned, fact::Trigger trigger = fact::Trigger::round) {
     for (double t = period; t < seconds_; t += period) {
       record::Action action;
       action.process = key;
       action.seconds = t;
-      action.cleanup.trigger = fact::Trigger::round;
+      action.cleanup.trigger = trigger;
       action.cleanup.after.anon = static_cast<std::uint64_t>(after(t) * 1048576);
       action.cleanup.after.rss = *action.cleanup.after.anon;
       action.cleanup.returned = static_cast<std::uint64_t>(returned(t) * 1048576);

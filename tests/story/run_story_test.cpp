@@ -79,6 +79,12 @@ const Case kCases[] = {
        job.clean(key, 30, level(299), level(1));
      },
      Verdict::healthy},
+    {"neither, with cleanups of a card, which leave the host's memory as it was",
+     [](Job& job) {
+       const auto key = job.add(7, "a", {level(300), level(270), level(20)});
+       job.clean(key, 30, growing(200, 0.3), level(0), fact::Trigger::card);
+     },
+     Verdict::healthy},
     {"rounds that come back",
      [](Job& job) {
        job.add(7, "a", {rounds(200, 300, 10), rounds(150, 300, 10), level(20)});

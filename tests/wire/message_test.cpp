@@ -52,6 +52,35 @@ TEST(Message, RefusesDevicesThatCannotBe) {
   EXPECT_FALSE(fact_of(record));
 }
 
+TEST(Message, CarriesCards) {
+  Cards cards;
+  for (std::uint32_t i = 0; i < 10; ++i)
+    cards.cards.push_back({i, {80ULL << 30, i, 7, 5}});
+  const auto back = decode(bytes_of(cards));
+  ASSERT_TRUE(back) << back.error().message;
+  cards.cards.resize(kMostDevices);
+  EXPECT_EQ(std::get<Cards>(*back), cards);
+}
+
+TEST(Message, RefusesCardsThatCannotBe) {
+  const CardRecord sound{.index = 3, .total = 10, .free = 5, .reserved = 4, .cached = 2};
+  const auto refuses = [&](auto change) {
+    CardsRecord record;
+    record.cards = 1;
+    record.card[0] = sound;
+    EXPECT_TRUE(fact_of(record));
+    change(record);
+    return !fact_of(record);
+  };
+  EXPECT_TRUE(refuses([](CardsRecord& r) { r.card[0].total = 0; }));
+  EXPECT_TRUE(refuses([](CardsRecord& r) { r.card[0].free = 11; }));
+  EXPECT_TRUE(refuses([](CardsRecord& r) { r.card[0].cached = 5; }));
+  EXPECT_TRUE(refuses([](CardsRecord& r) { r.card[0].index = 5000; }));
+  EXPECT_TRUE(refuses([](CardsRecord& r) { r.card[5].free = 1; })) << "said of none";
+  EXPECT_TRUE(refuses([](CardsRecord& r) { r.cards = 9; }));
+  EXPECT_TRUE(refuses([&](CardsRecord& r) { r.cards = 2, r.card[1] = sound; })) << "one twice";
+}
+
 TEST(Message, TellsNothingFromZero) {
   Reading reading;
   reading.memory.live = 0;
@@ -67,8 +96,9 @@ TEST(Message, TellsNothingFromZero) {
 
 TEST(Message, KeepsItsKind) {
   const fact::PrivateAllocator beside{"mimalloc", "lib.so", ""};
-  const std::vector<Message> all = {Hello{}, Reading{}, Round{}, fact::Cleanup{}, Read{},
-                                    Clean{}, Left{},    beside,  Name{},          Marker{}};
+  const std::vector<Message> all = {Hello{}, Reading{}, Round{}, fact::Cleanup{},
+                                    Read{},  Clean{},   Left{},  beside,
+                                    Name{},  Marker{},  Cards{}, ReadCards{}};
   for (const Message& message : all) {
     const auto back = decode(bytes_of(message));
     ASSERT_TRUE(back) << back.error().message;

@@ -44,6 +44,8 @@ def _agent():
         process.ebb_agent_collected.argtypes = []
         process.ebb_agent_device.restype = None
         process.ebb_agent_device.argtypes = [ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64]
+        process.ebb_agent_device_memory.restype = None
+        process.ebb_agent_device_memory.argtypes = [ctypes.c_uint32] + 4 * [ctypes.c_uint64]
         process.ebb_agent_end_collections.restype = None
         process.ebb_agent_end_collections.argtypes = []
         process.ebb_agent_share_arenas.restype = ctypes.c_int
@@ -76,6 +78,8 @@ def _collect(agent):
             torch = sys.modules.get("torch")
             if wanted & 2 and torch is not None and torch.cuda.is_initialized():
                 _empty_device_caches(agent, torch)
+            if wanted & 8 and torch is not None and torch.cuda.is_initialized():
+                _tell_of_devices(agent, torch)
             arrow = sys.modules.get("pyarrow")
             if wanted & 4 and arrow is not None:
                 # mimalloc gives nothing back on a thread that never took anything.
@@ -87,10 +91,20 @@ def _collect(agent):
             agent.ebb_agent_collected()
 
 
+def _device_allocator(torch):
+    """Whoever tells what is held of devices: under Ebb's allocator PyTorch's own functions raise."""
+    import sys
+
+    ours = sys.modules.get("ebb.torch")
+    return ours if ours is not None and ours.installed() else torch.cuda
+
+
 def _empty_device_caches(agent, torch):
+    allocator = _device_allocator(torch)
+
     def reserved():
         try:
-            return [torch.cuda.memory_reserved(device) for device in range(torch.cuda.device_count())]
+            return [allocator.memory_reserved(device) for device in range(torch.cuda.device_count())]
         except RuntimeError:  # an allocator of somebody else's, which does not tell
             return []
 
@@ -99,6 +113,18 @@ def _empty_device_caches(agent, torch):
     for device, (had, has) in enumerate(zip(before, reserved())):
         if had > has:
             agent.ebb_agent_device(device, had, has)
+
+
+def _tell_of_devices(agent, torch):
+    allocator = _device_allocator(torch)
+    for device in range(torch.cuda.device_count()):
+        stats = allocator.memory_stats(device)
+        reserved = stats.get("reserved_bytes.all.current", 0)
+        # Asking for the memory of a device that is not in use would begin to use it.
+        if reserved > 0:
+            free, total = torch.cuda.mem_get_info(device)
+            cached = max(0, reserved - stats["active_bytes.all.current"])
+            agent.ebb_agent_device_memory(device, total, free, reserved, cached)
 
 
 def _nvflares_results():
