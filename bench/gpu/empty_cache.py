@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether `ebb doctor` finds empty_cache() in the inner loop of a real job, and what the call really costs there.
 
-  bench/gpu/empty_cache.py build/gpu/bin/ebb OUT
+  EBB_LIBRARY=build/gpu/lib/libebb.so PYTHONPATH=python bench/gpu/empty_cache.py OUT
 
 Trains a small network of convolutions three times: with no call, with one in each step, and with one in each of four
 epochs of ten steps. Records PyTorch's own history (OUT/NAME.pickle), asks the doctor, and prints a table. Needs PyTorch for CUDA and a
@@ -12,6 +12,8 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+
+import ebb
 
 # Calls in 40 steps, and whether the doctor should call them harmful.
 LOOPS = {"never": (0, False), "every_step": (40, True), "every_epoch": (4, False)}
@@ -45,21 +47,20 @@ print(json.dumps({"seconds": seconds, "stats": torch.cuda.memory_stats()}))
 
 
 def main():
-    if len(sys.argv) != 3:
-        sys.exit("usage: empty_cache.py EBB OUT")
-    ebb, out = sys.argv[1], Path(sys.argv[2])
+    if len(sys.argv) != 2:
+        sys.exit("usage: empty_cache.py OUT")
+    out = Path(sys.argv[1])
     out.mkdir(parents=True, exist_ok=True)
     wrong = []
     print("| empty_cache | a step, ms | verdict | also | calls found | given back, MiB | taken again, MiB | doctor's least, ms a "
           "call | verdict of memory_stats() |")
     print("|---|--:|---|---|--:|--:|--:|--:|---|")
     for name, (calls, harmful) in LOOPS.items():
-        snapshot, stats = out / f"{name}.pickle", out / f"{name}-stats.json"
+        snapshot = out / f"{name}.pickle"
         ran = json.loads(subprocess.run([sys.executable, "-c", JOB, str(40 // calls if calls else 0), snapshot], check=True,
                                         stdout=subprocess.PIPE, timeout=120).stdout)
-        stats.write_text(json.dumps(ran["stats"]))
-        found, read = (json.loads(subprocess.run([ebb, "doctor", file, "--json"], check=True, stdout=subprocess.PIPE,
-                                                 timeout=120).stdout) for file in (snapshot, stats))
+        answer, read = ebb.doctor(snapshot), ebb.doctor(stats=ran["stats"])
+        found = answer["diagnoses"][0] if "diagnoses" in answer else answer
         use = found["empty_cache"]
         each = 1e3 * use["seconds"] / use["calls"] if use["calls"] and use["seconds"] is not None else 0
         print(f"| {name.replace('_', ' ')} | {1e3 * ran['seconds'] / 40:.2f} | {found['verdict']} | "

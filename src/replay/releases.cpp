@@ -55,6 +55,7 @@ class Judge {
     const bool expandable = events_[burst.last].action == Action::segment_unmap;
     // Neither garbage collection nor a retry looks into the pool again: both end in new memory.
     if (follower.action == Action::alloc && !expandable) return true;
+    if (follower.action == Action::segment_alloc && could_have_served(burst, follower)) return true;
     const bool paused =
         snapshot_.has_times && follower.time_us - events_[burst.last].time_us >= kPauseUs;
     if (!known_.limit) return paused;
@@ -82,6 +83,35 @@ class Judge {
       ++next;
     }
     return next;
+  }
+
+  /// Whether a segment of the burst, free as a whole, had room for what follows. An allocator looks
+  /// into its cache first, and would have needed no new memory.
+  bool could_have_served(const Burst& burst, const Event& follower) const {
+    if (known_.settings.max_split_size != cache::kUnlimited || waited_for_streams(burst)) return false;
+    return std::any_of(events_.begin() + static_cast<std::ptrdiff_t>(burst.first),
+                       events_.begin() + static_cast<std::ptrdiff_t>(burst.last) + 1,
+                       [&](const Event& event) {
+                         return event.action == Action::segment_free &&
+                                event.stream == follower.stream && event.size >= follower.size &&
+                                is_small(event) == is_small(follower);
+                       });
+  }
+
+  static bool is_small(const Event& segment) { return segment.size <= cache::kSmallSegment; }
+
+  /// Whether blocks became free only when other streams were waited for, which is a part of giving
+  /// memory back: until then they could not have served anybody.
+  bool waited_for_streams(const Burst& burst) const {
+    for (std::size_t i = burst.first; i <= burst.last; ++i)
+      if (events_[i].action == Action::free_completed) return true;
+    // A free that nothing had to wait for stands right behind its request.
+    std::size_t before = burst.first;
+    while (before > 0 && is_remark(events_[before - 1]))
+      --before;
+    if (before == 0 || events_[before - 1].action != Action::free_completed) return false;
+    return before < 2 || events_[before - 2].action != Action::free_requested ||
+           events_[before - 2].address != events_[before - 1].address;
   }
 
   bool allocator_would_release(const Burst& burst) const {
