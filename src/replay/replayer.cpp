@@ -35,11 +35,11 @@ class Run final : public cache::CompletionSource {
   Outcome finish() && {
     std::size_t at = 0;
     if (setup_.as_recorded && !work_.initial.empty()) at = adopt_initial();
-    for (; at < work_.operations.size() && !stopped_; ++at) {
+    // What was taken over counts as the operations that it stands for.
+    for (; at < work_.operations.size() && at <= setup_.last_operation && !stopped_; ++at) {
       if (at == work_.first_recorded) driver_.requests = 0;
       perform(work_.operations[at]);
       if (setup_.keep_curve && driver_.requests >= next_sample_) sample();
-      if (at >= setup_.last_operation) break;
     }
     return conclude();
   }
