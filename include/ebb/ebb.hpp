@@ -11,6 +11,7 @@
 
 #include "ebb/ebb.h"
 #include "ebb/error.hpp"
+#include "ebb/levels.hpp"
 #include "ebb/simulation.hpp"
 
 /// Ebb for C++: a header over the C interface, with objects that own what the C interface hands
@@ -66,23 +67,6 @@ inline Level memory_level(double warn_percent = 85, double critical_percent = 90
   return static_cast<Level>(level);
 }
 
-/// What memory is compared with, the host's and that of GPUs; the defaults, to be changed.
-inline ebb_bounds bounds() {
-  ebb_bounds made{};
-  made.struct_size = sizeof made;
-  detail::check(ebb_default_bounds(&made));
-  return made;
-}
-
-/// How full the host's memory and the GPUs are. A GPU that cannot be read is not among them. Reads,
-/// does not act.
-inline ebb_levels memory_levels(const ebb_bounds& bounds = ebb::bounds()) {
-  ebb_levels levels{};
-  levels.struct_size = sizeof levels;
-  detail::check(ebb_memory_levels(&bounds, &levels));
-  return levels;
-}
-
 /// Runs the hooks, makes the allocator give memory back, and reports what came back and what it
 /// cost.
 inline ebb_cleanup_report cleanup(bool cuda_empty_cache = false) {
@@ -107,25 +91,6 @@ inline Guarded guard(double warn_percent = 85, double critical_percent = 90) {
   detail::check(ebb_guard(warn_percent, critical_percent, &level, &report));
   const bool cleaned = report.disabled != 0 || report.rss_before_bytes != 0;
   return {static_cast<Level>(level), cleaned ? std::optional(report) : std::nullopt};
-}
-
-/// What such a guard found of the host's memory and of GPUs, before it did anything, and the report
-/// if it cleaned up or emptied device caches.
-struct GuardedLevels {
-  ebb_levels levels{};
-  std::optional<ebb_cleanup_report> report;
-};
-
-/// The same with GPUs: at the end of a round (`bounds.round`) or after a failed allocation a device
-/// cache may be emptied, as ebb_guard_levels says.
-inline GuardedLevels guard(const ebb_bounds& bounds) {
-  GuardedLevels guarded;
-  guarded.levels.struct_size = sizeof guarded.levels;
-  ebb_cleanup_report report{};
-  report.struct_size = sizeof report;
-  detail::check(ebb_guard_levels(&bounds, &guarded.levels, &report));
-  if (report.disabled != 0 || report.rss_before_bytes != 0) guarded.report = report;
-  return guarded;
 }
 
 /// From now on freed memory goes back at once, if the allocator can do that; false ends it. Whether

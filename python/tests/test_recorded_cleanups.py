@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a job cleans up by itself, and its RSS markers, are on `ebb run`'s record, whichever function it called."""
+import json
 import os
 import sqlite3
 import subprocess
@@ -9,6 +10,7 @@ import unittest
 from pathlib import Path
 
 import ebb
+from test_levels import FAKE_TORCH
 
 PROGRAM = Path(ebb.__file__).parent / "_native" / "ebb"
 
@@ -43,6 +45,14 @@ while not ctypes.CDLL(None).ebb_agent_is_supervised(): time.sleep(0.01)
 """
 
 
+# A guard at the end of a round, on a card that PyTorch's cache fills.
+GUARDS = FAKE_TORCH + """
+import ctypes, time
+while not ctypes.CDLL(None).ebb_agent_is_supervised(): time.sleep(0.01)
+ebb.guard(99.0, 100.0, round=0)
+"""
+
+
 @unittest.skipUnless(PROGRAM.exists(), "the program was not built")
 class Recorded(unittest.TestCase):
     def run_job(self, code, query, **environment):
@@ -61,6 +71,13 @@ class Recorded(unittest.TestCase):
     def test_every_cleanup_of_the_job_is_recorded_once(self):
         job, rows = self.run_job(JOB, "SELECT sum(count) FROM actions WHERE reason = 'job'")
         self.assertEqual(rows[0][0], int(job.stdout))
+
+    def test_a_cache_that_a_guard_empties_is_recorded_with_its_cost(self):
+        _, rows = self.run_job(GUARDS, "SELECT reason, devices, cost_us > 0 FROM actions",
+                               EBB_NVML="/no/such/library.so", EBB_LOG="off")
+        self.assertEqual([(reason, costs) for reason, _, costs in rows], [("card", 1)])
+        self.assertEqual(json.loads(rows[0][1]), [{"device": 0, "before_bytes": 79 << 30, "after_bytes": 20 << 30,
+                                                   "returned_bytes": 59 << 30}])
 
     def test_a_marker_of_the_job_is_logged_and_recorded_once(self):
         job, rows = self.run_job(MARKS, "SELECT text FROM events WHERE kind = 'marker'",

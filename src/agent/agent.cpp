@@ -23,7 +23,6 @@ namespace {
 // connection.
 constexpr timespec kShortLived{0, 200'000'000};
 constexpr std::size_t kStackBytes = 512 << 10;
-constexpr double kCollectSeconds = 10;
 // A daemon closes all descriptors once or twice while it starts; one that goes on is left alone.
 constexpr int kConnections = 4;
 // In the first fifth of a second, and little enough for the socket to take it all at once.
@@ -204,36 +203,13 @@ wire::Reading Agent::read() {
   return reading;
 }
 
-wire::Cards Agent::read_cards() {
-  static_cast<void>(collector_.take_cards());  // a late answer to an earlier question
-  if (collector_.collect(Collector::kCards, kCollectSeconds) != Collector::Answer::collected)
-    return {};
-  return {collector_.take_cards()};
-}
-
-fact::Cleanup Agent::empty_device_caches() {
-  fact::Cleanup done;
-  done.trigger = fact::Trigger::card;
-  done.before.rss = sense::rss_now();
-  const std::int64_t start = base::system_clock().now_ns();
-  done.missed_garbage =
-      collector_.collect(Collector::kDeviceCaches, kCollectSeconds) != Collector::Answer::collected;
-  // Not this thread's time: that of the language's, which waits for the device.
-  done.seconds = base::seconds_between(start, base::system_clock().now_ns());
-  done.after.rss = sense::rss_now();
-  done.count_returned();
-  for (const base::DeviceChange& change : collector_.take_changes())
-    done.add(change);
-  return done;
-}
-
 fact::Cleanup Agent::clean(const wire::Clean& ask) {
   const std::optional<std::uint64_t> before = sense::rss_now();
   std::uint32_t wanted = 0;
   if (ask.collect != 0) wanted |= Collector::kGarbage;
   if (ask.device_caches != 0) wanted |= Collector::kDeviceCaches;
-  const bool is_late =
-      wanted != 0 && collector_.collect(wanted, kCollectSeconds) == Collector::Answer::late;
+  const bool is_late = wanted != 0 && collector_.collect(wanted, Collector::kPatienceSeconds) ==
+                                          Collector::Answer::late;
   const std::int64_t start = base::thread_cpu_clock().now_ns();
   give_back_beside();
   fact::Cleanup done = clean_here_or_there(ask);
@@ -267,7 +243,7 @@ void Agent::give_back_beside() {
   // Where a library offers nothing to call, its Python package may.
   if (beside().any_uncontrollable()) {
     const std::optional<std::uint64_t> before = sense::rss_now();
-    if (collector_.collect(Collector::kLibraryPools, kCollectSeconds) ==
+    if (collector_.collect(Collector::kLibraryPools, Collector::kPatienceSeconds) ==
         Collector::Answer::collected)
       beside().count_uncontrollable(before, sense::rss_now());
   }

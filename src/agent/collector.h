@@ -22,6 +22,9 @@ class Collector {
   static constexpr std::uint32_t kLibraryPools = 4;
   static constexpr std::uint32_t kCards = 8;  ///< nothing is collected: what it holds of cards
 
+  /// A collection of the largest heaps takes less.
+  static constexpr double kPatienceSeconds = 10;
+
   /// For the language: true for the first who would serve, in this process and its forks, so that
   /// nobody else does.
   bool claim() { return !is_claimed_.exchange(true); }

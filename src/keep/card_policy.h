@@ -51,9 +51,9 @@ class CardPolicy {
 
   struct Look {
     Moment moment = Moment::any;
-    std::optional<std::uint64_t> round;  ///< the one that ends, or is under way
-    std::optional<double> ram_percent;   ///< for the line alone
-    bool says_levels = true;             ///< false where somebody else has that line
+    std::optional<std::uint64_t> round{};  ///< the one that ends, or is under way
+    std::optional<double> ram_percent{};   ///< for the line alone
+    bool says_levels = true;               ///< false where somebody else has that line
   };
 
   /// Compares cards with the bounds, and says what is new in a line or two. True where the caches

@@ -15,10 +15,10 @@
 namespace ebb::keep {
 
 struct GuardRequest {
-  sense::MemoryThresholds thresholds;
-  std::optional<CardBounds> cards;  ///< nothing: cards are not looked at
+  sense::MemoryThresholds thresholds{};
+  std::optional<CardBounds> cards{};  ///< nothing: cards are not looked at
   CardPolicy::Moment moment = CardPolicy::Moment::any;
-  std::optional<std::uint64_t> round;  ///< for the line
+  std::optional<std::uint64_t> round{};  ///< for the line
 };
 
 /// What a check of the thresholds found and did.

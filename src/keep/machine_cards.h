@@ -12,9 +12,9 @@ namespace ebb::keep {
 
 /// The cards of which something is known.
 struct CardsSeen {
-  std::vector<fact::CardSample> cards;
+  std::vector<fact::CardSample> cards{};
   bool tells_caches = false;  ///< `reserved` and `cached` are known
-  std::string trouble;        ///< why there are none, or why one is missing; else empty
+  std::string trouble{};      ///< why there are none, or why one is missing; else empty
 };
 
 /// Those of the machine, by NVML's numbers: how full they are, not what a process keeps of them.

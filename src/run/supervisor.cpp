@@ -192,6 +192,15 @@ void Supervisor::tick() {
   next_tick_ = seconds + interval();
 }
 
+void Supervisor::count(const Member& member, const fact::Cleanup& cleanup, double seconds) {
+  ++summary_.cleanups;
+  summary_.returned += cleanup.returned;
+  summary_.cleanup_seconds += cleanup.seconds;
+  for (const base::DeviceChange& change : cleanup.devices)
+    fact::add_up(summary_.devices, change);
+  journal_.add(record::Action{member.key(), seconds, cleanup});
+}
+
 void Supervisor::watch_level(double seconds) {
   const pid_t pid = ending_ ? ::getpid() : command_;
   const auto sample = place_.read(pid, seconds);

@@ -233,15 +233,6 @@ void Supervisor::take(Member& member, fact::Cleanup cleanup, double seconds) {
   count(member, cleanup, seconds);
 }
 
-void Supervisor::count(const Member& member, const fact::Cleanup& cleanup, double seconds) {
-  ++summary_.cleanups;
-  summary_.returned += cleanup.returned;
-  summary_.cleanup_seconds += cleanup.seconds;
-  for (const base::DeviceChange& change : cleanup.devices)
-    fact::add_up(summary_.devices, change);
-  journal_.add(record::Action{member.key(), seconds, cleanup});
-}
-
 void Supervisor::ask_reading(Member& member, double seconds) {
   // Half an interval early rather than a whole one late.
   if (!member.channel || member.awaits_reading || seconds + interval() / 2 < member.next_read)

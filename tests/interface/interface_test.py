@@ -3,6 +3,7 @@
 import copy
 import json
 import os
+import shutil
 import sqlite3
 import tempfile
 import unittest
@@ -38,7 +39,7 @@ class Structs(Planted):
     def violations(self, before, after):
         header = (INCLUDE / "ebb/ebb.h").read_text(encoding="utf-8")
         self.assertIn(before, header)
-        (self.folder / "ebb").mkdir()
+        shutil.copytree(INCLUDE / "ebb", self.folder / "ebb")
         (self.folder / "ebb/ebb.h").write_text(header.replace(before, after, 1), encoding="utf-8")
         return structs.check(recordings.read("structs.txt"), self.folder).violations
 

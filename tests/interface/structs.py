@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""include/ebb/ebb.h as a compiler sees it: structs with their offsets, constants, functions.
+"""include/ebb/ebb.h, with what it includes, as a compiler sees it: structs with their offsets, constants, functions.
 
 structs.txt holds one fact per line:
 
@@ -37,13 +37,18 @@ class Header(NamedTuple):
     functions: Dict[str, str]
 
 
+def declarations(include: Path) -> str:
+    """ebb.h and its parts."""
+    return "".join(path.read_text(encoding="utf-8") for path in sorted((include / "ebb").glob("*.h")))
+
+
 def read(text: str) -> Header:
     text = _COMMENT.sub("", text)
     structs = {name: _FIELD.findall(body) for name, body in _STRUCT.findall(text)}
     constants = [name for body in _ENUM.findall(text) for name in re.findall(r"(\w+) *=", body)]
     constants += [name for name in _DEFINE.findall(text) if name not in ("EBB_API", "EBB_EBB_H")]
-    declarations = _CALLBACK.findall(text) + _FUNCTION.findall(text)
-    functions = {name: " ".join(declared.split()) for declared, name in declarations}
+    declared = _CALLBACK.findall(text) + _FUNCTION.findall(text)
+    functions = {name: " ".join(words.split()) for words, name in declared}
     return Header(structs, constants, functions)
 
 
@@ -56,7 +61,7 @@ def compile_c(code: str, include: Path, *options: str) -> subprocess.CompletedPr
 
 def facts(include: Path) -> Dict[str, str]:
     """What the compiler makes of the header: `sizeof(x)` and the like, and their values."""
-    header = read((include / "ebb/ebb.h").read_text(encoding="utf-8"))
+    header = read(declarations(include))
     lines = []
     for name, fields in header.structs.items():
         lines.append(f'printf("sizeof({name}) = %zu\\n", sizeof({name}));')
@@ -85,7 +90,7 @@ def lines_of(found: Dict[str, str]) -> List[str]:
 
 def changed_functions(declared: List[str], include: Path) -> List[str]:
     """A function declared twice has to be the same both times: the compiler says where it is not."""
-    header = read((include / "ebb/ebb.h").read_text(encoding="utf-8"))
+    header = read(declarations(include))
     names = {line: _NAME.search(line)[1] for line in declared}
     violations = [f"{name} is no longer declared" for name in names.values()
                   if name not in header.functions]
