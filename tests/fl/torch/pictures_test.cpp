@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fl/torch/pictures.h"
 
+#include <cstdlib>
+
 namespace ebb::fl {
 namespace {
 
