@@ -6,6 +6,8 @@ set(config_folder "${CMAKE_INSTALL_LIBDIR}/cmake/ebb")
 install(TARGETS ebb EXPORT ebb-targets FILE_SET HEADERS)
 if(TARGET ebb-program)
   install(TARGETS ebb-program)
+endif()
+if(TARGET ebb-program AND TARGET ebb-agent)
   # What `ebb run` starts jobs with; it looks for them beside itself.
   install(TARGETS ebb-agent LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/ebb")
   install(FILES "${PROJECT_SOURCE_DIR}/src/agent/python/sitecustomize.py"

@@ -45,14 +45,26 @@ class Memory(unittest.TestCase):
 class Configuration(unittest.TestCase):
     def test_has_every_field_with_csfls_default(self):
         config = SimConfig()
-        self.assertEqual((config.dataset, config.total_clients, config.clients_per_round, config.rounds),
-                         ("MNIST", 10, 3, 3))
-        self.assertEqual((config.parallel_clients, config.device, config.temperature), (-1, "auto", 1.0))
-        self.assertEqual({each.name for each in fields(config) if each.name.startswith("s")},
-                         {"shards_per_client", "size_distribution", "size_lognormal_mu", "size_lognormal_sigma",
-                          "size_powerlaw_alpha", "seed", "smoke_test_mode", "staleness_window",
-                          "server_distill_sigma", "static_channel_groups", "server_warmup_rounds",
-                          "server_warmup_epochs", "scope_au", "scope_ad"})
+        self.assertEqual({each.name: getattr(config, each.name) for each in fields(config)}, {
+            "dataset": "MNIST", "partition": "iid", "dirichlet_alpha": 0.5, "shards_per_client": 2,
+            "size_distribution": "uniform", "size_lognormal_mu": 0.0, "size_lognormal_sigma": 0.5,
+            "size_powerlaw_alpha": 1.5, "total_clients": 10, "clients_per_round": 3, "rounds": 3,
+            "local_epochs": 1, "batch_size": 32, "lr": 0.01, "model": "CNN-MNIST", "device": "auto", "seed": 42,
+            "smoke_test_mode": False, "fast_mode": False, "pretrained": False, "time_budget": None,
+            "energy_budget": None, "bytes_budget": None, "dp_sigma": 0.0, "dp_epsilon_per_round": 0.0,
+            "dp_clip_norm": 0.0, "reward_weights": {"acc": 0.6, "time": 0.2, "fair": 0.1, "dp": 0.1},
+            "track_grad_norm": False, "parallel_clients": -1, "num_workers": min(4, os.cpu_count()),
+            "grad_accum_steps": 1, "dropout_prob": 0.0, "staleness_window": 0, "name": None, "paradigm": "fl",
+            "public_dataset": "same", "public_dataset_size": 2000, "public_label_noise": 0.0,
+            "distillation_epochs": 2, "distillation_batch_size": 500, "distillation_lr": 1e-3,
+            "temperature": 1.0, "dynamic_steps": True, "dynamic_steps_base": 5, "dynamic_steps_period": 25,
+            "model_heterogeneous": False, "model_pool": "", "channel_noise": False, "n_bs_antennas": 64,
+            "n_device_antennas": 1, "ul_snr_db": -8.0, "dl_snr_db": -20.0, "quantization_bits": 8,
+            "group_based": False, "channel_threshold": 0.5, "fd_optimizer": "adam", "eval_every": 10,
+            "use_amp": True, "server_distill_sigma": 0.01, "static_channel_groups": True,
+            "combining_scheme": "zf", "profile": False, "performance_mode": True, "use_torch_compile": False,
+            "channels_last": False, "eval_subsample": 0, "server_warmup_rounds": 10,
+            "server_warmup_epochs": 8, "freeze_bn_on_distill": True, "scope_au": None, "scope_ad": None})
 
     def test_is_said_in_ebbs_words(self):
         options = SimConfig(
@@ -160,6 +172,13 @@ class Guide(unittest.TestCase):
         result = sim.run("heuristic.random")
         self.assertEqual(result["run_id"], "safe")
         self.assertEqual(result["ebb"]["plan"]["parallel_clients"], 1)
+        before = 0.0
+        for row in result["metrics"][1:]:
+            composite = (0.6 * row["accuracy"] + 0.2 / (1 + row["round_time"])
+                         + 0.1 / (1 + row["fairness_var"]) + 0.1)
+            self.assertAlmostEqual(row["composite"], composite)
+            self.assertAlmostEqual(row["reward"], composite - before)
+            before = composite
         self.assertTrue(Path("ebb-runs/safe/heuristic.random/result.json").is_file())
         for path in sorted(Path("ebb-runs").rglob("*"), reverse=True):
             path.rmdir() if path.is_dir() else path.unlink()

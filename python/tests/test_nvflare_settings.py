@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """NVFlare's own memory settings, set by `ebb.nvflare.configure`: what a job exports is what NVFlare reads."""
+import ast
 import json
 import os
 import tempfile
 import unittest
 from pathlib import Path
 
+import nvflare
 from nvflare.apis.executor import Executor
 from nvflare.app_common.ccwf.ccwf_job import CCWFJob, SwarmClientConfig, SwarmServerConfig
 from nvflare.app_common.ccwf.comps.np_file_model_persistor import NPFileModelPersistor
@@ -127,6 +129,61 @@ class Settings(unittest.TestCase):
                 ebb.nvflare.configure(self.job(), **arguments)
         with self.assertRaisesRegex(TypeError, "list: expected a FedJob or a recipe"):
             ebb.nvflare.configure([])
+
+
+class Defaults(unittest.TestCase):
+    """What docs/nvflare.md lists. Sources are read, not imported: some need PyTorch or TensorFlow."""
+
+    SETTINGS = ("server_memory_gc_rounds", "client_memory_gc_rounds", "memory_gc_rounds", "cuda_empty_cache")
+
+    def of_constructors(self):
+        """By file and class, the defaults of those settings that a constructor has."""
+        root, found = Path(nvflare.__file__).parent, {}
+        for path in root.rglob("*.py"):
+            source = path.read_text(encoding="utf-8")
+            if "memory_gc_rounds" not in source:
+                continue
+            for part in ast.walk(ast.parse(source)):
+                if not isinstance(part, ast.ClassDef):
+                    continue
+                for method in part.body:
+                    if isinstance(method, ast.FunctionDef) and method.name == "__init__":
+                        named = method.args.args[len(method.args.args) - len(method.args.defaults):]
+                        pairs = [*zip(named, method.args.defaults),
+                                 *zip(method.args.kwonlyargs, method.args.kw_defaults)]
+                        values = {name.arg: ast.literal_eval(value) for name, value in pairs
+                                  if name.arg in self.SETTINGS and value is not None}
+                        if values:
+                            name = f"{path.relative_to(root).with_suffix('').as_posix()}.{part.name}"
+                            found[name] = tuple(values.get(setting) for setting in self.SETTINGS)
+        return found
+
+    def test_are_those_that_the_page_lists(self):
+        never, once = (0, 0, None, False), (1, 0, None, False)
+        trainers, swarm, server = (None, 0, None, False), (None, None, 1, False), (None, None, 0, None)
+        self.assertEqual(self.of_constructors(), {
+            "recipe/fedavg.FedAvgRecipe": never, "app_opt/pt/recipes/fedavg.FedAvgRecipe": never,
+            "app_opt/pt/recipes/fedprox.FedProxRecipe": never, "app_opt/pt/recipes/fedce.FedCERecipe": never,
+            "app_opt/pt/recipes/scaffold.ScaffoldRecipe": never,
+            "app_opt/tf/recipes/fedavg.FedAvgRecipe": (0, 0, None, None),
+            "app_opt/tf/recipes/scaffold.ScaffoldRecipe": (0, 0, None, None),
+            "app_opt/tf/recipes/fedopt.FedOptRecipe": (0, 0, None, None),
+            "app_opt/pt/recipes/fedopt.FedOptRecipe": once,
+            "app_opt/pt/recipes/fedavg_he.FedAvgRecipeWithHE": once,
+            "recipe/cyclic.CyclicRecipe": once, "app_opt/pt/recipes/cyclic.CyclicRecipe": once,
+            "app_opt/tf/recipes/cyclic.CyclicRecipe": (1, 0, None, None),
+            "app_common/np/recipes/fedavg.NumpyFedAvgRecipe": trainers,
+            "app_common/np/recipes/lr/fedavg.FedAvgLrRecipe": trainers,
+            "app_common/np/recipes/cross_site_eval.NumpyCrossSiteEvalRecipe": trainers,
+            "recipe/fed_task.FedTaskRecipe": trainers, "app_opt/pt/recipes/fedeval.FedEvalRecipe": trainers,
+            "app_opt/pt/recipes/swarm.SwarmLearningRecipe": swarm,
+            "app_common/ccwf/ccwf_job.SwarmClientConfig": swarm,
+            "app_common/ccwf/swarm_client_ctl.SwarmClientController": swarm,
+            "app_common/workflows/base_fedavg.BaseFedAvg": server, "app_common/workflows/cyclic.Cyclic": server,
+            "app_common/workflows/scatter_and_gather.ScatterAndGather": (None, None, 1, None),
+            "app_common/workflows/cyclic_ctl.CyclicController": (None, None, 1, None),
+            "job_config/script_runner.ScriptRunner": (None, None, 0, False),
+            "app_common/executors/client_api_executor.ClientAPIExecutor": (None, None, 0, False)})
 
 
 class Keeping(unittest.TestCase):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A C and C++ compiler for an older C library: clang, lld and libc++ as zig brings them, from PyPI."""
+"""A C and C++ compiler for another C library: clang, lld and libc++ as zig brings them, from PyPI."""
 import hashlib
 import os
 import shutil
@@ -49,12 +49,16 @@ def auditwheel(wheel):
     return output(environment() / "bin/python", "-m", "auditwheel", "show", wheel)
 
 
-def write_tools(folder, architecture):
-    """Programs named cc, c++, ar and ranlib for one architecture, as CMake wants them."""
+def glibc_target(architecture):
+    """What zig calls an architecture with the C library of the wheel."""
+    return f"{architecture}-linux-gnu.{GLIBC[0]}.{GLIBC[1]}"
+
+
+def write_tools(folder, target):
+    """Programs named cc, c++, ar and ranlib for one of zig's targets, as CMake wants them."""
     folder.mkdir(parents=True, exist_ok=True)
-    target = f"-target {architecture}-linux-gnu.{GLIBC[0]}.{GLIBC[1]}"
     for name in ("cc", "c++", "ar", "ranlib"):
-        options = target if name.startswith("c") else ""
+        options = f"-target {target}" if name.startswith("c") else ""
         tool = folder / name
         text = (f"#!/bin/sh\nexport ZIG_GLOBAL_CACHE_DIR='{CACHE / 'zig'}'\n"
                 f"exec '{zig()}' {name} {options} \"$@\"\n")

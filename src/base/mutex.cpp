@@ -7,8 +7,9 @@
 
 #include "base/check.h"
 
-// Since glibc 2.30: null where an older one is linked or found at run time.
-#pragma weak pthread_mutex_clocklock
+// Since glibc 2.30: null where an older one, or musl, is linked or found at run time.
+extern "C" [[gnu::weak]] int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock,
+                                                     const timespec* until) noexcept;
 
 namespace ebb::base {
 namespace {

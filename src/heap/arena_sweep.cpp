@@ -2,7 +2,6 @@
 #include "heap/arena_sweep.h"
 
 #include <limits.h>
-#include <malloc.h>
 #include <pthread.h>
 
 #include <algorithm>
@@ -80,7 +79,7 @@ class Sweeps {
     const base::Lock lock(mutex_);
     ++under_way_;
     mallopt_ = functions.mallopt;
-    mallopt_(M_TRIM_THRESHOLD, kSweepThreshold);
+    mallopt_(kTrimThresholdOption, kSweepThreshold);
   }
 
   /// Not while a fork is under way: glibc takes a lock that it leaves as it is in a child.
@@ -92,7 +91,7 @@ class Sweeps {
 
   void end(int restored) EBB_EXCLUDES(mutex_) {
     const base::Lock lock(mutex_);
-    if (--under_way_ == 0) mallopt_(M_TRIM_THRESHOLD, restored);
+    if (--under_way_ == 0) mallopt_(kTrimThresholdOption, restored);
   }
 
  private:
@@ -100,7 +99,7 @@ class Sweeps {
     auto* sweeps = static_cast<Sweeps*>(self);
     if (sweeps->under_way_ == 0) return;
     sweeps->under_way_ = 0;
-    sweeps->mallopt_(M_TRIM_THRESHOLD, threshold_to_restore());
+    sweeps->mallopt_(kTrimThresholdOption, threshold_to_restore());
   }
 
   unsigned under_way_ EBB_GUARDED_BY(mutex_) = 0;
@@ -139,7 +138,7 @@ SweepResult sweep_arenas(unsigned arenas, const SweepFunctions& functions) {
   // With two arenas or more glibc has consulted a limit that the user set, and no longer listens;
   // where none was set this keeps the helpers from making arenas instead of joining them.
   const unsigned limit = std::max(arenas, kArenasAnyway);
-  functions.mallopt(M_ARENA_MAX, static_cast<int>(limit));
+  functions.mallopt(kArenaMaxOption, static_cast<int>(limit));
   sweeps().begin(functions);
 
   Shared shared{&functions, {}};

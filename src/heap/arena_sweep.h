@@ -6,6 +6,12 @@
 
 namespace ebb::heap {
 
+/// Numbers of glibc's mallopt. Headers of other C libraries, which the core compiles with too, lack
+/// their names.
+inline constexpr int kTrimThresholdOption = -1;
+inline constexpr int kMmapThresholdOption = -3;
+inline constexpr int kArenaMaxOption = -8;
+
 /// glibc's functions that a sweep needs, out of the libc that serves malloc.
 struct SweepFunctions {
   void* (*malloc)(std::size_t) = nullptr;

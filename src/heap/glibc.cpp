@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <malloc.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -89,7 +87,7 @@ class Glibc final : public HostAllocator {
     base::Lock lock(mutex_);
     if (on == under_pressure_ || call_.sweep.mallopt == nullptr) return {};
     // A threshold that was set stays where it is: glibc no longer raises it with each block freed.
-    if (call_.sweep.mallopt(M_MMAP_THRESHOLD, on ? kMappedAlone : kLargestThreshold) == 0)
+    if (call_.sweep.mallopt(kMmapThresholdOption, on ? kMappedAlone : kLargestThreshold) == 0)
       return {};
     under_pressure_ = on;
     return on ? "blocks of 4 MiB and more mapped on their own until the pressure ends"
@@ -97,7 +95,7 @@ class Glibc final : public HostAllocator {
   }
 
   bool share_arenas() override {
-    return call_.sweep.mallopt != nullptr && call_.sweep.mallopt(M_ARENA_MAX, 1) == 1;
+    return call_.sweep.mallopt != nullptr && call_.sweep.mallopt(kArenaMaxOption, 1) == 1;
   }
 
  private:

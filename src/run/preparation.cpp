@@ -12,6 +12,8 @@ namespace ebb::run {
 namespace {
 
 constexpr const char* kAgentName = "libebb-agent.so";
+/// Whether one comes with this build.
+constexpr bool kHasAgent = EBB_HAS_AGENT != 0;
 
 /// In front of what stands there, or behind it, unless it is in it already.
 std::string joined(const std::string& value, const std::string& before, bool in_front) {
@@ -108,6 +110,12 @@ base::Result<Preparation> prepare(const Options& options, const std::string& soc
   if (options.nvflare) {
     made.variables.push_back(
         {"EBB_NVFLARE", "1", "NVFlare lets go of each result once it is processed"});
+  }
+  if (!kHasAgent) {
+    made.notes.emplace_back(
+        "no agent: this ebb was built for musl, which has none; processes are watched from "
+        "outside");
+    return made;
   }
   if (!made.target.no_agent.empty() && !made.target.path.empty()) {
     made.notes.push_back("no agent: " + made.target.no_agent +

@@ -47,7 +47,53 @@ TEST(Settings, AnEmptyStringGivesTheDefaults) {
   EXPECT_EQ(s.max_split_size, kUnlimited);
   EXPECT_EQ(s.large_segment_size, 20 * kMiB);
   EXPECT_EQ(s.max_non_split_rounding, 20 * kMiB);
+  EXPECT_EQ(s.roundup_divisions[0] + s.roundup_divisions[15], 0U);
+  EXPECT_EQ(s.garbage_collection_threshold, 0);
+  EXPECT_EQ(s.memory_fraction, 1);
+  EXPECT_EQ(s.pinned_num_register_threads, 1U);
+  EXPECT_EQ(s.pinned_reserve_segment_size, 0U);
+  EXPECT_EQ(s.pinned_max_round_threshold, kUnlimited);
+  EXPECT_EQ(s.pinned_max_cached_size, kUnlimited);
+  EXPECT_FALSE(s.expandable_segments || s.release_lock_on_cudamalloc ||
+               s.graph_capture_record_stream_reuse || s.throw_on_cudamalloc_oom ||
+               s.async_backend || s.pinned_use_cuda_host_register ||
+               s.pinned_use_background_threads || s.pinned_free_catch_all || s.reserve_fraction ||
+               s.reserve_bytes);
   EXPECT_EQ(s.text, "");
+}
+
+TEST(Settings, EveryKeyIsReadFromItsReleaseOnAndRefusedBefore) {
+  const std::vector<std::pair<const char*, int>> keys = {
+      {"backend:native", 1},
+      {"max_split_size_mb:200", 1},
+      {"roundup_power2_divisions:4", 1},
+      {"garbage_collection_threshold:0.5", 1},
+      {"expandable_segments:True", 1},
+      {"release_lock_on_cudamalloc:True", 2},
+      {"pinned_use_cuda_host_register:True", 2},
+      {"pinned_num_register_threads:2", 2},
+      {"max_non_split_rounding_mb:50", 6},
+      {"pinned_use_background_threads:True", 6},
+      {"graph_capture_record_stream_reuse:True", 9},
+      {"per_process_memory_fraction:0.5", 10},
+      {"pinned_reserve_segment_size_mb:16", 10},
+      {"large_segment_size_mb:32", 11},
+      {"throw_on_cudamalloc_oom:True", 12},
+      {"pinned_free_catch_all:True", 12},
+      {"pinned_max_round_threshold_mb:64", 13},
+      {"pinned_max_cached_size_mb:64", 13},
+      {"expandable_segments_reserve:0.5", 15},
+      {"expandable_segments_reserve_by_class:[a:0.5]", 15},
+  };
+  for (const auto& [text, since] : keys) {
+    for (const int minor : {since, 15})
+      EXPECT_TRUE(parse_settings(text, *profile_of(minor))) << text << " in 2." << minor;
+    if (since > 1) {
+      EXPECT_NE(refused(text, since - 1).find("from 2." + std::to_string(since) + " on"),
+                std::string::npos)
+          << text;
+    }
+  }
 }
 
 TEST(Settings, SplitRoundingAndCollectionAreResetByEveryStringTheRestIsKept) {
@@ -181,6 +227,10 @@ TEST(Settings, TheFirstVariableThatIsSetWinsAlone) {
   EXPECT_EQ(settings_variable(*profile_of(11), both)->name, "PYTORCH_CUDA_ALLOC_CONF");
   EXPECT_EQ(settings_variable(*profile_of(11), new_only)->value, "max_split_size_mb:64");
   EXPECT_FALSE(settings_variable(*profile_of(9), new_only));
+  const auto without_cuda = [](const char* name) -> const char* {
+    return std::strcmp(name, "PYTORCH_CUDA_ALLOC_CONF") == 0 ? nullptr : "max_split_size_mb:64";
+  };
+  EXPECT_EQ(settings_variable(*profile_of(11), without_cuda)->name, "PYTORCH_HIP_ALLOC_CONF");
 }
 
 TEST(Settings, ThereIsOneVariableToPutThemIntoAndTheReleaseReadsIt) {

@@ -37,7 +37,8 @@ TEST(Cifar, TenHasOneLabelAndFiveFiles) {
   EXPECT_EQ(set.picture.channels, 3U);
   EXPECT_EQ(set.picture.height, 32U);
   EXPECT_TRUE(set.augments);
-  EXPECT_EQ(set.normalisation.mean.size(), 3U);
+  EXPECT_EQ(set.normalisation.mean, (std::vector<float>{0.4914F, 0.4822F, 0.4465F}));
+  EXPECT_EQ(set.normalisation.deviation, (std::vector<float>{0.2470F, 0.2435F, 0.2616F}));
   EXPECT_EQ(set.train.labels, (std::vector<std::uint8_t>{1, 9, 2, 9, 3, 9, 4, 9, 5, 9}));
   ASSERT_EQ(set.train.pixels.size(), 10 * kPixels);
   EXPECT_EQ(set.train.pixels[kPixels - 1], 7);
@@ -54,6 +55,9 @@ TEST(Cifar, OneHundredTakesTheFineLabel) {
   EXPECT_EQ((*data)->classes, 100U);
   EXPECT_EQ((*data)->train.labels, (std::vector<std::uint8_t>{99, 5}));
   EXPECT_EQ((*data)->train.pixels[kPixels], 'b');
+  EXPECT_TRUE((*data)->augments);
+  EXPECT_EQ((*data)->normalisation.mean, (std::vector<float>{0.5071F, 0.4867F, 0.4408F}));
+  EXPECT_EQ((*data)->normalisation.deviation, (std::vector<float>{0.2675F, 0.2565F, 0.2761F}));
 }
 
 TEST(Cifar, ReadsMoreRecordsThanFitItsBuffer) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fl/simulation.h"
 
+#include <utility>
+
 #include "base/file.h"
 #include "fl/torch/workbench.h"
 #include "support/own_process.h"
@@ -85,6 +87,48 @@ TEST_F(SimulationTest, CleansUpWhereNvflareDoesIfAsked) {
   EXPECT_EQ(cleanups_of(Workflow::cyclic, settings(3, std::nullopt)), 2);
   EXPECT_EQ(cleanups_of(Workflow::swarm, settings(std::nullopt, std::nullopt, 3)), 4);
   EXPECT_EQ(cleanups_of(Workflow::swarm, settings(std::nullopt, 6, 3)), 3);
+}
+
+TEST_F(SimulationTest, CleansUpInItsRoundsAndEmptiesDeviceCachesInHeavyOnes) {
+  struct Counted final : base::Reclaimer {
+    base::Reclaimed reclaim() override {
+      ++count;
+      return {};
+    }
+    int count = 0;
+  };
+  const auto host = std::make_shared<Counted>();
+  const auto device = std::make_shared<Counted>();
+  reclaimers_.add("host", base::Stage::cache, host);
+  reclaimers_.add("device", base::Stage::device_cache, device);
+  struct ByRound final : Observer {
+    ByRound(Counted& a, Counted& b) : host(a), device(b) {}
+    void begins() override { host.count = device.count = 0; }
+    void round_done(const RoundReport&) override {
+      hosts.push_back(std::exchange(host.count, 0));
+      devices.push_back(std::exchange(device.count, 0));
+    }
+    Counted& host;
+    Counted& device;
+    std::vector<int> hosts;
+    std::vector<int> devices;
+  };
+  config_.rounds = 6;
+  const auto by_round = [&](int light, int heavy, std::optional<bool> empties = {}) {
+    Execution execution = on_threads(1);
+    execution.gc_rounds = light;
+    execution.heavy_gc_rounds = heavy;
+    execution.nvflare.cuda_empty_cache = empties;
+    ByRound seen(*host, *device);
+    run(config_, execution, seen);
+    return std::pair(seen.hosts, seen.devices);
+  };
+  using Counts = std::vector<int>;
+  EXPECT_EQ(by_round(1, 3), std::pair(Counts(6, 1), Counts({0, 0, 1, 0, 0, 1})));
+  EXPECT_EQ(by_round(2, 0), std::pair(Counts({0, 1, 0, 1, 0, 1}), Counts(6, 0)));
+  EXPECT_EQ(by_round(0, 5), std::pair(Counts({0, 0, 0, 0, 1, 0}), Counts({0, 0, 0, 0, 1, 0})));
+  EXPECT_EQ(by_round(1, 3, false).second, Counts(6, 0)) << "never, if told so";
+  EXPECT_EQ(by_round(1, 3, true).second, Counts(6, 1)) << "always, if told so";
 }
 
 TEST_F(SimulationTest, TakesLateUpdatesInALaterRound) {
