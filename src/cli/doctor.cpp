@@ -2,8 +2,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
+#include "cli/answer.h"
 #include "cli/doctor.h"
 #include "cli/fail_on.h"
 #include "cli/page_file.h"
@@ -77,11 +77,11 @@ int diagnose_snapshot(const DoctorOptions& options) {
   }
   const int written = write_pages(pages, options.shared.html);
   if (written != kDone) return written;
-  if (options.shared.json) std::puts(replay::doctor_json(*jobs, diagnoses).text().c_str());
+  if (options.shared.json) answer_json(replay::doctor_json(*jobs, diagnoses));
   const term::Style style = term::Style::of_stream(STDOUT_FILENO);
   for (std::size_t i = 0; i < jobs->size() && !options.shared.json; ++i) {
     print_notes((*jobs)[i]);
-    std::fputs(show::diagnosis_text((*jobs)[i], diagnoses[i], style).c_str(), stdout);
+    answer(show::diagnosis_text((*jobs)[i], diagnoses[i], style));
   }
   return status;
 }
@@ -95,13 +95,11 @@ int compare_snapshots(const DoctorOptions& options) {
   if (!other) return complain(other.error());
   const replay::Comparison comparison = replay::compare(*subject, *other, options.shared.device);
   if (options.shared.json) {
-    std::puts(replay::to_json(comparison).text().c_str());
+    answer_json(replay::to_json(comparison));
     return status_on(options.fail_on, comparison.verdict);
   }
-  std::fputs(show::comparison_text(options.subject, options.against, comparison,
-                                   term::Style::of_stream(STDOUT_FILENO))
-                 .c_str(),
-             stdout);
+  answer(show::comparison_text(options.subject, options.against, comparison,
+                                   term::Style::of_stream(STDOUT_FILENO)));
   return status_on(options.fail_on, comparison.verdict);
 }
 

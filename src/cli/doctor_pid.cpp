@@ -2,9 +2,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/duration.h"
+#include "base/text.h"
+#include "cli/answer.h"
 #include "cli/doctor.h"
 #include "cli/fail_on.h"
 #include "cli/process_number.h"
@@ -40,6 +41,7 @@ int diagnose_process(const ProcessQuestion& question) {
     term::Progress progress("observing");
     const auto ending = run::watch_process(*watch, plan, [&](const keep::WatchSample& sample) {
       progress.show(std::min(sample.seconds / *length, 1.0), "process " + question.pid);
+      return true;
     });
     if (!ending) return complain(ending.error());
   }
@@ -47,14 +49,13 @@ int diagnose_process(const ProcessQuestion& question) {
   if (question.json) {
     base::Json json = fact::to_json(diagnosis);
     json.set("environment", keep::to_json(environment));
-    std::puts(json.text().c_str());
+    answer_json(json);
   } else {
-    std::printf("process    %d  %s\n\n", *pid, heap::name_of(watch->allocator().kind()));
+    answer(base::format_text("process    %d  %s\n\n", *pid,
+                             heap::name_of(watch->allocator().kind())));
     const term::Style style = term::Style::of_stream(STDOUT_FILENO);
-    std::fputs((show::text_of(show::diagnosis_lines(diagnosis, style)) +
-                show::environment_text(environment, style))
-                   .c_str(),
-               stdout);
+    answer(show::text_of(show::diagnosis_lines(diagnosis, style)) +
+           show::environment_text(environment, style));
   }
   return status_on(question.fail_on, diagnosis.verdict, diagnosis.also);
 }

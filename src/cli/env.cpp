@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "cli/answer.h"
 #include "cli/verb.h"
 #include "keep/job_environment.h"
 #include "keep/start_script.h"
@@ -47,7 +48,7 @@ int print_script(const EnvOptions& options, keep::Role role) {
                                 options.allocator.c_str()));
   }
   const auto use = by_opt_in ? keep::JemallocUse::by_opt_in : keep::JemallocUse::always;
-  std::fputs(keep::start_script(role, use, options.arenas).c_str(), stdout);
+  answer(keep::start_script(role, use, options.arenas));
   return kDone;
 }
 
@@ -73,10 +74,10 @@ int run_env(const EnvOptions& options) {
       list.push(keep::to_json(variable));
     const base::Json object =
         base::Json::object({{"role", options.role}, {"allocator", allocator}, {"variables", list}});
-    std::puts(object.text(true).c_str());
+    answer_json(object, true);
     return kDone;
   }
-  std::fputs(keep::environment_text(*variables, *syntax).c_str(), stdout);
+  answer(keep::environment_text(*variables, *syntax));
   return kDone;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <cstdio>
 #include <optional>
 
+#include "cli/answer.h"
 #include "cli/process_number.h"
 #include "cli/verb.h"
 #include "show/info_view.h"
@@ -30,10 +30,10 @@ int run_info(const InfoOptions& options) {
   const base::Result<keep::Info> info = *pid == 0 ? keep::info_here() : keep::info_of(*pid);
   if (!info) return complain(info.error());
   if (options.json) {
-    std::puts(keep::to_json(*info).text(true).c_str());
+    answer_json(keep::to_json(*info), true);
     return kDone;
   }
-  std::fputs(show::info_text(*info, term::Style::of_stream(STDOUT_FILENO)).c_str(), stdout);
+  answer(show::info_text(*info, term::Style::of_stream(STDOUT_FILENO)));
   return kDone;
 }
 

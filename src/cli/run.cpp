@@ -5,6 +5,7 @@
 
 #include "base/duration.h"
 #include "base/text.h"
+#include "cli/answer.h"
 #include "cli/run_store.h"
 #include "cli/verb.h"
 #include "keep/job_environment.h"
@@ -187,7 +188,7 @@ int run_job(const RunWords& words) {
     const std::string text = words.json
                                  ? show::dry_run_json(*options, *preparation).text(true) + "\n"
                                  : show::dry_run_text(*options, *preparation);
-    std::fputs(text.c_str(), stdout);
+    answer(text);
     return kDone;
   }
   return supervise(*options, *preparation, *std::move(listener));

@@ -5,6 +5,7 @@
 
 #include "base/duration.h"
 #include "base/text.h"
+#include "cli/answer.h"
 #include "cli/verb.h"
 #include "show/trials_view.h"
 #include "term/progress.h"
@@ -61,9 +62,9 @@ int tune_job(const TuneWords& words) {
   const std::size_t best = run::best_of(medians);
   const show::Trials trials{words.command, std::move(medians), best};
   if (words.json) {
-    std::puts(show::trials_json(trials).text(true).c_str());
+    answer_json(show::trials_json(trials), true);
   } else {
-    std::fputs(show::trials_text(trials, term::Style::of_stream(STDOUT_FILENO)).c_str(), stdout);
+    answer(show::trials_text(trials, term::Style::of_stream(STDOUT_FILENO)));
   }
   return kDone;
 }

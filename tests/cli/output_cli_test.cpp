@@ -84,5 +84,51 @@ TEST_F(Output, APageToAFifoReachesItsReader) {
   EXPECT_TRUE(S_ISFIFO(mode_of(page_)));
 }
 
+TEST_F(Output, AFullStdoutIsOneLineAndStatusOneInEveryVerb) {
+  for (const char* words :
+       {"--help", "--version", "info", "info --json", "env --role server", "env --role server --json",
+        "env --role client --shell script", "runs --db $DB", "runs --db $DB --json", "report --db $DB",
+        "report --db $DB --json", "doctor last --db $DB", "doctor last --db $DB --json",
+        "plan budget --params 1000000", "plan clients --json", "plan transformer gpt2",
+        "run --dry-run -- true", "run --dry-run --json -- true", "simulate --list",
+        "watch $$ --interval 10ms", "watch $$ --interval 10ms --json", "doctor $$ --for 20ms"}) {
+    SCOPED_TRACE(words);
+    expect_one_line(in_shell("timeout 120 $EBB " + std::string(words) + " > /dev/full"), 1,
+                    "cannot write the answer to stdout: No space left on device");
+  }
+}
+
+TEST_F(Output, AClosedStdoutIsOneLineAndStatusOne) {
+  expect_one_line(in_shell("$EBB runs --db $DB >&-"), 1,
+                  "cannot write the answer to stdout: Bad file descriptor");
+}
+
+TEST_F(Output, AReaderThatHasLeftEndsItQuietly) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ::close(ends[0]);
+  const base::FileDescriptor end(ends[1]);
+  const std::string to = " >&" + std::to_string(end.get());
+  const Finished by_signal = in_shell("exec $EBB runs --db $DB" + to);
+  EXPECT_EQ(by_signal.status, -SIGPIPE);
+  EXPECT_EQ(by_signal.error, "");
+  const Finished by_error = in_shell("trap '' PIPE; exec $EBB runs --db $DB" + to);
+  EXPECT_EQ(by_error.status, 1);
+  EXPECT_EQ(by_error.error, "");
+}
+
+TEST_F(Output, ARunKeepsTheStatusOfItsCommandWhereStdoutIsFullOrClosed) {
+  for (const char* to : {" > /dev/full", " >&-", " 2>&-", " <&- >&- 2>&-"}) {
+    SCOPED_TRACE(to);
+    EXPECT_EQ(in_shell("$EBB run --db $DB -- sh -c 'exit 7'" + std::string(to)).status, 7);
+  }
+}
+
+TEST_F(Output, ACommandFindsItsStreamsClosedAsItWouldWithoutEbb) {
+  const std::string job = "sh -c 'for fd in 0 1 2; do [ -e /proc/self/fd/$fd ] && exit 1; done; exit 5'";
+  EXPECT_EQ(in_shell("exec " + job + " <&- >&- 2>&-").status, 5);
+  EXPECT_EQ(in_shell("exec $EBB run --db $DB -- " + job + " <&- >&- 2>&-").status, 5);
+}
+
 }  // namespace
 }  // namespace ebb

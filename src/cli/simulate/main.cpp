@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "cli/answer.h"
 #include "cli/simulate/session.h"
 #include "cli/simulate/verbs.h"
 #include "cli/simulator.h"
@@ -56,6 +57,7 @@ int run(int count, char** words) {
 }  // namespace ebb::cli
 
 int main(int count, char** words) {
+  ebb::cli::hold_standard_streams();
   if (ebb::cli::set_simulator_environment()) {
     ::execv("/proc/self/exe", words);
     std::perror("ebb: cannot start /proc/self/exe again");

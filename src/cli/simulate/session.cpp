@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/answer.h"
 #include "cli/simulate/page.h"
 #include "cli/simulate/session.h"
 #include "cli/simulate/watcher.h"
@@ -150,11 +151,10 @@ base::Status Session::show_outcome() {
     outcome_.page = order_.html;
   }
   if (order_.json) {
-    std::puts(json.text().c_str());
+    answer_json(json);
   } else if (!outcome_.methods.empty()) {
-    std::fputs(show::outcome_text(outcome_, term::Style::of_stream(STDOUT_FILENO)).c_str(), stdout);
+    answer(show::outcome_text(outcome_, term::Style::of_stream(STDOUT_FILENO)));
   }
-  std::fflush(stdout);
   for (const std::string& line : show::where_lines(outcome_, order_.quiet))
     std::fprintf(stderr, "ebb: %s\n", line.c_str());
   return {};
@@ -171,11 +171,10 @@ int Session::dry_run() {
   const base::Json config = order_.is_single() ? fl::to_json(order_.config) : fl::to_json(order_);
   if (order_.json) {
     const base::Json json = base::Json::object({{"plan", fl::to_json(*plan)}, {"config", config}});
-    std::puts(json.text().c_str());
+    answer_json(json);
   } else {
-    std::printf("%s\n%s\n",
-                show::memory_plan_text(*plan, term::Style::of_stream(STDOUT_FILENO)).c_str(),
-                config.text(true).c_str());
+    answer(show::memory_plan_text(*plan, term::Style::of_stream(STDOUT_FILENO)) + "\n");
+    answer_json(config, true);
   }
   return kDone;
 }
