@@ -109,9 +109,10 @@ base::Result<run::Options> options_from(const RunWords& words) {
   options.wait_for_all = words.wait;
   options.quiet = words.quiet;
   if (!words.no_record) {
-    const auto path = record_path(words.db);
-    if (!path) return path.error();
-    options.record_path = *path;
+    const auto place = record_place(words.db);
+    if (!place) return place.error();
+    options.record_path = place->path;
+    if (!place->trouble.empty()) std::fprintf(stderr, "ebb: %s\n", place->trouble.c_str());
   }
   return options;
 }

@@ -181,6 +181,8 @@ int Session::dry_run() {
 
 int Session::run() {
   if (const auto opened = open(order_.config); !opened) return complain(opened.error());
+  if (is_first_ && !order_.record_trouble.empty())
+    std::fprintf(stderr, "ebb: %s\n", order_.record_trouble.c_str());
   if (order_.dry_run) return dry_run();
   // Chosen once: every method, every seed and whatever is resumed computes with the same one.
   order_.config.backend = resources_->trainer->backend();
