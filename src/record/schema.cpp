@@ -100,8 +100,15 @@ constexpr const char* kVersion3 = R"(
 ALTER TABLE actions ADD COLUMN devices TEXT;
 )";
 
+constexpr const char* kVersion4 = R"(
+CREATE TABLE originals(
+  run INTEGER NOT NULL, process INTEGER NOT NULL, json TEXT NOT NULL,
+  PRIMARY KEY(run, process)) WITHOUT ROWID;
+)";
+
 /// The step at index i makes schema i + 1 out of schema i.
-constexpr std::array<const char*, kSchemaVersion> kSteps{kVersion1, kVersion2, kVersion3};
+constexpr std::array<const char*, kSchemaVersion> kSteps{kVersion1, kVersion2, kVersion3,
+                                                         kVersion4};
 
 std::string folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "record/values.h"
 
 namespace ebb::run {
 namespace {
@@ -24,7 +25,7 @@ std::string command_of(pid_t pid) {
   }
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7F; }, ' ');
-  if (text.size() > kLongestCommand) text = text.substr(0, kLongestCommand - 3) + "...";
+  if (text.size() > kLongestCommand) text = record::shortened(text, kLongestCommand - 3) + "...";
   return text;
 }
 
