@@ -21,7 +21,8 @@ Result<std::string> read_file(const std::string& path, std::uint64_t limit = 64 
 ///   permitted. Readers see the old content or the new, never a part; the new content is on disk
 ///   before the name moves. On failure nothing changed and no temporary is left.
 /// - A symbolic link: the same for what it leads to, there or not. The link stays.
-/// - A device, a FIFO, a socket or an open descriptor (/dev/stdout): written to as it is. No SIGPIPE
+/// - A device, a FIFO, a socket or an open descriptor (/dev/stdout): written to as it is. No
+/// SIGPIPE
 ///   is raised.
 /// - A FIFO that nobody reads, a directory: Code::bad_input.
 Status write_file_atomically(const std::string& path, std::string_view content);

@@ -18,7 +18,8 @@ namespace {
 void write_string(std::string& out, std::string_view text) {
   if (!is_utf8(text)) return write_string(out, utf8_text(text));
   out += '"';
-  for (const char c : text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
     switch (c) {
       case '"':
         out += "\\\"";
@@ -36,8 +37,12 @@ void write_string(std::string& out, std::string_view text) {
         out += "\\t";
         break;
       default:
-        if (static_cast<unsigned char>(c) < 0x20) {
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
           out += format_text("\\u%04x", static_cast<unsigned>(c));
+        } else if (c == '\xC2' && static_cast<unsigned char>(text[i + 1]) < 0xA0) {
+          // Up to U+009F they are control characters too, which some terminals obey.
+          out +=
+              format_text("\\u%04x", static_cast<unsigned>(static_cast<unsigned char>(text[++i])));
         } else {
           out += c;
         }

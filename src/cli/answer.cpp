@@ -7,17 +7,18 @@
 #include <cerrno>
 
 #include "base/file.h"
+#include "base/plain_text.h"
 #include "cli/verb.h"
 
 namespace ebb::cli {
 namespace {
 
-int failure = 0;  // errno of the first write that failed
+int write_failure = 0;  // errno of the first write that failed
 
 }  // namespace
 
 void answer(std::string_view text) {
-  if (failure == 0) failure = base::write_all(STDOUT_FILENO, text);
+  if (write_failure == 0) write_failure = base::write_all(STDOUT_FILENO, base::plain_lines(text));
 }
 
 void answer_json(const base::Json& json, bool indented) {
@@ -25,14 +26,15 @@ void answer_json(const base::Json& json, bool indented) {
 }
 
 bool is_heard() {
-  return failure == 0;
+  return write_failure == 0;
 }
 
 int status_once_answered(int status) {
-  if (failure == 0) return status;
-  // By default SIGPIPE has ended the program before; where it is ignored, the reader's leaving is no
-  // news either.
-  if (failure != EPIPE) complain(base::system_error(failure, "cannot write the answer to stdout"));
+  if (write_failure == 0) return status;
+  // By default SIGPIPE has ended the program before; where it is ignored, the reader's leaving is
+  // no news either.
+  if (write_failure != EPIPE)
+    complain(base::system_error(write_failure, "cannot write the answer to stdout"));
   return kFailed;
 }
 

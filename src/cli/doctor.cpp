@@ -99,7 +99,7 @@ int compare_snapshots(const DoctorOptions& options) {
     return status_on(options.fail_on, comparison.verdict);
   }
   answer(show::comparison_text(options.subject, options.against, comparison,
-                                   term::Style::of_stream(STDOUT_FILENO)));
+                               term::Style::of_stream(STDOUT_FILENO)));
   return status_on(options.fail_on, comparison.verdict);
 }
 

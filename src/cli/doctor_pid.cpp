@@ -51,8 +51,8 @@ int diagnose_process(const ProcessQuestion& question) {
     json.set("environment", keep::to_json(environment));
     answer_json(json);
   } else {
-    answer(base::format_text("process    %d  %s\n\n", *pid,
-                             heap::name_of(watch->allocator().kind())));
+    answer(
+        base::format_text("process    %d  %s\n\n", *pid, heap::name_of(watch->allocator().kind())));
     const term::Style style = term::Style::of_stream(STDOUT_FILENO);
     answer(show::text_of(show::diagnosis_lines(diagnosis, style)) +
            show::environment_text(environment, style));

@@ -41,8 +41,7 @@ int diagnose_stats(const StatsQuestion& question) {
   if (question.json) {
     answer_json(fact::to_json(diagnosis));
   } else {
-    answer(
-        show::stats_text(question.file, diagnosis, term::Style::of_stream(STDOUT_FILENO)));
+    answer(show::stats_text(question.file, diagnosis, term::Style::of_stream(STDOUT_FILENO)));
   }
   return status_on(question.fail_on, diagnosis.verdict, diagnosis.also);
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdio>
 #include <optional>
 
 #include "cli/answer.h"
@@ -63,7 +62,7 @@ int run_env(const EnvOptions& options) {
     allocator = "glibc";  // whose they are
   } else if (allocator.empty()) {
     const keep::DefaultAllocator chosen = keep::default_allocator("glibc");
-    if (!chosen.note.empty()) std::fprintf(stderr, "ebb: %s; glibc stays\n", chosen.note.c_str());
+    if (!chosen.note.empty()) say(chosen.note + "; glibc stays");
     allocator = chosen.name;
   }
   const auto variables = keep::job_environment_for(*role, allocator, options.arenas);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstdio>
 #include <string_view>
 #include <vector>
 
@@ -13,7 +12,7 @@
 namespace ebb::cli {
 
 int complain(const base::Error& error) {
-  std::fprintf(stderr, "ebb: %s\n", error.message.c_str());
+  say(error.message);
   return status_of(error.code);
 }
 
@@ -61,7 +60,7 @@ int main(int count, char** words) {
   try {
     return ebb::cli::run(count, words);
   } catch (const std::exception& failure) {
-    std::fprintf(stderr, "ebb: internal error: %s\n", failure.what());
+    ebb::cli::say(std::string("internal error: ") + failure.what());
     return ebb::cli::kFailed;
   }
 }

@@ -79,7 +79,7 @@ base::Result<run::Options> options_from(const RunWords& words) {
     const keep::DefaultAllocator chosen = keep::default_allocator("keep");
     options.allocator = options.manage ? chosen.name : "keep";
     if (!chosen.note.empty() && options.manage && !words.quiet)
-      std::fprintf(stderr, "ebb: %s; the job keeps its own\n", chosen.note.c_str());
+      say(chosen.note + "; the job keeps its own");
   }
   options.thresholds = {words.warn, words.critical};
   if (const auto valid = sense::check(options.thresholds); !valid) return valid.error();
@@ -112,7 +112,7 @@ base::Result<run::Options> options_from(const RunWords& words) {
     const auto place = record_place(words.db);
     if (!place) return place.error();
     options.record_path = place->path;
-    if (!place->trouble.empty()) std::fprintf(stderr, "ebb: %s\n", place->trouble.c_str());
+    if (!place->trouble.empty()) say(place->trouble);
   }
   return options;
 }
@@ -147,8 +147,7 @@ int supervise(const run::Options& options, const run::Preparation& preparation,
   run::Supervisor supervisor(options, preparation, std::move(listener), signals, journal);
   const auto launched = supervisor.start();
   if (!launched || !launched->trouble.empty()) {
-    const std::string trouble = launched ? launched->trouble : launched.error().message;
-    std::fprintf(stderr, "ebb: %s\n", trouble.c_str());
+    say(launched ? launched->trouble : launched.error().message);
     about.ended = about.started;
     about.exit_code = launched ? launched->exit_code : kFailed;
     about.ending = fact::RunEnd::exit;
@@ -178,7 +177,7 @@ int run_job(const RunWords& words) {
     command.push_back(nullptr);
     ::execvp(command[0], command.data());
     const int why = errno;
-    std::fprintf(stderr, "ebb: cannot run %s: %s\n", command[0], std::strerror(why));
+    say(std::string("cannot run ") + command[0] + ": " + std::strerror(why));
     return why == ENOENT ? 127 : 126;
   }
   auto listener = wire::Listener::open();

@@ -18,8 +18,8 @@ struct RecordPlace {
   std::string trouble;  ///< then why
 };
 
-/// As record_path(). That there is no default place (HOME is not set) is a trouble and no error: the
-/// job runs all the same.
+/// As record_path(). That there is no default place (HOME is not set) is a trouble and no error:
+/// the job runs all the same.
 inline base::Result<RecordPlace> record_place(const std::string& db) {
   const auto path = record_path(db);
   if (path) return RecordPlace{*path, ""};

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <cstdio>
-
 #include "base/duration.h"
 #include "base/text.h"
 #include "cli/answer.h"
@@ -51,7 +49,7 @@ int tune_job(const TuneWords& words) {
         const std::string how = ending.signal
                                     ? base::format_text("was killed by signal %d", *ending.signal)
                                     : base::format_text("ended with status %d", *ending.exit_code);
-        std::fprintf(stderr, "ebb: the command %s (%s)\n", how.c_str(), settings[i].name.c_str());
+        say("the command " + how + " (" + settings[i].name + ")");
         return kFailed;
       }
       trials.push_back(*std::move(trial));

@@ -207,7 +207,8 @@ void Database::bind(sqlite3_stmt* statement, int index, bool value) {
 }
 void Database::bind(sqlite3_stmt* statement, int index, std::string_view value) {
   // Other tools refuse a record with text that is none.
-  if (!base::is_utf8(value)) return bind(statement, index, std::string_view(base::utf8_text(value)));
+  if (!base::is_utf8(value))
+    return bind(statement, index, std::string_view(base::utf8_text(value)));
   sqlite3_bind_text64(statement, index, value.data(), value.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 void Database::bind(sqlite3_stmt* statement, int index, std::nullopt_t) {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "record/beside_rows.h"
-#include "record/originals.h"
 #include "record/folding.h"
+#include "record/originals.h"
 #include "record/rows.h"
 
 namespace ebb::record {

@@ -5,11 +5,14 @@
 
 #include "base/bytes.h"
 #include "base/duration.h"
+#include "base/plain_text.h"
 #include "base/text.h"
 #include "show/words.h"
 
 namespace ebb::show {
 namespace {
+
+using base::plain_line;
 
 constexpr std::uint64_t kWorthTelling = 32ULL << 20;
 
@@ -90,20 +93,21 @@ base::Json dry_run_json(const run::Options& options, const run::Preparation& pre
 
 std::string dry_run_text(const run::Options& options, const run::Preparation& preparation) {
   const std::string& program = preparation.target.program;
-  std::string text = "command   " + joined(options.command) + "\n";
-  text += "program   " + (program.empty() ? "not found" : program) + "\n";
+  std::string text = "command   " + plain_line(joined(options.command)) + "\n";
+  text += "program   " + (program.empty() ? "not found" : plain_line(program)) + "\n";
   for (const run::JobVariable& variable : preparation.variables)
-    text += "set       " + variable.name + "=" + variable.value + "\n          # " + variable.why +
-            "\n";
+    text += "set       " + variable.name + "=" + plain_line(variable.value) + "\n          # " +
+            variable.why + "\n";
   for (const std::string& note : preparation.notes)
-    text += "note      " + note + "\n";
+    text += "note      " + plain_line(note) + "\n";
   text += "sample    every " + base::duration_text(options.interval_seconds) +
           ", every process of the job\n";
   text += base::format_text("warn      at %.0f %% of the limit: one line on stderr\n",
                             options.thresholds.warn);
   text += base::format_text("critical  at %.0f %%: %s\n", options.thresholds.critical,
                             what_happens_at_critical(options));
-  return text + "record    " + (options.record_path.empty() ? "none" : options.record_path) + "\n";
+  return text + "record    " +
+         (options.record_path.empty() ? "none" : plain_line(options.record_path)) + "\n";
 }
 
 }  // namespace ebb::show

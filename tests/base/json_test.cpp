@@ -88,6 +88,12 @@ TEST(ParseJson, RefusesBottomlessNesting) {
   EXPECT_FALSE(parse_json(std::string(100'000, '[')));
 }
 
+TEST(Json, WritesNoControlCharacterThatATerminalObeys) {
+  EXPECT_EQ(Json("\033\x7F\u0080\u009F\u00A0é").text(),
+            "\"\\u001b\\u007f\\u0080\\u009f\u00A0é\"");
+  EXPECT_EQ(*parse_json(Json("\u009B\x7F").text())->as_string(), "\u009B\x7F");
+}
+
 TEST(Json, BytesThatAreNoTextStandBesideIt) {
   const Json value = Json::object({{"name", "a\xFFz"}, {"id", 7}});
   EXPECT_EQ(value.text(), "{\"name\":\"a\uFFFDz\",\"name_base64\":\"Yf96\",\"id\":7}");
@@ -118,9 +124,9 @@ TEST(Json, ReadsTheBytesThatItWrote) {
 }
 
 TEST(Json, OtherMembersOfSuchANameStayAsTheyAre) {
-  for (const char* text : {R"({"a":"x","a_base64":"eA=="})", R"({"a":"x","a_base64":"no"})",
-                           R"({"a":1,"a_base64":"eA=="})", R"({"a":["x"],"a_base64":[]})",
-                           R"({"a_base64":"/w=="})"})
+  for (const char* text :
+       {R"({"a":"x","a_base64":"eA=="})", R"({"a":"x","a_base64":"no"})",
+        R"({"a":1,"a_base64":"eA=="})", R"({"a":["x"],"a_base64":[]})", R"({"a_base64":"/w=="})"})
     EXPECT_EQ(parse_json(text)->text(), text);
 }
 

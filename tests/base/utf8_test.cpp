@@ -25,7 +25,8 @@ TEST(Utf8, ReplacesEachByteThatBelongsToNoCharacter) {
 
 TEST(Base64, WritesAndReadsAllLengths) {
   const std::string bytes("\xFF\x00\x10 any", 7);
-  const char* texts[] = {"", "/w==", "/wA=", "/wAQ", "/wAQIA==", "/wAQIGE=", "/wAQIGFu", "/wAQIGFueQ=="};
+  const char* texts[] = {"",         "/w==",     "/wA=",     "/wAQ",
+                         "/wAQIA==", "/wAQIGE=", "/wAQIGFu", "/wAQIGFueQ=="};
   for (std::size_t length = 0; length <= bytes.size(); ++length) {
     EXPECT_EQ(base64_text(bytes.substr(0, length)), texts[length]);
     EXPECT_EQ(base64_bytes(texts[length]), bytes.substr(0, length));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where answers and files go: whatever may stand at a path, a disk that is full, readers that leave.
+// Where answers and files go: whatever may stand at a path, a disk that is full, readers that
+// leave.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -85,13 +86,27 @@ TEST_F(Output, APageToAFifoReachesItsReader) {
 }
 
 TEST_F(Output, AFullStdoutIsOneLineAndStatusOneInEveryVerb) {
-  for (const char* words :
-       {"--help", "--version", "info", "info --json", "env --role server", "env --role server --json",
-        "env --role client --shell script", "runs --db $DB", "runs --db $DB --json", "report --db $DB",
-        "report --db $DB --json", "doctor last --db $DB", "doctor last --db $DB --json",
-        "plan budget --params 1000000", "plan clients --json", "plan transformer gpt2",
-        "run --dry-run -- true", "run --dry-run --json -- true", "simulate --list",
-        "watch $$ --interval 10ms", "watch $$ --interval 10ms --json", "doctor $$ --for 20ms"}) {
+  for (const char* words : {"--help",
+                            "--version",
+                            "info",
+                            "info --json",
+                            "env --role server",
+                            "env --role server --json",
+                            "env --role client --shell script",
+                            "runs --db $DB",
+                            "runs --db $DB --json",
+                            "report --db $DB",
+                            "report --db $DB --json",
+                            "doctor last --db $DB",
+                            "doctor last --db $DB --json",
+                            "plan budget --params 1000000",
+                            "plan clients --json",
+                            "plan transformer gpt2",
+                            "run --dry-run -- true",
+                            "run --dry-run --json -- true",
+                            "watch $$ --interval 10ms",
+                            "watch $$ --interval 10ms --json",
+                            "doctor $$ --for 20ms"}) {
     SCOPED_TRACE(words);
     expect_one_line(in_shell("timeout 120 $EBB " + std::string(words) + " > /dev/full"), 1,
                     "cannot write the answer to stdout: No space left on device");
@@ -125,7 +140,8 @@ TEST_F(Output, ARunKeepsTheStatusOfItsCommandWhereStdoutIsFullOrClosed) {
 }
 
 TEST_F(Output, ACommandFindsItsStreamsClosedAsItWouldWithoutEbb) {
-  const std::string job = "sh -c 'for fd in 0 1 2; do [ -e /proc/self/fd/$fd ] && exit 1; done; exit 5'";
+  const std::string job =
+      "sh -c 'for fd in 0 1 2; do [ -e /proc/self/fd/$fd ] && exit 1; done; exit 5'";
   EXPECT_EQ(in_shell("exec " + job + " <&- >&- 2>&-").status, 5);
   EXPECT_EQ(in_shell("exec $EBB run --db $DB -- " + job + " <&- >&- 2>&-").status, 5);
 }

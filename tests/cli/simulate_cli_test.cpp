@@ -242,14 +242,21 @@ TEST_F(EbbSimulate, StopsAfterItsRoundWhereNobodyReadsTheStreamAnyMore) {
 
 TEST_F(EbbSimulate, AStreamThatCannotBeWrittenIsOneLineAndTheRoundIsKept) {
   Words words = {"sh", "-c", "exec \"$@\" > /dev/full", "sh"};
-  const Finished done = support::run(joined(
-      words, command(simulate(tiny({"--rounds", "1000000", "--json", "--stream", "--quiet",
-                                    "--folder", file("run")})))));
+  const Finished done =
+      support::run(joined(words, command(simulate(tiny({"--rounds", "1000000", "--json", "--stream",
+                                                        "--quiet", "--folder", file("run")})))));
   EXPECT_EQ(done.status, 1);
   EXPECT_NE(done.error.find("ebb: cannot write the answer to stdout: No space left on device\n"),
             std::string::npos)
       << done.error;
   EXPECT_TRUE(files::exists(file("run/checkpoint")));
+  const Finished listed = support::run(joined(words, command({"simulate", "--list"})));
+  EXPECT_EQ(listed.status, 1);
+  EXPECT_NE(listed.error.find("cannot write the answer"), std::string::npos) << listed.error;
+}
+
+TEST_F(EbbSimulate, AMethodThatATerminalWouldObeyIsOnePlainLine) {
+  expect_refused({"simulate", "--method", "\033[2J\nx"}, "'\uFFFD[2J x'");
 }
 
 TEST_F(EbbSimulate, RunsWithoutAHomeAndSaysThatNothingIsRecorded) {

@@ -236,7 +236,8 @@ void make_version_1(const std::string& path) {
   auto database = Database::open(path, Database::Mode::write, 1000);
   ASSERT_TRUE(database);
   std::string script =
-      "DROP TABLE originals; DROP TABLE peaks; DROP TABLE private_allocators; ALTER TABLE runs DROP COLUMN peak_group;"
+      "DROP TABLE originals; DROP TABLE peaks; DROP TABLE private_allocators; ALTER TABLE runs "
+      "DROP COLUMN peak_group;"
       "ALTER TABLE actions DROP COLUMN devices;";
   for (const char* part : {"uss", "shared"}) {
     script += std::string("ALTER TABLE samples DROP COLUMN ") + part + ";";

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdio>
 #include <utility>
 
 #include "base/bytes.h"
@@ -156,7 +155,7 @@ base::Status Session::show_outcome() {
     answer(show::outcome_text(outcome_, term::Style::of_stream(STDOUT_FILENO)));
   }
   for (const std::string& line : show::where_lines(outcome_, order_.quiet))
-    std::fprintf(stderr, "ebb: %s\n", line.c_str());
+    say(line);
   return {};
 }
 
@@ -181,8 +180,7 @@ int Session::dry_run() {
 
 int Session::run() {
   if (const auto opened = open(order_.config); !opened) return complain(opened.error());
-  if (is_first_ && !order_.record_trouble.empty())
-    std::fprintf(stderr, "ebb: %s\n", order_.record_trouble.c_str());
+  if (is_first_ && !order_.record_trouble.empty()) say(order_.record_trouble);
   if (order_.dry_run) return dry_run();
   // Chosen once: every method, every seed and whatever is resumed computes with the same one.
   order_.config.backend = resources_->trainer->backend();
