@@ -35,7 +35,7 @@ int run(int count, char** words) {
       "Examples:\n"
       "  ebb run -- python3 train.py\n"
       "  ebb info\n"
-      "  ebb info --pid 4242 --json\n"
+      "  ebb info 4242 --json\n"
       "  ebb watch 4242\n"
       "  eval \"$(ebb env --role server)\"\n"
       "  ebb doctor snapshot.pickle\n"

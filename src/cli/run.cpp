@@ -135,8 +135,9 @@ int exit_as_its_command(const run::Summary& summary) {
   return summary.ending.exit_code.value_or(1);
 }
 
+/// `db`: the record that was named.
 int supervise(const run::Options& options, const run::Preparation& preparation,
-              wire::Listener listener) {
+              wire::Listener listener, const std::string& db) {
   // Blocked before there is a second thread, so that every thread has them blocked.
   run::Signals signals;
   record::Run about = run_of(options);
@@ -161,7 +162,7 @@ int supervise(const run::Options& options, const run::Preparation& preparation,
   about.ending = summary.how;
   about.peak_group = summary.peak_group;
   journal.end(about);
-  journal.note(show::summary_line(summary, journal.run_id()));
+  journal.note(show::summary_line(summary, journal.run_id(), db));
   return exit_as_its_command(summary);
 }
 
@@ -191,7 +192,7 @@ int run_job(const RunWords& words) {
     answer(text);
     return kDone;
   }
-  return supervise(*options, *preparation, *std::move(listener));
+  return supervise(*options, *preparation, *std::move(listener), words.db);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "base/duration.h"
 #include "base/plain_text.h"
 #include "base/text.h"
+#include "show/report_hint.h"
 #include "show/words.h"
 
 namespace ebb::show {
@@ -49,7 +50,8 @@ const char* what_happens_at_critical(const run::Options& options) {
 
 }  // namespace
 
-std::string summary_line(const run::Summary& summary, std::int64_t run_id) {
+std::string summary_line(const run::Summary& summary, std::int64_t run_id,
+                         const std::string& db) {
   std::string line =
       run_id > 0 ? base::format_text("run %lld: ", static_cast<long long>(run_id)) : std::string();
   line += base::duration_text(summary.seconds) + ", peak " + peak_text(summary) + ", " +
@@ -61,7 +63,7 @@ std::string summary_line(const run::Summary& summary, std::int64_t run_id) {
     line += base::format_text("; %zu of its processes go%s on, no longer managed",
                               summary.left_running, summary.left_running == 1 ? "es" : "");
   }
-  if (run_id > 0) line += base::format_text(" (ebb report %lld)", static_cast<long long>(run_id));
+  if (run_id > 0) line += " (" + report_hint(run_id, db) + ")";
   return line;
 }
 

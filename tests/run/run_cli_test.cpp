@@ -31,7 +31,7 @@ TEST_F(EbbRun, SaysInOneLineWhatItCameTo) {
   EXPECT_EQ(done.status, 0);
   EXPECT_EQ(done.output, "");
   EXPECT_NE(done.error.find("ebb: run 1: "), std::string::npos) << done.error;
-  EXPECT_NE(done.error.find("(ebb report 1)"), std::string::npos) << done.error;
+  EXPECT_NE(done.error.find("(ebb report 1 --db " + db() + ")"), std::string::npos) << done.error;
   EXPECT_EQ(last().summary.run.name, "brief");
 }
 

@@ -38,6 +38,7 @@ base::Status set_record(const SimulateWords& words, SimulateOrder& order) {
   if (!place) return place.error();
   order.record_path = place->path;
   order.record_trouble = place->trouble;
+  order.db = words.db;
   return {};
 }
 

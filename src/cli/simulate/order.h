@@ -33,6 +33,7 @@ struct SimulateOrder : fl::Sweep {
   bool writes_folder = true;
   std::string record_path;     ///< "": nothing is recorded
   std::string record_trouble;  ///< why, where it was wanted
+  std::string db;              ///< the record that was named
   std::string html;
   bool json = false;
   bool streams = false;  ///< rounds as they end, before what `json` prints

@@ -32,6 +32,7 @@ class Session {
     outcome_.compare = order_.compare;
     outcome_.config = order_.config;
     outcome_.seeds = order_.seeds;
+    outcome_.db = order_.db;
   }
 
   int run();
