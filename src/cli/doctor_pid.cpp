@@ -35,8 +35,8 @@ base::Error with_hint(base::Error error, pid_t pid) {
   const std::string number = std::to_string(pid);
   const auto run = store->find(number);
   if (run && run->run.id == pid)
-    error.message += "; for run " + number + ": ebb doctor " + number + " --db " +
-                     base::shell_word(*path);
+    error.message +=
+        "; for run " + number + ": ebb doctor " + number + " --db " + base::shell_word(*path);
   return error;
 }
 

@@ -19,8 +19,8 @@ struct InfoOptions {
 
 base::Options options_of(InfoOptions& o) {
   return {
-      {"process", &o.process, "The number of another process instead of this one; it is not touched",
-       "process"},
+      {"process", &o.process,
+       "The number of another process instead of this one; it is not touched", "process"},
       {"pid", &o.pid, "The same as an option"},
       {"json", &o.json, "One JSON object (docs/info.md)"},
   };

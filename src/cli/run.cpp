@@ -29,6 +29,7 @@ struct RunWords {
   std::string name;
   std::string db;
   bool no_record = false;
+  bool is_private = false;
   bool observe = false;
   bool nvflare = false;
   bool wait = false;
@@ -54,6 +55,7 @@ base::Options options_of(RunWords& o) {
       {"name", &o.name, "Name of the run (that of the command)"},
       {"db", &o.db, "File of the record (docs/record.md)"},
       {"no_record", &o.no_record, "Record nothing"},
+      {"private", &o.is_private, "Record of commands the name of the program only"},
       {"observe", &o.observe, "Only watch and record: set and preload nothing"},
       {"nvflare", &o.nvflare,
        "In NVFlare, drop each result once it is processed (docs/nvflare.md)"},
@@ -107,6 +109,7 @@ base::Result<run::Options> options_from(const RunWords& words) {
                        "--nvflare and --observe: expected one of them, since one changes the job");
   }
   options.wait_for_all = words.wait;
+  options.is_private = words.is_private;
   options.quiet = words.quiet;
   if (!words.no_record) {
     const auto place = record_place(words.db);
@@ -119,6 +122,7 @@ base::Result<run::Options> options_from(const RunWords& words) {
 
 record::Run run_of(const run::Options& options) {
   record::Run run = beginning_run(options.name, options.command);
+  run.is_private = options.is_private;
   run.role = options.role ? keep::name_of(*options.role) : "";
   run.allocator = options.allocator;
   run.interval = options.interval_seconds;

@@ -11,6 +11,7 @@
 #include "record/peaks.h"
 #include "record/rows.h"
 #include "record/schema.h"
+#include "record/secrets.h"
 
 namespace ebb::record {
 namespace {
@@ -41,7 +42,9 @@ RunFile::RunFile(Database database, Run run, const FileBounds& bounds)
     : database_(std::move(database)),
       run_(std::move(run)),
       bounds_(bounds),
-      writer_(this_writer()) {}
+      writer_(this_writer()) {
+  run_.command = run_.is_private ? program_only(run_.command) : without_secrets(run_.command);
+}
 
 base::Result<RunFile> RunFile::begin(const std::string& path, const Run& run,
                                      const FileBounds& bounds) {
@@ -123,6 +126,7 @@ void RunFile::note_process(const Process& process) {
   if (process.peak_rss) note_peak(*entry, *process.peak_rss);
   const std::optional<double> ended = process.ended ? process.ended : entry->process.ended;
   entry->process = process;
+  if (run_.is_private) entry->process.command = program_only(process.command);
   entry->process.ended = ended;
   entry->is_stored = false;
   note_time(process.seconds);

@@ -50,8 +50,7 @@ const char* what_happens_at_critical(const run::Options& options) {
 
 }  // namespace
 
-std::string summary_line(const run::Summary& summary, std::int64_t run_id,
-                         const std::string& db) {
+std::string summary_line(const run::Summary& summary, std::int64_t run_id, const std::string& db) {
   std::string line =
       run_id > 0 ? base::format_text("run %lld: ", static_cast<long long>(run_id)) : std::string();
   line += base::duration_text(summary.seconds) + ", peak " + peak_text(summary) + ", " +

@@ -89,8 +89,7 @@ TEST(ParseJson, RefusesBottomlessNesting) {
 }
 
 TEST(Json, WritesNoControlCharacterThatATerminalObeys) {
-  EXPECT_EQ(Json("\033\x7F\u0080\u009F\u00A0é").text(),
-            "\"\\u001b\\u007f\\u0080\\u009f\u00A0é\"");
+  EXPECT_EQ(Json("\033\x7F\u0080\u009F\u00A0é").text(), "\"\\u001b\\u007f\\u0080\\u009f\u00A0é\"");
   EXPECT_EQ(*parse_json(Json("\u009B\x7F").text())->as_string(), "\u009B\x7F");
 }
 

@@ -96,7 +96,8 @@ void expect_plain(const std::string& text) {
   std::size_t begin = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
-    const bool is_control = (byte < 0x20 && byte != '\n') || byte == 0x7F || text.substr(i, 2) == "\u009B";
+    const bool is_control =
+        (byte < 0x20 && byte != '\n') || byte == 0x7F || text.substr(i, 2) == "\u009B";
     ASSERT_FALSE(is_control) << "byte " << i << " of\n" << text;
     if (byte != '\n') continue;
     EXPECT_LT(i - begin, 1000U) << text.substr(begin, 200);

@@ -33,8 +33,9 @@ TEST(RunView, TheHintCanBePastedWhereTheRecordHasAPlaceOfItsOwn) {
   const run::Summary summary;
   EXPECT_NE(summary_line(summary, 7, "my/runs.db").find("(ebb report 7 --db my/runs.db)"),
             std::string::npos);
-  EXPECT_NE(summary_line(summary, 7, "it's mine.db").find(R"((ebb report 7 --db 'it'\''s mine.db'))"),
-            std::string::npos);
+  EXPECT_NE(
+      summary_line(summary, 7, "it's mine.db").find(R"((ebb report 7 --db 'it'\''s mine.db'))"),
+      std::string::npos);
 }
 
 TEST(RunView, APeakThatWasOnlySampledIsCalledAtLeast) {
