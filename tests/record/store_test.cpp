@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -180,6 +181,32 @@ TEST(Store, AnOriginalOfAnotherCommandIsNotItsOwn) {
   batch.processes = {process_of(kMain, "python3")};
   ASSERT_TRUE(file->write(batch));
   EXPECT_EQ(read(path).processes[0].process.command, "python3") << "since it became that";
+}
+
+TEST(Store, ARecordIsMadeWhereALinkLeads) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "link.db";
+  std::filesystem::create_directories(folder / "there");
+  std::filesystem::create_symlink("there/runs.db", path);
+  record_run(path, "x");
+  EXPECT_TRUE(std::filesystem::is_symlink(path));
+  EXPECT_EQ(read(folder / "there/runs.db").summary.run.name, "x");
+}
+
+TEST(Store, WhatIsNoFileIsRefusedAndLeftAlone) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "fifo";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  std::filesystem::create_symlink("/dev/null", folder / "null");
+  for (const std::string& place : {path, folder / "null", folder.path()}) {
+    for (const base::Error& error :
+         {Store::open(place).error(), Writer::begin(place, run_named("x")).error()}) {
+      EXPECT_EQ(error.code, base::Code::bad_input);
+      EXPECT_NE(error.message.find(place + ": no file"), std::string::npos) << error.message;
+    }
+  }
+  const std::filesystem::directory_iterator entries(folder.path());
+  EXPECT_EQ(std::distance(begin(entries), end(entries)), 2) << "nothing is left beside them";
 }
 
 TEST(Schema, ANewerOneIsRefusedInOneLine) {
