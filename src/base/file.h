@@ -13,9 +13,23 @@ namespace ebb::base {
 /// Fails when there is more than `limit` bytes, so that no file decides how much memory we take.
 Result<std::string> read_file(const std::string& path, std::uint64_t limit = 64 << 20);
 
-/// Replaces `path` in one step: readers see the old content or the new, never a part. The new
-/// content is on disk before the name moves. On failure nothing changed and no temporary is left.
+/// Writes a file that somebody asked for, whatever stands at `path`; every file of Ebb's is written
+/// by this.
+///
+/// - Nothing: a new file, with the mode that the umask leaves it.
+/// - A regular file: replaced in one step, with its mode, and its owner and group where that is
+///   permitted. Readers see the old content or the new, never a part; the new content is on disk
+///   before the name moves. On failure nothing changed and no temporary is left.
+/// - A symbolic link: the same for what it leads to, there or not. The link stays.
+/// - A device, a FIFO, a socket or an open descriptor (/dev/stdout): written to as it is. No
+/// SIGPIPE
+///   is raised.
+/// - A FIFO that nobody reads, a directory: Code::bad_input.
 Status write_file_atomically(const std::string& path, std::string_view content);
+
+/// Writes all of `content`, waiting where the other end is slow, also on a descriptor that does not
+/// wait by itself. 0, or errno of what went wrong.
+int write_all(int descriptor, std::string_view content);
 
 /// A file descriptor that closes itself. Movable, not copyable.
 class FileDescriptor {

@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
 
+#include "base/base64.h"
+#include "base/json_bytes.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace ebb::base {
 namespace {
 
 void write_string(std::string& out, std::string_view text) {
+  if (!is_utf8(text)) return write_string(out, utf8_text(text));
   out += '"';
-  for (const char c : text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
     switch (c) {
       case '"':
         out += "\\\"";
@@ -31,8 +37,12 @@ void write_string(std::string& out, std::string_view text) {
         out += "\\t";
         break;
       default:
-        if (static_cast<unsigned char>(c) < 0x20) {
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
           out += format_text("\\u%04x", static_cast<unsigned>(c));
+        } else if (c == '\xC2' && static_cast<unsigned char>(text[i + 1]) < 0xA0) {
+          // Up to U+009F they are control characters too, which some terminals obey.
+          out +=
+              format_text("\\u%04x", static_cast<unsigned>(static_cast<unsigned char>(text[++i])));
         } else {
           out += c;
         }
@@ -53,7 +63,22 @@ void new_line(std::string& out, int depth) {
   out.append(static_cast<std::size_t>(depth) * 2, ' ');
 }
 
+bool has_other_bytes(const Json& value) {
+  return value.is_string() && !is_utf8(*value.as_string());
+}
+
 }  // namespace
+
+std::optional<Json> bytes_beside(const Json& value) {
+  if (has_other_bytes(value)) return Json(base64_text(*value.as_string()));
+  const Json::Array* items = value.as_array();
+  if (items == nullptr || std::none_of(items->begin(), items->end(), has_other_bytes))
+    return std::nullopt;
+  Json texts = Json::array();
+  for (const Json& item : *items)
+    texts.push(item.is_string() ? Json(base64_text(*item.as_string())) : Json());
+  return texts;
+}
 
 std::optional<bool> Json::as_bool() const {
   const bool* value = std::get_if<bool>(&value_);
@@ -149,12 +174,16 @@ void Json::write(std::string& out, bool indented, int depth) const {
     out += ']';
   } else if (const auto* members = as_object()) {
     out += '{';
-    for (std::size_t i = 0; i < members->size(); ++i) {
-      if (i > 0) out += ',';
+    const auto write_member = [&](const std::string& key, const Json& value) {
+      if (out.back() != '{') out += ',';
       if (indented) new_line(out, depth + 1);
-      write_string(out, (*members)[i].first);
+      write_string(out, key);
       out += indented ? ": " : ":";
-      (*members)[i].second.write(out, indented, depth + 1);
+      value.write(out, indented, depth + 1);
+    };
+    for (const auto& [key, value] : *members) {
+      write_member(key, value);
+      if (const auto bytes = bytes_beside(value)) write_member(key + kBytesBeside, *bytes);
     }
     if (indented && !members->empty()) new_line(out, depth);
     out += '}';

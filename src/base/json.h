@@ -15,6 +15,7 @@
 namespace ebb::base {
 
 /// A JSON value. Objects keep the order in which keys were added; integers stay exact to 64 bits.
+/// Texts may be any bytes.
 class Json {
  public:
   using Array = std::vector<Json>;
@@ -65,7 +66,10 @@ class Json {
   /// Appends an item; a null value becomes an array first. Returns *this.
   Json& push(Json item);
 
-  /// On one line, or indented by two spaces. Not-a-number and infinities are written as null.
+  /// On one line, or indented by two spaces. Not-a-number and infinities are written as null. What
+  /// is written is UTF-8: bytes of a text that belong to no character become U+FFFD, and beside a
+  /// member "name" whose value is such a text, or a list with one, "name_base64" has the bytes as
+  /// they were, for each text of the list.
   std::string text(bool indented = false) const;
 
  private:
@@ -77,7 +81,8 @@ class Json {
 };
 
 /// Reads one JSON value and nothing after it. Strict RFC 8259, at most 200 levels deep; the error
-/// names the offset and what was expected there.
+/// names the offset and what was expected there. Texts that Json::text() wrote with their bytes
+/// beside them are those bytes again.
 Result<Json> parse_json(std::string_view text);
 
 }  // namespace ebb::base

@@ -2,7 +2,9 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/base64.h"
 #include "base/json.h"
+#include "base/json_bytes.h"
 
 namespace ebb::base {
 namespace {
@@ -26,6 +28,37 @@ void append_utf8(std::string& out, std::uint32_t point) {
     byte(0x80 | ((point >> 6) & 0x3F));
     byte(0x80 | (point & 0x3F));
   }
+}
+
+/// The value that was written as `text` with `bytes` beside it; nothing where it was not.
+std::optional<Json> restored(const Json& text, const Json& bytes) {
+  if (bytes_beside(text)) return std::nullopt;
+  Json value = text;
+  if (text.is_string() && bytes.is_string()) {
+    if (auto own = base64_bytes(*bytes.as_string())) value = Json(*std::move(own));
+  } else if (text.is_array() && bytes.is_array() &&
+             text.as_array()->size() == bytes.as_array()->size()) {
+    value = Json::array();
+    for (std::size_t i = 0; i < text.as_array()->size(); ++i) {
+      const std::string* item = (*bytes.as_array())[i].as_string();
+      auto own = item != nullptr ? base64_bytes(*item) : std::nullopt;
+      value.push(own ? Json(*std::move(own)) : (*text.as_array())[i]);
+    }
+  }
+  const auto beside = bytes_beside(value);
+  if (!beside || beside->text() != bytes.text() || value.text() != text.text()) return std::nullopt;
+  return value;
+}
+
+/// Puts the bytes in the place of their text where the last two members are such a pair.
+void restore_last(Json::Object& members) {
+  if (members.size() < 2) return;
+  Json::Member& text = members[members.size() - 2];
+  if (members.back().first != text.first + kBytesBeside) return;
+  auto value = restored(text.second, members.back().second);
+  if (!value) return;
+  text.second = *std::move(value);
+  members.pop_back();
 }
 
 /// Recursive descent over a view; each function leaves `at_` behind what it read.
@@ -101,6 +134,7 @@ class Parser {
       Result<Json> value = any(depth + 1);
       if (!value) return value;
       members.emplace_back(*std::move(key), *std::move(value));
+      restore_last(members);
       skip_blanks();
       if (take('}')) return Json(std::move(members));
       if (!take(',')) return expected("',' or '}'");

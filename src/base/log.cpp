@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/mutex.h"
+#include "base/plain_text.h"
 #include "base/text.h"
 
 namespace ebb::base {
@@ -70,7 +71,8 @@ void log(LogLevel level, const char* format, ...) {
     if (slot.sink != nullptr) return slot.sink(level, line, slot.context);
   }
   // With no lock but that of stderr, which fork() puts in order: nobody reads it, perhaps.
-  std::fprintf(stderr, "ebb: %s: %s\n", kNames.at(static_cast<std::size_t>(level)), line.c_str());
+  std::fprintf(stderr, "ebb: %s: %s\n", kNames.at(static_cast<std::size_t>(level)),
+               plain_line(line).c_str());
 }
 
 }  // namespace ebb::base

@@ -2,8 +2,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
+#include "cli/answer.h"
 #include "cli/doctor.h"
 #include "cli/fail_on.h"
 #include "cli/page_file.h"
@@ -28,10 +28,11 @@ base::Options options_of(DoctorOptions& o) {
       {
           {"subject", &o.subject,
            "A file of torch.cuda.memory._dump_snapshot(), torch.cuda.memory_stats() as JSON, the "
-           "number of a process, or the name of a recorded run (last: the newest)",
+           "number of a process, or the name of a recorded run (last: the newest; with --db its "
+           "number)",
            "subject"},
           {"for", &o.length, "How long to observe a process"},
-          {"db", &o.db, "The record to find a run in"},
+          {"db", &o.db, "The record to find a run in; a number is then that of a run"},
           {"against", &o.against, "Another snapshot: names what grew from that one to this one"},
           {"card", base::Bytes{&o.shared.card},
            "Bytes that the device has in all, e.g. 80GiB: tells what other processes held"},
@@ -77,11 +78,11 @@ int diagnose_snapshot(const DoctorOptions& options) {
   }
   const int written = write_pages(pages, options.shared.html);
   if (written != kDone) return written;
-  if (options.shared.json) std::puts(replay::doctor_json(*jobs, diagnoses).text().c_str());
+  if (options.shared.json) answer_json(replay::doctor_json(*jobs, diagnoses));
   const term::Style style = term::Style::of_stream(STDOUT_FILENO);
   for (std::size_t i = 0; i < jobs->size() && !options.shared.json; ++i) {
     print_notes((*jobs)[i]);
-    std::fputs(show::diagnosis_text((*jobs)[i], diagnoses[i], style).c_str(), stdout);
+    answer(show::diagnosis_text((*jobs)[i], diagnoses[i], style));
   }
   return status;
 }
@@ -95,13 +96,11 @@ int compare_snapshots(const DoctorOptions& options) {
   if (!other) return complain(other.error());
   const replay::Comparison comparison = replay::compare(*subject, *other, options.shared.device);
   if (options.shared.json) {
-    std::puts(replay::to_json(comparison).text().c_str());
+    answer_json(replay::to_json(comparison));
     return status_on(options.fail_on, comparison.verdict);
   }
-  std::fputs(show::comparison_text(options.subject, options.against, comparison,
-                                   term::Style::of_stream(STDOUT_FILENO))
-                 .c_str(),
-             stdout);
+  answer(show::comparison_text(options.subject, options.against, comparison,
+                               term::Style::of_stream(STDOUT_FILENO)));
   return status_on(options.fail_on, comparison.verdict);
 }
 
@@ -111,7 +110,9 @@ int run_doctor(const DoctorOptions& options) {
                                 "doctor needs a snapshot, the number of a process or the name of a "
                                 "run (see ebb doctor --help)"));
   }
-  if (names_a_process(options.subject)) {
+  // A record was named: then a number is that of a run.
+  const bool in_record = !options.db.empty();
+  if (names_a_process(options.subject) && !in_record) {
     if (!options.against.empty() || !options.shared.html.empty()) {
       return complain(base::error(base::Code::bad_input,
                                   "process %s: --against and --html are for snapshots",
@@ -120,7 +121,7 @@ int run_doctor(const DoctorOptions& options) {
     return diagnose_process(
         {options.subject, options.length, options.fail_on, options.shared.json});
   }
-  if (names_a_run(options.subject)) {
+  if (names_a_run(options.subject) || names_a_process(options.subject)) {
     if (!options.against.empty()) {
       return complain(base::error(base::Code::bad_input, "run '%s': --against is for snapshots",
                                   options.subject.c_str()));
@@ -153,6 +154,7 @@ void add_doctor(Verb program) {
                "  ebb doctor stats.json                     of torch.cuda.memory_stats()\n"
                "  ebb doctor 4242 --for 1m\n"
                "  ebb doctor last --fail-on leak\n"
+               "  ebb doctor 7 --db runs.db                 run 7, not process 7\n"
                "  ebb doctor snapshot.pickle --cap 24GiB --json\n"
                "  ebb doctor now.pickle --against before.pickle --fail-on leak"},
               run_doctor);

@@ -13,7 +13,8 @@ struct ProcessQuestion {
   bool json = false;
 };
 
-/// Whether doctor's subject is a process: nothing but digits.
+/// Whether doctor's subject is the number of a process, or of a run where a record is named:
+/// nothing but digits.
 bool names_a_process(const std::string& subject);
 
 /// Observes a running process and prints its verdict. Gives the exit status.

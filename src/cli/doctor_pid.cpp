@@ -2,12 +2,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/duration.h"
+#include "base/shell_word.h"
+#include "base/text.h"
+#include "cli/answer.h"
 #include "cli/doctor.h"
 #include "cli/fail_on.h"
 #include "cli/process_number.h"
+#include "cli/run_store.h"
 #include "run/watch_loop.h"
 #include "show/environment_view.h"
 #include "show/verdict.h"
@@ -20,6 +23,25 @@ bool names_a_process(const std::string& subject) {
   return !subject.empty() && subject.find_first_not_of("0123456789") == std::string::npos;
 }
 
+namespace {
+
+/// Says how to ask for the run of that number, where there is one and no such process.
+base::Error with_hint(base::Error error, pid_t pid) {
+  if (error.code != base::Code::not_found) return error;
+  const auto path = record_path("");
+  if (!path) return error;
+  auto store = record::Store::open(*path);
+  if (!store) return error;
+  const std::string number = std::to_string(pid);
+  const auto run = store->find(number);
+  if (run && run->run.id == pid)
+    error.message +=
+        "; for run " + number + ": ebb doctor " + number + " --db " + base::shell_word(*path);
+  return error;
+}
+
+}  // namespace
+
 int diagnose_process(const ProcessQuestion& question) {
   const auto pid = parse_pid(question.pid, "process");
   if (!pid) return complain(pid.error());
@@ -30,7 +52,7 @@ int diagnose_process(const ProcessQuestion& question) {
   const auto length = base::parse_duration(question.length);
   if (!length) return complain(length.error());
   auto watch = keep::ProcessWatch::of(*pid);
-  if (!watch) return complain(watch.error());
+  if (!watch) return complain(with_hint(watch.error(), *pid));
   const keep::EnvironmentCheck environment =
       keep::check_environment_of(*pid, watch->allocator().kind());
   run::WatchPlan plan;
@@ -40,6 +62,7 @@ int diagnose_process(const ProcessQuestion& question) {
     term::Progress progress("observing");
     const auto ending = run::watch_process(*watch, plan, [&](const keep::WatchSample& sample) {
       progress.show(std::min(sample.seconds / *length, 1.0), "process " + question.pid);
+      return true;
     });
     if (!ending) return complain(ending.error());
   }
@@ -47,14 +70,13 @@ int diagnose_process(const ProcessQuestion& question) {
   if (question.json) {
     base::Json json = fact::to_json(diagnosis);
     json.set("environment", keep::to_json(environment));
-    std::puts(json.text().c_str());
+    answer_json(json);
   } else {
-    std::printf("process    %d  %s\n\n", *pid, heap::name_of(watch->allocator().kind()));
+    answer(
+        base::format_text("process    %d  %s\n\n", *pid, heap::name_of(watch->allocator().kind())));
     const term::Style style = term::Style::of_stream(STDOUT_FILENO);
-    std::fputs((show::text_of(show::diagnosis_lines(diagnosis, style)) +
-                show::environment_text(environment, style))
-                   .c_str(),
-               stdout);
+    answer(show::text_of(show::diagnosis_lines(diagnosis, style)) +
+           show::environment_text(environment, style));
   }
   return status_on(question.fail_on, diagnosis.verdict, diagnosis.also);
 }

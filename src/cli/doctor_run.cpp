@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <cstdio>
 #include <filesystem>
 
+#include "cli/answer.h"
 #include "cli/doctor.h"
 #include "cli/fail_on.h"
 #include "cli/page_file.h"
@@ -41,10 +41,9 @@ int diagnose_run(const RunQuestion& question) {
     if (written != kDone) return written;
   }
   if (question.json) {
-    std::puts(story::verdict_json(*recorded, story).text().c_str());
+    answer_json(story::verdict_json(*recorded, story));
   } else {
-    std::fputs(show::verdict_text(*recorded, story, term::Style::of_stream(STDOUT_FILENO)).c_str(),
-               stdout);
+    answer(show::verdict_text(*recorded, story, term::Style::of_stream(STDOUT_FILENO)));
   }
   return status_on(question.fail_on, story.diagnosis.verdict, story.diagnosis.also);
 }

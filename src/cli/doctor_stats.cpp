@@ -2,10 +2,10 @@
 #include <unistd.h>
 
 #include <cctype>
-#include <cstdio>
 #include <fstream>
 
 #include "base/file.h"
+#include "cli/answer.h"
 #include "cli/doctor.h"
 #include "cli/fail_on.h"
 #include "replay/doctor/stats_diagnosis.h"
@@ -39,11 +39,9 @@ int diagnose_stats(const StatsQuestion& question) {
   if (!stats) return complain(stats.error());
   const replay::StatsDiagnosis diagnosis = replay::diagnose(*stats);
   if (question.json) {
-    std::puts(fact::to_json(diagnosis).text().c_str());
+    answer_json(fact::to_json(diagnosis));
   } else {
-    std::fputs(
-        show::stats_text(question.file, diagnosis, term::Style::of_stream(STDOUT_FILENO)).c_str(),
-        stdout);
+    answer(show::stats_text(question.file, diagnosis, term::Style::of_stream(STDOUT_FILENO)));
   }
   return status_on(question.fail_on, diagnosis.verdict, diagnosis.also);
 }

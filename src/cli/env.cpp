@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdio>
 #include <optional>
 
+#include "cli/answer.h"
 #include "cli/verb.h"
 #include "keep/job_environment.h"
 #include "keep/start_script.h"
@@ -47,7 +47,7 @@ int print_script(const EnvOptions& options, keep::Role role) {
                                 options.allocator.c_str()));
   }
   const auto use = by_opt_in ? keep::JemallocUse::by_opt_in : keep::JemallocUse::always;
-  std::fputs(keep::start_script(role, use, options.arenas).c_str(), stdout);
+  answer(keep::start_script(role, use, options.arenas));
   return kDone;
 }
 
@@ -62,7 +62,7 @@ int run_env(const EnvOptions& options) {
     allocator = "glibc";  // whose they are
   } else if (allocator.empty()) {
     const keep::DefaultAllocator chosen = keep::default_allocator("glibc");
-    if (!chosen.note.empty()) std::fprintf(stderr, "ebb: %s; glibc stays\n", chosen.note.c_str());
+    if (!chosen.note.empty()) say(chosen.note + "; glibc stays");
     allocator = chosen.name;
   }
   const auto variables = keep::job_environment_for(*role, allocator, options.arenas);
@@ -73,10 +73,10 @@ int run_env(const EnvOptions& options) {
       list.push(keep::to_json(variable));
     const base::Json object =
         base::Json::object({{"role", options.role}, {"allocator", allocator}, {"variables", list}});
-    std::puts(object.text(true).c_str());
+    answer_json(object, true);
     return kDone;
   }
-  std::fputs(keep::environment_text(*variables, *syntax).c_str(), stdout);
+  answer(keep::environment_text(*variables, *syntax));
   return kDone;
 }
 

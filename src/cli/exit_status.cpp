@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+
+#include "base/plain_text.h"
 #include "cli/verb.h"
 
 namespace ebb::cli {
@@ -17,6 +20,11 @@ int status_of(base::Code code) {
       return kFailed;
   }
   return kFailed;
+}
+
+void say(const std::string& line) {
+  constexpr std::size_t kLongest = 2000;
+  std::fprintf(stderr, "ebb: %s\n", base::plain_line(line, kLongest).c_str());
 }
 
 }  // namespace ebb::cli

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstdio>
 #include <string_view>
 #include <vector>
 
+#include "cli/answer.h"
 #include "cli/simulate/verbs.h"
 #include "cli/simulator.h"
 #include "cli/verb.h"
@@ -12,7 +12,7 @@
 namespace ebb::cli {
 
 int complain(const base::Error& error) {
-  std::fprintf(stderr, "ebb: %s\n", error.message.c_str());
+  say(error.message);
   return status_of(error.code);
 }
 
@@ -35,7 +35,7 @@ int run(int count, char** words) {
       "Examples:\n"
       "  ebb run -- python3 train.py\n"
       "  ebb info\n"
-      "  ebb info --pid 4242 --json\n"
+      "  ebb info 4242 --json\n"
       "  ebb watch 4242\n"
       "  eval \"$(ebb env --role server)\"\n"
       "  ebb doctor snapshot.pickle\n"
@@ -56,10 +56,11 @@ int run(int count, char** words) {
 }  // namespace ebb::cli
 
 int main(int count, char** words) {
+  ebb::cli::hold_standard_streams();
   try {
     return ebb::cli::run(count, words);
   } catch (const std::exception& failure) {
-    std::fprintf(stderr, "ebb: internal error: %s\n", failure.what());
+    ebb::cli::say(std::string("internal error: ") + failure.what());
     return ebb::cli::kFailed;
   }
 }

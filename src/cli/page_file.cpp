@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "base/plain_text.h"
 #include "base/text.h"
 #include "cli/verb.h"
 #include "page/render.h"
@@ -19,7 +20,7 @@ int write_pages(const std::vector<page::Document>& pages, const std::string& pat
     }
     if (const auto written = page::write(pages[i], file); !written)
       return complain(written.error());
-    std::fprintf(stderr, "wrote %s\n", file.c_str());
+    std::fprintf(stderr, "wrote %s\n", base::plain_line(file).c_str());
   }
   return kDone;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <cstdio>
-
+#include "cli/answer.h"
 #include "cli/plan_options.h"
 #include "plan/budget.h"
 #include "show/budget_view.h"
@@ -24,10 +23,10 @@ int run_budget(const BudgetWords& options) {
   const auto budget = plan::budget_of(options);
   if (!budget) return complain(budget.error());
   if (options.json) {
-    std::puts(to_json(*budget).text(true).c_str());
+    answer_json(to_json(*budget), true);
   } else {
     const term::Style style = term::Style::of_stream(STDOUT_FILENO);
-    std::fputs(show::budget_text(*budget, style).c_str(), stdout);
+    answer(show::budget_text(*budget, style));
   }
   return kDone;
 }

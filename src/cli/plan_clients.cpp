@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <cstdio>
-
+#include "cli/answer.h"
 #include "cli/plan_options.h"
 #include "plan/client_table.h"
 #include "show/plan_view.h"
@@ -24,10 +23,10 @@ int run_clients(const ClientTableWords& options) {
   const auto table = plan::client_table(options);
   if (!table) return complain(table.error());
   if (options.json) {
-    std::puts(to_json(*table).text(true).c_str());
+    answer_json(to_json(*table), true);
   } else {
     const term::Style style = term::Style::of_stream(STDOUT_FILENO);
-    std::fputs(show::client_table_text(*table, style).c_str(), stdout);
+    answer(show::client_table_text(*table, style));
   }
   return kDone;
 }

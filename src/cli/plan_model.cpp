@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <cstdio>
-
+#include "cli/answer.h"
 #include "cli/plan_options.h"
 #include "sense/room.h"
 #include "show/plan_view.h"
@@ -74,14 +73,14 @@ int run_model(const ModelOptions& options) {
     page.found.push_back({"clients at once", std::to_string(clients->count)});
   }
   if (options.json) {
-    std::puts(json.text(true).c_str());
+    answer_json(json, true);
     return write_plan_page(*plan, page, options);
   }
   const term::Style style = term::Style::of_stream(STDOUT_FILENO);
   std::string text = show::plan_text(*plan, style);
   if (fit) text += show::fit_text(*fit, style);
   if (clients) text += show::clients_text(*clients, room.where);
-  std::fputs(text.c_str(), stdout);
+  answer(text);
   return write_plan_page(*plan, page, options);
 }
 

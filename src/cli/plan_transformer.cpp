@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <cstdio>
-
+#include "cli/answer.h"
 #include "cli/plan_options.h"
 #include "show/plan_view.h"
 
@@ -28,9 +27,9 @@ int run_transformer(const TransformerWords& options) {
     const auto plan = plan::plan(*request);
     if (!plan) return complain(plan.error());
     if (options.json) {
-      std::puts(to_json(*plan).text(true).c_str());
+      answer_json(to_json(*plan), true);
     } else {
-      std::fputs(show::plan_text(*plan, style).c_str(), stdout);
+      answer(show::plan_text(*plan, style));
     }
     return write_plan_page(*plan, {}, options);
   }
@@ -39,9 +38,9 @@ int run_transformer(const TransformerWords& options) {
   if (options.json) {
     base::Json json = to_json(fit->plan);
     json.set("fit", to_json(*fit));
-    std::puts(json.text(true).c_str());
+    answer_json(json, true);
   } else {
-    std::fputs((show::plan_text(fit->plan, style) + show::fit_text(*fit, style)).c_str(), stdout);
+    answer(show::plan_text(fit->plan, style) + show::fit_text(*fit, style));
   }
   return write_plan_page(fit->plan, show::beside_plan(*fit), options);
 }

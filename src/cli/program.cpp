@@ -3,9 +3,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
+#include <sstream>
 
 #include "base/text.h"
+#include "cli/answer.h"
 #include "cli/verb.h"
 
 namespace ebb::cli {
@@ -166,7 +167,10 @@ int Program::run(int count, char** words, bool speaks) {
   try {
     app_->parse(count, words);
   } catch (const CLI::Success& asked) {
-    return speaks ? app_->exit(asked) : kDone;  // --help, --version
+    std::ostringstream text;  // of --help or --version
+    app_->exit(asked, text);
+    if (speaks) answer(text.str());
+    return status_once_answered(kDone);
   } catch (const CLI::ParseError& wrong) {
     const auto verbs = named_verbs(*app_, count, words);
     std::string verb = "ebb";
@@ -176,9 +180,9 @@ int Program::run(int count, char** words, bool speaks) {
     if (line.empty()) line = std::string(wrong.what()) + " (see " + verb + " --help)";
     return complain({base::Code::bad_input, line, 0});
   }
-  if (action_) return action_();
-  if (speaks) std::fputs(app_->help().c_str(), stdout);
-  return kDone;
+  if (action_) return status_once_answered(action_());
+  if (speaks) answer(app_->help());
+  return status_once_answered(kDone);
 }
 
 }  // namespace ebb::cli

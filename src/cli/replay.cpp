@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <cstdio>
-
+#include "cli/answer.h"
 #include "cli/page_file.h"
 #include "cli/snapshot_file.h"
 #include "cli/verb.h"
@@ -56,11 +55,11 @@ int run_replay(const ReplayOptions& options) {
         job, rows.back(), replay::moment_of(job.workload, first, first.outcome.peak_operation)));
   }
   if (const int status = write_pages(pages, options.shared.html); status != kDone) return status;
-  if (options.shared.json) std::puts(replay::replay_json(*jobs, rows).text().c_str());
+  if (options.shared.json) answer_json(replay::replay_json(*jobs, rows));
   const term::Style style = term::Style::of_stream(STDOUT_FILENO);
   for (std::size_t i = 0; i < jobs->size() && !options.shared.json; ++i) {
     print_notes((*jobs)[i]);
-    std::fputs(show::replay_text((*jobs)[i], rows[i], style).c_str(), stdout);
+    answer(show::replay_text((*jobs)[i], rows[i], style));
   }
   return kDone;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <cstdio>
-
+#include "cli/answer.h"
 #include "cli/page_file.h"
 #include "cli/run_store.h"
 #include "cli/verb.h"
@@ -38,10 +37,9 @@ int run_report(const ReportOptions& options) {
     if (written != kDone) return written;
   }
   if (options.json) {
-    std::puts(story::report_json(*recorded, story).text().c_str());
+    answer_json(story::report_json(*recorded, story));
   } else if (options.html.empty()) {
-    std::fputs(show::report_text(*recorded, story, term::Style::of_stream(STDOUT_FILENO)).c_str(),
-               stdout);
+    answer(show::report_text(*recorded, story, term::Style::of_stream(STDOUT_FILENO)));
   }
   return kDone;
 }

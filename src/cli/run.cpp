@@ -5,6 +5,7 @@
 
 #include "base/duration.h"
 #include "base/text.h"
+#include "cli/answer.h"
 #include "cli/run_store.h"
 #include "cli/verb.h"
 #include "keep/job_environment.h"
@@ -31,6 +32,7 @@ struct RunWords {
   std::string name;
   std::string db;
   bool no_record = false;
+  bool is_private = false;
   bool observe = false;
   bool nvflare = false;
   bool wait = false;
@@ -66,6 +68,7 @@ base::Options options_of(RunWords& o) {
       {"name", &o.name, "Name of the run (that of the command)"},
       {"db", &o.db, "File of the record (docs/record.md)"},
       {"no_record", &o.no_record, "Record nothing"},
+      {"private", &o.is_private, "Record of commands the name of the program only"},
       {"observe", &o.observe, "Only watch and record: set and preload nothing"},
       {"nvflare", &o.nvflare,
        "In NVFlare, drop each result once it is processed (docs/nvflare.md)"},
@@ -107,7 +110,7 @@ base::Result<run::Options> options_from(const RunWords& words) {
     const keep::DefaultAllocator chosen = keep::default_allocator("keep");
     options.allocator = options.manage ? chosen.name : "keep";
     if (!chosen.note.empty() && options.manage && !words.quiet)
-      std::fprintf(stderr, "ebb: %s; the job keeps its own\n", chosen.note.c_str());
+      say(chosen.note + "; the job keeps its own");
   }
   options.thresholds = {words.warn, words.critical};
   if (const auto valid = sense::check(options.thresholds); !valid) return valid.error();
@@ -136,17 +139,20 @@ base::Result<run::Options> options_from(const RunWords& words) {
                        "--nvflare and --observe: expected one of them, since one changes the job");
   }
   options.wait_for_all = words.wait;
+  options.is_private = words.is_private;
   options.quiet = words.quiet;
   if (!words.no_record) {
-    const auto path = record_path(words.db);
-    if (!path) return path.error();
-    options.record_path = *path;
+    const auto place = record_place(words.db);
+    if (!place) return place.error();
+    options.record_path = place->path;
+    if (!place->trouble.empty()) say(place->trouble);
   }
   return options;
 }
 
 record::Run run_of(const run::Options& options) {
   record::Run run = beginning_run(options.name, options.command);
+  run.is_private = options.is_private;
   run.role = options.role ? keep::name_of(*options.role) : "";
   run.allocator = options.allocator;
   run.interval = options.interval_seconds;
@@ -163,8 +169,9 @@ int exit_as_its_command(const run::Summary& summary) {
   return summary.ending.exit_code.value_or(1);
 }
 
+/// `db`: the record that was named.
 int supervise(const run::Options& options, const run::Preparation& preparation,
-              wire::Listener listener) {
+              wire::Listener listener, const std::string& db) {
   // Blocked before there is a second thread, so that every thread has them blocked.
   run::Signals signals;
   record::Run about = run_of(options);
@@ -175,8 +182,7 @@ int supervise(const run::Options& options, const run::Preparation& preparation,
   run::Supervisor supervisor(options, preparation, std::move(listener), signals, journal);
   const auto launched = supervisor.start();
   if (!launched || !launched->trouble.empty()) {
-    const std::string trouble = launched ? launched->trouble : launched.error().message;
-    std::fprintf(stderr, "ebb: %s\n", trouble.c_str());
+    say(launched ? launched->trouble : launched.error().message);
     about.ended = about.started;
     about.exit_code = launched ? launched->exit_code : kFailed;
     about.ending = fact::RunEnd::exit;
@@ -190,7 +196,7 @@ int supervise(const run::Options& options, const run::Preparation& preparation,
   about.ending = summary.how;
   about.peak_group = summary.peak_group;
   journal.end(about);
-  journal.note(show::summary_line(summary, journal.run_id()));
+  journal.note(show::summary_line(summary, journal.run_id(), db));
   return exit_as_its_command(summary);
 }
 
@@ -206,7 +212,7 @@ int run_job(const RunWords& words) {
     command.push_back(nullptr);
     ::execvp(command[0], command.data());
     const int why = errno;
-    std::fprintf(stderr, "ebb: cannot run %s: %s\n", command[0], std::strerror(why));
+    say(std::string("cannot run ") + command[0] + ": " + std::strerror(why));
     return why == ENOENT ? 127 : 126;
   }
   auto listener = wire::Listener::open();
@@ -217,10 +223,10 @@ int run_job(const RunWords& words) {
     const std::string text = words.json
                                  ? show::dry_run_json(*options, *preparation).text(true) + "\n"
                                  : show::dry_run_text(*options, *preparation);
-    std::fputs(text.c_str(), stdout);
+    answer(text);
     return kDone;
   }
-  return supervise(*options, *preparation, *std::move(listener));
+  return supervise(*options, *preparation, *std::move(listener), words.db);
 }
 
 }  // namespace

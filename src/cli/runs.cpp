@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 
 #include "base/duration.h"
+#include "base/text.h"
+#include "cli/answer.h"
 #include "cli/run_store.h"
 #include "cli/verb.h"
 #include "show/runs_view.h"
@@ -58,14 +59,14 @@ int list(const RunsOptions& options) {
     base::Json array = base::Json::array();
     for (const record::RunSummary& run : *runs)
       array.push(story::to_json(run));
-    std::puts(base::Json::object({{"db", *path}, {"runs", std::move(array)}}).text().c_str());
+    answer_json(base::Json::object({{"db", *path}, {"runs", std::move(array)}}));
     return kDone;
   }
   if (runs->empty()) {
-    std::printf("no runs are recorded in %s\n", path->c_str());
+    answer("no runs are recorded in " + *path + "\n");
     return kDone;
   }
-  std::fputs(show::runs_text(*runs, term::Style::of_stream(STDOUT_FILENO)).c_str(), stdout);
+  answer(show::runs_text(*runs, term::Style::of_stream(STDOUT_FILENO)));
   return kDone;
 }
 
@@ -117,9 +118,9 @@ int remove(const RunsOptions& options) {
     base::Json array = base::Json::array();
     for (const std::int64_t id : *ids)
       array.push(id);
-    std::puts(base::Json::object({{"removed", std::move(array)}}).text().c_str());
+    answer_json(base::Json::object({{"removed", std::move(array)}}));
   } else {
-    std::printf("removed %zu %s\n", ids->size(), ids->size() == 1 ? "run" : "runs");
+    answer(base::format_text("removed %zu %s\n", ids->size(), ids->size() == 1 ? "run" : "runs"));
   }
   return kDone;
 }

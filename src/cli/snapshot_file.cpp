@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/bytes.h"
+#include "base/plain_text.h"
 #include "term/progress.h"
 
 namespace ebb::cli {
@@ -45,7 +46,8 @@ base::Result<std::vector<Job>> read_jobs(const std::string& path, const Snapshot
 void print_notes(const Job& job) {
   const term::Style style = term::Style::of_stream(STDERR_FILENO);
   for (const std::string& note : job.workload.notes) {
-    std::fprintf(stderr, "%s\n", style.paint("note: " + note, term::Colour::dim).c_str());
+    std::fprintf(stderr, "%s\n",
+                 style.paint("note: " + base::plain_line(note), term::Colour::dim).c_str());
   }
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <cstdio>
-
+#include "cli/answer.h"
 #include "cli/page_file.h"
 #include "cli/snapshot_file.h"
 #include "cli/verb.h"
@@ -65,14 +64,13 @@ int run_tune(const TuneOptions& options) {
   }
   if (const int status = write_pages(pages, options.shared.html); status != kDone) return status;
   if (options.shared.json) {
-    std::puts(replay::tune_json(jobs, *result).text().c_str());
+    answer_json(replay::tune_json(jobs, *result));
     return kDone;
   }
   for (const Job& job : jobs) {
     print_notes(job);
   }
-  std::fputs(show::tuning_text(jobs, *result, term::Style::of_stream(STDOUT_FILENO)).c_str(),
-             stdout);
+  answer(show::tuning_text(jobs, *result, term::Style::of_stream(STDOUT_FILENO)));
   return kDone;
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <cstdio>
-
 #include "base/duration.h"
 #include "base/text.h"
+#include "cli/answer.h"
 #include "cli/verb.h"
 #include "show/trials_view.h"
 #include "term/progress.h"
@@ -50,7 +49,7 @@ int tune_job(const TuneWords& words) {
         const std::string how = ending.signal
                                     ? base::format_text("was killed by signal %d", *ending.signal)
                                     : base::format_text("ended with status %d", *ending.exit_code);
-        std::fprintf(stderr, "ebb: the command %s (%s)\n", how.c_str(), settings[i].name.c_str());
+        say("the command " + how + " (" + settings[i].name + ")");
         return kFailed;
       }
       trials.push_back(*std::move(trial));
@@ -61,9 +60,9 @@ int tune_job(const TuneWords& words) {
   const std::size_t best = run::best_of(medians);
   const show::Trials trials{words.command, std::move(medians), best};
   if (words.json) {
-    std::puts(show::trials_json(trials).text(true).c_str());
+    answer_json(show::trials_json(trials), true);
   } else {
-    std::fputs(show::trials_text(trials, term::Style::of_stream(STDOUT_FILENO)).c_str(), stdout);
+    answer(show::trials_text(trials, term::Style::of_stream(STDOUT_FILENO)));
   }
   return kDone;
 }

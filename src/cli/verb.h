@@ -19,7 +19,10 @@ inline constexpr int kNotAvailable = 3;
 /// The exit status that goes with an error.
 int status_of(base::Code code);
 
-/// Prints one line on stderr and gives the exit status that goes with the error.
+/// Prints one line on stderr, as a terminal shows and does not obey it.
+void say(const std::string& line);
+
+/// Says what went wrong and gives the exit status that goes with it.
 int complain(const base::Error& error);
 
 void add_info(Verb program);

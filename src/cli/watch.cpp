@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <cstdio>
 #include <optional>
 
 #include "base/duration.h"
+#include "base/text.h"
+#include "cli/answer.h"
 #include "cli/process_number.h"
 #include "cli/verb.h"
 #include "run/watch_loop.h"
@@ -38,17 +39,14 @@ constexpr double kLeastInterval = 0.001;
 // Faster than this nobody reads, and each drawing judges the whole series.
 constexpr double kDrawEverySeconds = 0.2;
 
-void print_json(const base::Json& json) {
-  std::puts(json.text().c_str());
-  std::fflush(stdout);
-}
-
 base::Result<run::WatchEnding> watch_as_json(keep::ProcessWatch& watch,
                                              const run::WatchPlan& plan) {
-  const auto ending = run::watch_process(
-      watch, plan, [](const keep::WatchSample& sample) { print_json(to_json(sample)); });
+  const auto ending = run::watch_process(watch, plan, [](const keep::WatchSample& sample) {
+    answer_json(to_json(sample));
+    return is_heard();
+  });
   if (!ending) return ending;
-  print_json(show::watched_json(watch, run::name_of(*ending)));
+  answer_json(show::watched_json(watch, run::name_of(*ending)));
   return ending;
 }
 
@@ -61,8 +59,8 @@ base::Result<run::WatchEnding> watch_as_lines(keep::ProcessWatch& watch,
       diagnosis = watch.diagnose();
       judged = sample.seconds;
     }
-    std::printf("%s\n", show::watch_line(sample, diagnosis).c_str());
-    std::fflush(stdout);
+    answer(show::watch_line(sample, diagnosis) + "\n");
+    return is_heard();
   });
 }
 
@@ -72,11 +70,12 @@ base::Result<run::WatchEnding> watch_on_screen(keep::ProcessWatch& watch, run::W
   plan.keys = ::isatty(STDIN_FILENO) != 0;
   std::optional<double> drawn;
   return run::watch_process(watch, plan, [&](const keep::WatchSample& sample) {
-    if (drawn && sample.seconds - *drawn < kDrawEverySeconds) return;
+    if (drawn && sample.seconds - *drawn < kDrawEverySeconds) return true;
     drawn = sample.seconds;
     std::vector<std::string> lines = show::watch_lines(watch, sample, style);
     if (plan.keys) lines.push_back(style.paint("           q leaves", term::Colour::dim));
     screen.draw(lines);
+    return true;
   });
 }
 
@@ -106,9 +105,10 @@ int run_watch(const WatchOptions& options) {
   const auto ending =
       style.redraws ? watch_on_screen(*watch, plan, style) : watch_as_lines(*watch, plan);
   if (!ending) return complain(ending.error());
-  if (*ending == run::WatchEnding::process_ended) std::printf("\nprocess %d has ended\n", *pid);
-  std::printf("\n");
-  std::fputs(show::text_of(show::diagnosis_lines(watch->diagnose(), style)).c_str(), stdout);
+  if (*ending == run::WatchEnding::process_ended)
+    answer(base::format_text("\nprocess %d has ended\n", *pid));
+  answer("\n");
+  answer(show::text_of(show::diagnosis_lines(watch->diagnose(), style)));
   return kDone;
 }
 

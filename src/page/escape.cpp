@@ -4,35 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/utf8.h"
+
 namespace ebb::page {
 namespace {
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
-/// The length of the character at the start of `text`, or 0 where none is: stray and missing
-/// continuation bytes, overlong forms, surrogates and points above U+10FFFF. (Unicode, table 3-7.)
-std::size_t character_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-  };
-  const auto follows = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
-    return byte(i) >= low && byte(i) <= high;
-  };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    const unsigned low = first == 0xE0 ? 0xA0 : 0x80;
-    const unsigned high = first == 0xED ? 0x9F : 0xBF;
-    return follows(1, low, high) && follows(2) ? 3 : 0;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    const unsigned low = first == 0xF0 ? 0x90 : 0x80;
-    const unsigned high = first == 0xF4 ? 0x8F : 0xBF;
-    return follows(1, low, high) && follows(2) && follows(3) ? 4 : 0;
-  }
-  return 0;
-}
+using base::kReplacement;
 
 /// Copies `text` character by character; `substitute` gives what stands in for one, or nothing.
 template <class Substitute>
@@ -40,7 +17,7 @@ std::string transcribe(std::string_view text, Substitute substitute) {
   std::string out;
   out.reserve(text.size() + text.size() / 16);
   while (!text.empty()) {
-    const std::size_t length = character_length(text);
+    const std::size_t length = base::character_length(text);
     const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
     const std::string_view instead = length == 0 ? kReplacement : substitute(character);
     out += instead.empty() ? character : instead;

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace ebb::record {
 namespace {
@@ -205,6 +206,9 @@ void Database::bind(sqlite3_stmt* statement, int index, bool value) {
   sqlite3_bind_int64(statement, index, value ? 1 : 0);
 }
 void Database::bind(sqlite3_stmt* statement, int index, std::string_view value) {
+  // Other tools refuse a record with text that is none.
+  if (!base::is_utf8(value))
+    return bind(statement, index, std::string_view(base::utf8_text(value)));
   sqlite3_bind_text64(statement, index, value.data(), value.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 void Database::bind(sqlite3_stmt* statement, int index, std::nullopt_t) {

@@ -20,11 +20,12 @@ namespace ebb::record {
 /// A job that was run once. Times of everything below it are seconds since it started, on a clock
 /// that never jumps.
 struct Run {
-  std::int64_t id = 0;  ///< given by the store
-  std::string name;     ///< need not be unique
-  std::vector<std::string> command;
-  std::string role;       ///< "" where none was given
-  std::string allocator;  ///< the one that was asked for; "" where none was
+  std::int64_t id = 0;               ///< given by the store
+  std::string name;                  ///< need not be unique
+  std::vector<std::string> command;  ///< secrets in it are hidden before it is written
+  bool is_private = false;  ///< of commands, also of its processes, only the program is written
+  std::string role;         ///< "" where none was given
+  std::string allocator;    ///< the one that was asked for; "" where none was
   std::string host;
   std::string version;          ///< of Ebb
   double started = 0;           ///< unix seconds

@@ -7,9 +7,11 @@
 
 #include "record/beside_rows.h"
 #include "record/liveness.h"
+#include "record/originals.h"
 #include "record/peaks.h"
 #include "record/rows.h"
 #include "record/schema.h"
+#include "record/secrets.h"
 
 namespace ebb::record {
 namespace {
@@ -40,7 +42,9 @@ RunFile::RunFile(Database database, Run run, const FileBounds& bounds)
     : database_(std::move(database)),
       run_(std::move(run)),
       bounds_(bounds),
-      writer_(this_writer()) {}
+      writer_(this_writer()) {
+  run_.command = run_.is_private ? program_only(run_.command) : without_secrets(run_.command);
+}
 
 base::Result<RunFile> RunFile::begin(const std::string& path, const Run& run,
                                      const FileBounds& bounds) {
@@ -122,6 +126,7 @@ void RunFile::note_process(const Process& process) {
   if (process.peak_rss) note_peak(*entry, *process.peak_rss);
   const std::optional<double> ended = process.ended ? process.ended : entry->process.ended;
   entry->process = process;
+  if (run_.is_private) entry->process.command = program_only(process.command);
   entry->process.ended = ended;
   entry->is_stored = false;
   note_time(process.seconds);
@@ -216,7 +221,7 @@ bool RunFile::store_run() {
       "exit_code, signal, ending, interval, limit_bytes, writer, seen, last, peak_rss, "
       "peak_process_rss, processes, samples, rounds, lost, peak_group) "
       "VALUES(nullif(?,0),?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-      id, shortened(run_.name, kLongestWord), command_text(run_.command),
+      id, shortened(run_.name, kLongestWord), command_json(run_.command).text(),
       shortened(run_.role, kLongestWord), shortened(run_.allocator, kLongestWord),
       shortened(run_.host, kLongestWord), shortened(run_.version, kLongestWord), started,
       milliseconds(run_.ended), run_.exit_code, run_.signal, ending,
@@ -224,6 +229,9 @@ bool RunFile::store_run() {
       totals_.peak_rss, totals_.peak_process_rss, processes, totals_.samples, totals_.rounds,
       totals_.lost, run_.peak_group);
   run_.id = database_.number("SELECT last_insert_rowid()");
+  store_original(database_, run_.id, kRunItself,
+                 base::Json::object({{"name", shortened(run_.name, kLongestWord)},
+                                     {"command", command_json(run_.command)}}));
   forget_stored();
   return !database_.failed();
 }
@@ -249,6 +257,8 @@ void RunFile::store_processes() {
         run_.id, entry.number, process.pid, process.start, process.parent,
         shortened(process.command, kLongestText), shortened(process.allocator, kLongestWord),
         process.agent, record::milliseconds(process.seconds), milliseconds(process.ended), width);
+    store_original(database_, run_.id, entry.number,
+                   base::Json::object({{"command", shortened(process.command, kLongestText)}}));
   }
 }
 

@@ -100,8 +100,15 @@ constexpr const char* kVersion3 = R"(
 ALTER TABLE actions ADD COLUMN devices TEXT;
 )";
 
+constexpr const char* kVersion4 = R"(
+CREATE TABLE originals(
+  run INTEGER NOT NULL, process INTEGER NOT NULL, json TEXT NOT NULL,
+  PRIMARY KEY(run, process)) WITHOUT ROWID;
+)";
+
 /// The step at index i makes schema i + 1 out of schema i.
-constexpr std::array<const char*, kSchemaVersion> kSteps{kVersion1, kVersion2, kVersion3};
+constexpr std::array<const char*, kSchemaVersion> kSteps{kVersion1, kVersion2, kVersion3,
+                                                         kVersion4};
 
 std::string folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
@@ -111,6 +118,14 @@ std::string folder_of(const std::string& path) {
 base::Error not_a_record(const std::string& path) {
   return base::error(base::Code::bad_input, "%s: a database, but not a record of runs",
                      path.c_str());
+}
+
+/// Code::bad_input for a device, a FIFO, a folder: SQLite would leave files beside them.
+base::Status check_kind(const std::string& path) {
+  std::error_code failure;
+  const std::filesystem::file_status status = std::filesystem::status(path, failure);
+  if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) return {};
+  return base::error(base::Code::bad_input, "%s: no file, expected a record of runs", path.c_str());
 }
 
 /// The version of a file's schema; 0 for an empty one.
@@ -147,7 +162,9 @@ base::Status create_private_file(const std::string& path) {
     if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
       return base::system_error(errno, "%s: cannot make the folder", folder.c_str());
   }
-  const base::FileDescriptor made(::open(path.c_str(), O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  // A link that leads nowhere yet is followed, which O_EXCL does not.
+  const int exclusive = std::filesystem::is_symlink(path, failure) ? 0 : O_EXCL;
+  const base::FileDescriptor made(::open(path.c_str(), O_CREAT | exclusive | O_CLOEXEC, 0600));
   if (!made.is_open() && errno != EEXIST)
     return base::system_error(errno, "%s: cannot make the record", path.c_str());
   return {};
@@ -175,6 +192,7 @@ base::Status bring_up_to_date(Database& database) {
 }  // namespace
 
 base::Result<Database> open_for_writing(const std::string& path, int busy_ms) {
+  if (const auto right = check_kind(path); !right) return right.error();
   std::error_code failure;
   if (!std::filesystem::exists(path, failure)) {
     if (const auto made = create_private_file(path); !made) return made.error();
@@ -205,6 +223,7 @@ base::Result<Database> open_for_reading(const std::string& path) {
   if (::access(path.c_str(), F_OK) != 0) {
     return base::system_error(errno, "%s: no record of runs", path.c_str());
   }
+  if (const auto right = check_kind(path); !right) return right.error();
   std::optional<base::Error> first;
   // Readers share memory with writers in a file beside it; where none can be made, nobody writes.
   for (const Database::Mode mode : {Database::Mode::write, Database::Mode::frozen}) {

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "record/beside_rows.h"
 #include "record/liveness.h"
+#include "record/originals.h"
 #include "record/peaks.h"
 #include "record/rows.h"
 #include "record/schema.h"
@@ -81,12 +82,20 @@ RunSummary summary_of(const Row& row) {
   return summary;
 }
 
+void restore_run(Run& run, const std::map<std::int64_t, base::Json>& originals, std::int64_t key) {
+  const auto original = originals.find(key);
+  if (original == originals.end()) return;
+  restore(run.name, original->second, "name");
+  restore(run.command, original->second, "command");
+}
+
 base::Error no_such_run(const std::string& run, const std::string& path) {
   return base::error(base::Code::not_found, "no run '%s' in %s (ebb runs lists them)", run.c_str(),
                      path.c_str());
 }
 
-std::map<std::int64_t, ProcessHistory> read_processes(Database& database, std::int64_t run) {
+std::map<std::int64_t, ProcessHistory> read_processes(
+    Database& database, std::int64_t run, const std::map<std::int64_t, base::Json>& originals) {
   std::map<std::int64_t, ProcessHistory> found;
   database.each(
       "SELECT process, pid, start, parent, command, allocator, agent, began, ended "
@@ -104,6 +113,10 @@ std::map<std::int64_t, ProcessHistory> read_processes(Database& database, std::i
         found[row.integer(0)].process = std::move(process);
       },
       run);
+  for (const auto& [number, original] : originals) {
+    const auto process = found.find(number);
+    if (process != found.end()) restore(process->second.process.command, original, "command");
+  }
   for (const auto& [number, rss] : read_peaks(database, run)) {
     const auto process = found.find(number);
     if (process != found.end()) process->second.process.peak_rss = rss;
@@ -161,6 +174,9 @@ base::Result<Store> Store::open(const std::string& path) {
 base::Result<std::vector<RunSummary>> Store::runs() {
   std::vector<RunSummary> found;
   database_.each(all_runs(database_), [&](const Row& row) { found.push_back(summary_of(row)); });
+  const auto originals = read_originals_of_runs(database_);
+  for (RunSummary& summary : found)
+    restore_run(summary.run, originals, summary.run.id);
   if (database_.failed()) return database_.take_failure();
   return found;
 }
@@ -192,7 +208,9 @@ base::Result<RecordedRun> Store::read(std::int64_t id) {
     result.summary = summary_of(row);
     found = true;
   });
-  std::map<std::int64_t, ProcessHistory> processes = read_processes(database_, id);
+  const auto originals = read_originals(database_, id);
+  restore_run(result.summary.run, originals, kRunItself);
+  std::map<std::int64_t, ProcessHistory> processes = read_processes(database_, id, originals);
   const auto key_of = [&](std::int64_t number) {
     const auto process = processes.find(number);
     return process == processes.end() ? ProcessKey{} : process->second.process.key();
@@ -252,7 +270,7 @@ base::Status Store::remove(const std::vector<std::int64_t>& ids) {
     while (!is_gone) {
       const auto done = in_transaction(*database, [&] {
         is_gone = thin_run(*database, id, kDetail[kLeastDetail]);
-        if (is_gone) database->run("DELETE FROM runs WHERE id = ?", id);
+        if (is_gone) remove_row(*database, id);
         return true;
       });
       if (!done) return done;

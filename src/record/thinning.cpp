@@ -8,6 +8,7 @@
 
 #include "record/beside_rows.h"
 #include "record/folding.h"
+#include "record/originals.h"
 #include "record/rows.h"
 
 namespace ebb::record {
@@ -226,7 +227,13 @@ bool thin_run(Database& database, std::int64_t run, const RunBounds& bounds) {
   thin_rounds(database, run, bounds.rounds);
   thin_events(database, run, bounds.events);
   forget_beside(database, run);
+  forget_originals(database, run);
   return true;
+}
+
+void remove_row(Database& database, std::int64_t run) {
+  database.run("DELETE FROM originals WHERE run = ?", run);
+  database.run("DELETE FROM runs WHERE id = ?", run);
 }
 
 bool thin_file(Database& database, const FileBounds& bounds, std::int64_t now_ms) {
@@ -242,7 +249,7 @@ bool thin_file(Database& database, const FileBounds& bounds, std::int64_t now_ms
     }
     if (oldest->detail < kLeastDetail && !thin_run(database, oldest->run, kDetail[kLeastDetail]))
       return false;
-    database.run("DELETE FROM runs WHERE id = ?", oldest->run);
+    remove_row(database, oldest->run);
   }
   if (excess > 0) return false;
   if (needs_room(database, bounds)) {

@@ -60,4 +60,7 @@ void fold_samples(Database& database, std::int64_t run, const RunBounds& bounds,
 /// finished. True when nothing was left to do.
 bool thin_file(Database& database, const FileBounds& bounds, std::int64_t now_ms);
 
+/// Removes a run that thin_run() has left nothing of but its row.
+void remove_row(Database& database, std::int64_t run);
+
 }  // namespace ebb::record

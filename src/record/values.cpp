@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/json.h"
-
 namespace ebb::record {
 namespace {
 
@@ -34,7 +32,7 @@ std::string shortened(const std::string& text, std::size_t bytes) {
   return text.substr(0, bytes);
 }
 
-std::string command_text(const std::vector<std::string>& command) {
+base::Json command_json(const std::vector<std::string>& command) {
   base::Json words = base::Json::array();
   std::size_t left = kLongestCommand;
   for (const std::string& word : command) {
@@ -42,7 +40,7 @@ std::string command_text(const std::vector<std::string>& command) {
     words.push(shortened(word, left));
     left -= std::min(left, word.size() + 1);
   }
-  return words.text();
+  return words;
 }
 
 std::vector<std::string> command_of(const std::string& text) {

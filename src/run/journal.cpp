@@ -3,12 +3,14 @@
 
 #include <unistd.h>
 
+#include "base/plain_text.h"
+
 namespace ebb::run {
 namespace {
 
 /// One write, so that a line of the job does not end up inside it.
 void print(const std::string& line) {
-  const std::string whole = "ebb: " + line + "\n";
+  const std::string whole = "ebb: " + base::plain_line(line) + "\n";
   if (::write(STDERR_FILENO, whole.data(), whole.size()) < 0) {
     // Nobody reads: the record has it.
   }

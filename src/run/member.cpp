@@ -5,6 +5,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "record/secrets.h"
+#include "record/values.h"
 
 namespace ebb::run {
 namespace {
@@ -22,9 +24,15 @@ std::string command_of(pid_t pid) {
     text = base::read_file(folder + "/comm", 1 << 10).value_or("");
     return std::string(base::trimmed(text));
   }
+  std::vector<std::string> words;
+  for (const std::string_view word : base::split(text, '\0'))
+    words.emplace_back(word);
+  text.clear();
+  for (const std::string& word : record::without_secrets(words))
+    text += (text.empty() ? "" : " ") + word;
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7F; }, ' ');
-  if (text.size() > kLongestCommand) text = text.substr(0, kLongestCommand - 3) + "...";
+  if (text.size() > kLongestCommand) text = record::shortened(text, kLongestCommand - 3) + "...";
   return text;
 }
 

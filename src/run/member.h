@@ -57,7 +57,8 @@ struct Member {
 /// Whether a cleanup in it may bring back memory beside malloc.
 bool can_give_back_beside(const Member& member);
 
-/// The command line of a process, cut to what fits a table; its name where it has none.
+/// The command line of a process without its secrets, cut to what fits a table; its name where it
+/// has none.
 std::string command_of(pid_t pid);
 
 }  // namespace ebb::run

@@ -36,6 +36,7 @@ struct Options {
   bool manage = true;         ///< false: watch and record only; no agent, no environment
   bool nvflare = false;       ///< in NVFlare's processes, results go once they are processed
   bool wait_for_all = false;  ///< supervise until the last process has ended, not only the command
+  bool is_private = false;    ///< of commands the record has the program alone
   bool quiet = false;         ///< no line on stderr but for errors
   bool silent = false;        ///< the command's own input and output are /dev/null
 };

@@ -79,7 +79,7 @@ const char* name_of(WatchEnding ending) {
 
 base::Result<WatchEnding> watch_process(
     keep::ProcessWatch& watch, const WatchPlan& plan,
-    const std::function<void(const keep::WatchSample&)>& on_sample) {
+    const std::function<bool(const keep::WatchSample&)>& on_sample) {
   const LeaveSignals signals;
   int keys = plan.keys ? STDIN_FILENO : -1;
   const auto interval_ns = static_cast<std::int64_t>(plan.interval_seconds * 1e9);
@@ -93,7 +93,7 @@ base::Result<WatchEnding> watch_process(
       if (ended) return WatchEnding::process_ended;
       return sample.error();
     }
-    on_sample(*sample);
+    if (!on_sample(*sample)) return WatchEnding::left;
     // After a stall the missed samples are not made up for: they would all show one moment.
     next_ns = std::max(next_ns + interval_ns, base::system_clock().now_ns());
     const bool last = plan.length_seconds > 0 && next_ns > end_ns;

@@ -22,10 +22,10 @@ struct WatchPlan {
 };
 
 /// Samples until the time is up, the process ends, or somebody leaves (q, SIGINT, SIGTERM, SIGHUP:
-/// they are held back meanwhile). Fails only where the first sample does, or one for another reason
-/// than the end of the process.
+/// they are held back meanwhile; `on_sample` that says false). Fails only where the first sample
+/// does, or one for another reason than the end of the process.
 base::Result<WatchEnding> watch_process(
     keep::ProcessWatch& watch, const WatchPlan& plan,
-    const std::function<void(const keep::WatchSample&)>& on_sample);
+    const std::function<bool(const keep::WatchSample&)>& on_sample);
 
 }  // namespace ebb::run

@@ -2,6 +2,7 @@
 #include "show/doctor_view.h"
 
 #include "base/bytes.h"
+#include "base/plain_text.h"
 #include "base/text.h"
 #include "show/verdict.h"
 #include "show/words.h"
@@ -11,6 +12,7 @@ namespace ebb::show {
 namespace {
 
 using base::bytes_text;
+using base::plain_line;
 
 constexpr std::size_t kSnapshotColumn = 12;
 
@@ -18,12 +20,13 @@ constexpr std::size_t kSnapshotColumn = 12;
 
 std::string diagnosis_text(const replay::Job& job, const replay::SnapshotDiagnosis& diagnosis,
                            const term::Style& style) {
-  std::string text =
-      job.name + "\n\n" + text_of(verdict_lines(card_of(diagnosis), kSnapshotColumn, style));
+  std::string text = plain_line(job.name) + "\n\n" +
+                     text_of(verdict_lines(card_of(diagnosis), kSnapshotColumn, style));
   if (diagnosis.origins.empty()) return text;
   term::Table table({{"live then"}, {"blocks"}, {"allocated at", term::Align::left}});
   for (const replay::Origin& origin : diagnosis.origins)
-    table.add_row({bytes_text(origin.bytes), std::to_string(origin.blocks), origin.frames.front()});
+    table.add_row({bytes_text(origin.bytes), std::to_string(origin.blocks),
+                   plain_line(origin.frames.front())});
   return text + "\n" + table.text(style);
 }
 
@@ -45,23 +48,23 @@ std::string stats_text(const std::string& name, const replay::StatsDiagnosis& di
                  percent(stats.utilization_percent()), percent(stats.fragmentation_percent()),
                  bytes_text(stats.inactive_split), bytes_text(stats.cached()),
                  std::to_string(stats.retries), std::to_string(stats.ooms)});
-  return name + "\n\n" + table.text(style) + "\n" +
+  return plain_line(name) + "\n\n" + table.text(style) + "\n" +
          text_of(verdict_lines(card_of(diagnosis), kSnapshotColumn, style));
 }
 
 std::string comparison_text(const std::string& here, const std::string& there,
                             const replay::Comparison& comparison, const term::Style& style) {
-  std::string text = here + " against " + there + "\n\n";
+  std::string text = plain_line(here) + " against " + plain_line(there) + "\n\n";
   text += "verdict     " +
           style.paint(fact::name_of(comparison.verdict), colour_of(tone_of(comparison.verdict))) +
-          "\n            " + comparison.headline + "\n\n";
+          "\n            " + plain_line(comparison.headline) + "\n\n";
   term::Table table(
       {{"change"}, {"here"}, {"there"}, {"blocks"}, {"allocated at", term::Align::left}});
   for (const replay::Change& change : comparison.changes) {
     table.add_row({base::signed_bytes_text(change.growth()), bytes_text(change.here),
                    bytes_text(change.there),
                    base::format_text("%+lld", static_cast<long long>(change.blocks)),
-                   change.frames.front()});
+                   plain_line(change.frames.front())});
   }
   return text + table.text(style);
 }

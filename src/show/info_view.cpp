@@ -2,6 +2,7 @@
 #include "show/info_view.h"
 
 #include "base/bytes.h"
+#include "base/plain_text.h"
 #include "base/text.h"
 #include "show/ledger_view.h"
 #include "show/verdict.h"
@@ -12,20 +13,22 @@ namespace {
 
 using base::bytes_text;
 using base::format_text;
+using base::plain_line;
 using term::or_dash;
 
 std::string allocator_text(const keep::Info& info, const term::Style& style) {
   const heap::Detection& found = info.detection;
   std::string text = format_text("process    %d\nallocator  ", info.memory.process.pid) +
                      style.paint(heap::name_of(found.kind()), term::Colour::bold);
-  if (!info.allocator_version.empty()) text += " " + info.allocator_version;
-  if (!found.object.empty()) text += "  " + style.paint(found.object, term::Colour::dim);
+  if (!info.allocator_version.empty()) text += " " + plain_line(info.allocator_version);
+  if (!found.object.empty())
+    text += "  " + style.paint(plain_line(found.object), term::Colour::dim);
   text += "\n";
   const std::string& remark = found.identity.remark.empty() ? found.note : found.identity.remark;
-  if (!remark.empty()) text += "           " + remark + "\n";
+  if (!remark.empty()) text += "           " + plain_line(remark) + "\n";
   for (const heap::PrivateCopy& copy : info.private_copies)
-    text += std::string("beside it  ") + heap::name_of(copy.identity.kind) + " in " + copy.object +
-            "\n";
+    text += std::string("beside it  ") + heap::name_of(copy.identity.kind) + " in " +
+            plain_line(copy.object) + "\n";
   return text;
 }
 
@@ -72,8 +75,8 @@ std::string gpu_text(const keep::Info& info, const term::Style& style) {
   if (info.gpus.empty()) return "gpus       none: " + info.gpu_trouble + "\n";
   term::Table table({{"gpu", term::Align::left}, {"total"}, {"used"}, {"free"}, {"this process"}});
   for (const sense::GpuReading& gpu : info.gpus) {
-    table.add_row({format_text("%u %s", gpu.index, gpu.name.c_str()), or_dash(gpu.total),
-                   or_dash(gpu.used), or_dash(gpu.free), or_dash(gpu.process)});
+    table.add_row({format_text("%u %s", gpu.index, plain_line(gpu.name).c_str()),
+                   or_dash(gpu.total), or_dash(gpu.used), or_dash(gpu.free), or_dash(gpu.process)});
   }
   return "\n" + table.text(style);
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/plain_text.h"
 #include "show/page_parts.h"
 #include "term/table.h"
 
@@ -35,7 +36,7 @@ std::string ledger_text(const fact::Ledger& ledger, const term::Style& style) {
   table.add_row(row);
   std::string text = table.text(style);
   for (const std::string& note : ledger.notes)
-    text += "           " + style.paint(note, term::Colour::dim) + "\n";
+    text += "           " + style.paint(base::plain_line(note), term::Colour::dim) + "\n";
   return text;
 }
 

@@ -2,6 +2,7 @@
 #include "show/plan_view.h"
 
 #include "base/bytes.h"
+#include "base/plain_text.h"
 #include "base/text.h"
 #include "show/words.h"
 #include "term/table.h"
@@ -88,7 +89,7 @@ std::string plan_text(const plan::Plan& plan, const term::Style& style) {
     text += format_text("%-12s%10s  %+.1f %% off the plan, in the last of %zu steps of %s\n",
                         "measured", bytes_text(plan.correction->recorded.peak).c_str(),
                         plan.correction->percent(), plan.correction->recorded.steps,
-                        plan.correction->recorded.name.c_str());
+                        base::plain_line(plan.correction->recorded.name).c_str());
   text += line_of_bytes("reserved", plan.reserved(), "segments of PyTorch's allocator");
   text += line_of_bytes("device", plan.device_total(),
                         format_text("with %s for CUDA's context and %s for cuBLAS",

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "base/plain_text.h"
 #include "base/text.h"
 #include "show/words.h"
 #include "term/table.h"
@@ -13,6 +14,7 @@ namespace {
 
 using base::bytes_text;
 using base::format_text;
+using base::plain_line;
 
 /// "12.9 GiB", or "12.9 GiB to 13.1 GiB": as far as it is known.
 std::string peak_text(const replay::Row& row) {
@@ -40,7 +42,8 @@ double percent_above(std::uint64_t value, std::uint64_t bound) {
 
 std::string tuned_job_text(const replay::Job& job, const replay::TunedJob& tuned,
                            const term::Style& style) {
-  std::string text = "\n" + job.name + "\n\n" + rows_text(tuned.rows, tuned.recorded, style) + "\n";
+  std::string text =
+      "\n" + plain_line(job.name) + "\n\n" + rows_text(tuned.rows, tuned.recorded, style) + "\n";
   text += format_text("lower bound      %s live at once: the best is %.1f %% above it\n",
                       bytes_text(tuned.lower_bound).c_str(),
                       percent_above(tuned.best.outcome.peak_reserved, tuned.lower_bound));
@@ -87,7 +90,7 @@ std::string rows_text(const std::vector<replay::Row>& rows, const replay::Row& b
                                    static_cast<double>(outcome.peak_allocated);
     const auto saved = static_cast<std::int64_t>(baseline.outcome.peak_reserved) -
                        static_cast<std::int64_t>(outcome.peak_reserved);
-    table.add_row({conf_text(row.conf) + (row.is_recorded ? " *" : ""), peak_text(row),
+    table.add_row({plain_line(conf_text(row.conf)) + (row.is_recorded ? " *" : ""), peak_text(row),
                    bytes_text(outcome.peak_allocated), format_text("%.2f", ratio),
                    saved == 0 ? "-" : base::signed_bytes_text(saved),
                    std::to_string(outcome.calls.total()), call_seconds_text(outcome.calls.seconds),
@@ -100,7 +103,8 @@ std::string replay_text(const replay::Job& job, const std::vector<replay::Row>& 
                         const term::Style& style) {
   const replay::Recording& recording = job.workload.recording;
   const std::string text =
-      format_text("%s: %llu requests, PyTorch 2.%d, %s reserved at the peak\n\n", job.name.c_str(),
+      format_text("%s: %llu requests, PyTorch 2.%d, %s reserved at the peak\n\n",
+                  plain_line(job.name).c_str(),
                   static_cast<unsigned long long>(job.workload.requests), recording.newest_minor,
                   bytes_text(recording.peak_reserved).c_str()) +
       rows_text(rows, rows.front(), style);

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/duration.h"
+#include "base/plain_text.h"
 #include "base/text.h"
 #include "show/ledger_view.h"
 #include "show/process_rows.h"
@@ -18,12 +19,15 @@ namespace {
 
 using base::bytes_text;
 using base::format_text;
+using base::plain_line;
 using term::or_dash;
 
 constexpr std::size_t kMostProcesses = 12;
 constexpr std::size_t kMostEvents = 20;
 constexpr std::size_t kCurveWidth = 32;
 constexpr std::size_t kLongestName = 36;
+constexpr std::size_t kLongestTitle = 60;
+constexpr std::size_t kLongestCommand = 80;
 
 std::string sparkline_of(const record::ProcessHistory& history) {
   // Evenly over its time, whatever was merged.
@@ -57,7 +61,7 @@ std::string process_text(const record::RecordedRun& run, const story::RunStory& 
                      {"rss", term::Align::left}});
   for (const ProcessRow& row : process_rows(story, kMostProcesses)) {
     const story::ProcessStory& one = *row.process;
-    table.add_row({std::to_string(one.process.pid), shortened(row.name, kLongestName),
+    table.add_row({std::to_string(one.process.pid), plain_line(row.name, kLongestName),
                    bytes_text(one.peak_rss), bytes_text(one.steady_rss), or_dash(one.live),
                    or_dash(one.retained), std::to_string(one.cleanups.count),
                    bytes_text(one.cleanups.returned), std::to_string(one.rounds),
@@ -116,9 +120,9 @@ std::string event_lines(const record::RecordedRun& run, bool markers) {
   if (first > 0) text += format_text("  … %zu before\n", first);
   for (std::size_t i = first; i < shown.size(); ++i) {
     const record::Event& event = *shown[i];
-    std::string what = event.text;
+    std::string what = plain_line(event.text);
     if (event.process) what = std::to_string(event.process->pid) + ": " + what;
-    if (!markers) what = format_text("%-9s ", event.kind.c_str()) + what;
+    if (!markers) what = format_text("%-9s ", plain_line(event.kind).c_str()) + what;
     text += format_text("  %9s  %s\n", base::duration_text(event.seconds).c_str(), what.c_str());
   }
   return text;
@@ -129,11 +133,11 @@ std::string event_lines(const record::RecordedRun& run, bool markers) {
 std::string verdict_text(const record::RecordedRun& run, const story::RunStory& story,
                          const term::Style& style) {
   const record::RunSummary& summary = run.summary;
-  std::string text =
-      format_text("run        %lld %s  %s\n", static_cast<long long>(summary.run.id),
-                  summary.run.name.c_str(), shortened(joined(summary.run.command), 80).c_str());
+  std::string text = format_text("run        %lld %s  %s\n", static_cast<long long>(summary.run.id),
+                                 plain_line(summary.run.name, kLongestTitle).c_str(),
+                                 plain_line(joined(summary.run.command), kLongestCommand).c_str());
   text += "started    " + local_time_text(summary.run.started);
-  if (!summary.run.host.empty()) text += " on " + summary.run.host;
+  if (!summary.run.host.empty()) text += " on " + plain_line(summary.run.host, kLongestTitle);
   text += ", " + base::duration_text(summary.seconds) + ", " + story.ending.brief + "\n";
   text += text_of(diagnosis_lines(story.diagnosis, style));
   if (summary.lost > 0) {

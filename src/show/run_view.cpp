@@ -5,11 +5,15 @@
 
 #include "base/bytes.h"
 #include "base/duration.h"
+#include "base/plain_text.h"
 #include "base/text.h"
+#include "show/report_hint.h"
 #include "show/words.h"
 
 namespace ebb::show {
 namespace {
+
+using base::plain_line;
 
 constexpr std::uint64_t kWorthTelling = 32ULL << 20;
 
@@ -47,7 +51,7 @@ const char* what_happens_at_critical(const run::Options& options) {
 
 }  // namespace
 
-std::string summary_line(const run::Summary& summary, std::int64_t run_id) {
+std::string summary_line(const run::Summary& summary, std::int64_t run_id, const std::string& db) {
   std::string line =
       run_id > 0 ? base::format_text("run %lld: ", static_cast<long long>(run_id)) : std::string();
   line += base::duration_text(summary.seconds) + ", peak " + peak_text(summary) + ", " +
@@ -59,7 +63,7 @@ std::string summary_line(const run::Summary& summary, std::int64_t run_id) {
     line += base::format_text("; %zu of its processes go%s on, no longer managed",
                               summary.left_running, summary.left_running == 1 ? "es" : "");
   }
-  if (run_id > 0) line += base::format_text(" (ebb report %lld)", static_cast<long long>(run_id));
+  if (run_id > 0) line += " (" + report_hint(run_id, db) + ")";
   return line;
 }
 
@@ -94,13 +98,13 @@ base::Json dry_run_json(const run::Options& options, const run::Preparation& pre
 
 std::string dry_run_text(const run::Options& options, const run::Preparation& preparation) {
   const std::string& program = preparation.target.program;
-  std::string text = "command   " + joined(options.command) + "\n";
-  text += "program   " + (program.empty() ? "not found" : program) + "\n";
+  std::string text = "command   " + plain_line(joined(options.command)) + "\n";
+  text += "program   " + (program.empty() ? "not found" : plain_line(program)) + "\n";
   for (const run::JobVariable& variable : preparation.variables)
-    text += "set       " + variable.name + "=" + variable.value + "\n          # " + variable.why +
-            "\n";
+    text += "set       " + variable.name + "=" + plain_line(variable.value) + "\n          # " +
+            variable.why + "\n";
   for (const std::string& note : preparation.notes)
-    text += "note      " + note + "\n";
+    text += "note      " + plain_line(note) + "\n";
   text += "sample    every " + base::duration_text(options.interval_seconds) +
           ", every process of the job\n";
   text += base::format_text("warn      at %.0f %% of the limit: one line on stderr\n",
@@ -113,7 +117,8 @@ std::string dry_run_text(const run::Options& options, const run::Preparation& pr
       options.cards.percent.warn, options.cards.percent.critical);
   if (options.cards.headroom > 0)
     text += "headroom  " + base::bytes_text(options.cards.headroom) + " of a GPU between rounds\n";
-  return text + "record    " + (options.record_path.empty() ? "none" : options.record_path) + "\n";
+  return text + "record    " +
+         (options.record_path.empty() ? "none" : plain_line(options.record_path)) + "\n";
 }
 
 }  // namespace ebb::show

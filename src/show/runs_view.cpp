@@ -3,10 +3,16 @@
 
 #include "base/bytes.h"
 #include "base/duration.h"
+#include "base/plain_text.h"
 #include "show/words.h"
 #include "term/table.h"
 
 namespace ebb::show {
+namespace {
+
+constexpr std::size_t kLongestRunName = 40;
+
+}  // namespace
 
 std::string runs_text(const std::vector<record::RunSummary>& runs, const term::Style& style) {
   term::Table table({{"id"},
@@ -22,9 +28,10 @@ std::string runs_text(const std::vector<record::RunSummary>& runs, const term::S
     const term::Colour colour = ending.bad ? term::Colour::red
                                 : runs_now ? term::Colour::green
                                            : term::Colour::none;
-    table.add_row({std::to_string(run.run.id), run.run.name, local_time_text(run.run.started),
-                   base::duration_text(run.seconds), std::to_string(run.processes),
-                   story::text_of(story::peak_of(run)), style.paint(ending.brief, colour)});
+    table.add_row({std::to_string(run.run.id), base::plain_line(run.run.name, kLongestRunName),
+                   local_time_text(run.run.started), base::duration_text(run.seconds),
+                   std::to_string(run.processes), story::text_of(story::peak_of(run)),
+                   style.paint(ending.brief, colour)});
   }
   return table.text(style);
 }

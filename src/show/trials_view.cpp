@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/duration.h"
+#include "base/plain_text.h"
 #include "base/text.h"
 #include "term/table.h"
 
@@ -55,8 +56,8 @@ std::string trials_text(const Trials& trials, const term::Style& style) {
                    base::bytes_text(trial.peak_rss), base::duration_text(trial.cpu_seconds),
                    base::duration_text(trial.wall_seconds)});
   }
-  std::string text =
-      table.text() + "\n" + style.paint(line_to_keep(trials), term::Colour::bold) + "\n";
+  std::string text = table.text() + "\n" +
+                     style.paint(base::plain_line(line_to_keep(trials)), term::Colour::bold) + "\n";
   if (trials.best == 0) text += "nothing holds clearly less without taking a tenth more time\n";
   return text;
 }

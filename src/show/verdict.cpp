@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "show/verdict.h"
 
+#include "base/plain_text.h"
+
 namespace ebb::show {
 namespace {
+
+using base::plain_line;
 
 constexpr std::size_t kValueColumn = 11;
 
@@ -66,13 +70,13 @@ std::vector<std::string> verdict_lines(const page::Verdict& verdict, std::size_t
   std::vector<std::string> lines;
   lines.push_back(label("verdict") + style.paint(verdict.name, colour_of(verdict.tone)) +
                   " (confidence " + verdict.confidence + ")");
-  lines.push_back(label("") + verdict.headline);
+  lines.push_back(label("") + plain_line(verdict.headline));
   for (const std::string& also : verdict.also)
     lines.push_back(label("also") + also);
   for (const std::string& finding : verdict.evidence)
-    lines.push_back(label("") + "- " + finding);
+    lines.push_back(label("") + "- " + plain_line(finding));
   if (verdict.fix)
-    lines.push_back(label("fix") + style.paint(verdict.fix->text, term::Colour::bold));
+    lines.push_back(label("fix") + style.paint(plain_line(verdict.fix->text), term::Colour::bold));
   return lines;
 }
 

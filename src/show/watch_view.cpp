@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/duration.h"
+#include "base/plain_text.h"
 #include "base/text.h"
 #include "show/verdict.h"
 #include "term/sparkline.h"
@@ -43,7 +44,7 @@ std::vector<std::string> watch_lines(const keep::ProcessWatch& watch,
                               base::duration_text(sample.seconds).c_str(), watch.samples()));
   lines.push_back("allocator  " +
                   style.paint(heap::name_of(watch.allocator().kind()), term::Colour::bold) + "  " +
-                  style.paint(watch.allocator().object, term::Colour::dim));
+                  style.paint(base::plain_line(watch.allocator().object), term::Colour::dim));
   lines.emplace_back();
   term::Table table({{"rss", term::Align::left},
                      {"anon", term::Align::left},

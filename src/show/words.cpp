@@ -21,15 +21,6 @@ std::string text_of(const std::vector<std::string>& lines) {
   return text;
 }
 
-std::string shortened(const std::string& text, std::size_t columns) {
-  std::size_t width = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if ((static_cast<unsigned char>(text[i]) & 0xc0) == 0x80) continue;
-    if (width++ == columns) return text.substr(0, i) + "…";
-  }
-  return text;
-}
-
 std::string count_text(std::uint64_t count) {
   if (count >= 1'000'000'000) return base::format_text("%.2f G", static_cast<double>(count) / 1e9);
   if (count >= 1'000'000) return base::format_text("%.1f M", static_cast<double>(count) / 1e6);

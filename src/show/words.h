@@ -16,9 +16,6 @@ std::string joined(const std::vector<std::string>& pieces, const char* between =
 /// Each line with its end.
 std::string text_of(const std::vector<std::string>& lines);
 
-/// At most `columns` characters of `text`, with "…" where there are more.
-std::string shortened(const std::string& text, std::size_t columns);
-
 /// A number of parameters: "21840", "124.4 M", "6.74 G".
 std::string count_text(std::uint64_t count);
 

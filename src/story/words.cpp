@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/duration.h"
+#include "base/plain_text.h"
 #include "base/text.h"
 #include "story/run_story.h"
 #include "story/signal_name.h"
@@ -16,13 +17,7 @@ constexpr std::size_t kLongestTold = 60;
 }  // namespace
 
 std::string name_of(const ProcessStory& process) {
-  std::string name = process.name;
-  if (name.size() > kLongestTold) {
-    std::size_t end = kLongestTold;
-    while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80)
-      --end;
-    name = name.substr(0, end) + "…";
-  }
+  const std::string name = base::plain_line(process.name, kLongestTold);
   const std::string pid = std::to_string(process.process.pid);
   return name.empty() ? pid : pid + " (" + name + ")";
 }

@@ -6,9 +6,12 @@
 #include <cmath>
 
 #include "base/bytes.h"
+#include "term/screen.h"
 
 namespace ebb::term {
 namespace {
+
+constexpr std::size_t kWidest = 200;
 
 std::string padded(const std::string& text, std::size_t width, Align align) {
   const std::string blanks(width - std::min(width, display_width(text)), ' ');
@@ -24,6 +27,8 @@ std::string without_blanks_at_the_end(std::string line) {
 
 void Table::add_row(std::vector<std::string> cells) {
   cells.resize(columns_.size());
+  for (std::string& cell : cells)
+    if (display_width(cell) > kWidest) cell = clipped(cell, kWidest) + "…";
   rows_.push_back(std::move(cells));
 }
 

@@ -22,7 +22,8 @@ class Table {
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  /// Cells beyond the columns are dropped, missing ones are empty. Cells may be painted.
+  /// Cells beyond the columns are dropped, missing ones are empty, and long ones are cut. Cells may
+  /// be painted.
   void add_row(std::vector<std::string> cells);
 
   /// With a line of titles; two spaces between columns; no space at a line's end.

@@ -88,5 +88,46 @@ TEST(ParseJson, RefusesBottomlessNesting) {
   EXPECT_FALSE(parse_json(std::string(100'000, '[')));
 }
 
+TEST(Json, WritesNoControlCharacterThatATerminalObeys) {
+  EXPECT_EQ(Json("\033\x7F\u0080\u009F\u00A0é").text(), "\"\\u001b\\u007f\\u0080\\u009f\u00A0é\"");
+  EXPECT_EQ(*parse_json(Json("\u009B\x7F").text())->as_string(), "\u009B\x7F");
+}
+
+TEST(Json, BytesThatAreNoTextStandBesideIt) {
+  const Json value = Json::object({{"name", "a\xFFz"}, {"id", 7}});
+  EXPECT_EQ(value.text(), "{\"name\":\"a\uFFFDz\",\"name_base64\":\"Yf96\",\"id\":7}");
+  EXPECT_EQ(Json::object({{"name", "az"}}).text(), R"({"name":"az"})") << "only then";
+  EXPECT_EQ(Json("\xFF").text(), "\"\uFFFD\"") << "nowhere to stand";
+  EXPECT_EQ(Json::object({{"\xFF", 1}}).text(), "{\"\uFFFD\":1}");
+}
+
+TEST(Json, OfAListAllTextsStandBesideIt) {
+  const Json value = Json::object({{"command", Json::array({"sh", 1, "\xFE"})}});
+  EXPECT_EQ(value.text(),
+            "{\"command\":[\"sh\",1,\"\uFFFD\"],\"command_base64\":[\"c2g=\",null,\"/g==\"]}");
+}
+
+TEST(Json, ReadsTheBytesThatItWrote) {
+  for (const bool indented : {false, true}) {
+    const Json value = Json::object({{"name", "a\xFFz"},
+                                     {"command", Json::array({"sh", 1, "\xFE"})},
+                                     {"inside", Json::object({{"x", "\x80"}})}});
+    const auto read = parse_json(value.text(indented));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(*read->find("name")->as_string(), "a\xFFz");
+    EXPECT_EQ(*read->find("command")->as_array()->at(2).as_string(), "\xFE");
+    EXPECT_EQ(*read->find("inside")->find("x")->as_string(), "\x80");
+    EXPECT_EQ(read->find("name_base64"), nullptr);
+    EXPECT_EQ(read->text(indented), value.text(indented));
+  }
+}
+
+TEST(Json, OtherMembersOfSuchANameStayAsTheyAre) {
+  for (const char* text :
+       {R"({"a":"x","a_base64":"eA=="})", R"({"a":"x","a_base64":"no"})",
+        R"({"a":1,"a_base64":"eA=="})", R"({"a":["x"],"a_base64":[]})", R"({"a_base64":"/w=="})"})
+    EXPECT_EQ(parse_json(text)->text(), text);
+}
+
 }  // namespace
 }  // namespace ebb::base

@@ -60,6 +60,15 @@ TEST(EbbInfo, TheLedgerAddsUpInsideAndByPid) {
   }
 }
 
+TEST(EbbInfo, TakesTheNumberOfAProcessAsItIs) {
+  const std::string pid = std::to_string(::getpid());
+  const base::Json json = cli_test::json_of({"info", pid, "--json"});
+  ASSERT_NE(json.find("pid"), nullptr);
+  EXPECT_EQ(json.find("pid")->as_int(), ::getpid());
+  cli_test::expect_one_line(ebb({"info", "none"}), 2, "process 'none': expected the number");
+  cli_test::expect_one_line(ebb({"info", pid, "--pid", pid}), 2, "expected one of the two");
+}
+
 TEST(EbbInfo, TellsVirtualMemoryCpuAndFragmentation) {
   const base::Json json = cli_test::json_of({"info", "--json"});
   const auto bytes = [&](const char* key) { return json.find(key)->as_unsigned().value_or(0); };

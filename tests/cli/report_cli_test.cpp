@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "record/database.h"
 #include "story/job.h"
 #include "support/subprocess.h"
 
@@ -265,6 +266,31 @@ TEST_F(EbbReport, WhatIsNotThereIsOneLine) {
   const std::string garbage = folder_.write("garbage.db", std::string(5000, 'x'));
   expect_refused(support::run({EBB_PROGRAM, "runs", "--db", garbage}), "garbage.db");
   expect_refused(support::run({EBB_PROGRAM, "doctor", folder_ / "none.pickle"}), "none.pickle");
+}
+
+TEST_F(EbbReport, ANumberBesideARecordIsThatOfARun) {
+  const base::Json leak = json_of({"doctor", "2"});
+  ASSERT_NE(leak.find("run"), nullptr);
+  EXPECT_EQ(*leak.find("run")->find("name")->as_string(), "leaky");
+  expect_refused(ebb({"doctor", "77"}), "no run '77'");
+}
+
+TEST_F(EbbReport, ANumberThatIsNoProcessButARunSaysHowToAskForIt) {
+  const std::string state = folder_ / "state/ebb/runs.db";
+  std::filesystem::create_directories(folder_ / "state/ebb");
+  std::filesystem::copy_file(db_, state);
+  constexpr const char* kNoProcess = "2147483646";
+  {
+    auto database = record::Database::open(state, record::Database::Mode::write, 5000);
+    ASSERT_TRUE(database && database->script("UPDATE runs SET id = 2147483646 WHERE id = 2"));
+  }
+  const support::Subprocess::Environment home{{"XDG_STATE_HOME", folder_ / "state"}};
+  const Finished asked = support::run({EBB_PROGRAM, "doctor", kNoProcess}, home);
+  expect_refused(asked, "; for run 2147483646: ebb doctor 2147483646 --db " + state);
+  EXPECT_EQ(support::run({EBB_PROGRAM, "doctor", kNoProcess, "--db", state}).status, 0);
+  const Finished other = support::run({EBB_PROGRAM, "doctor", "2147483645"}, home);
+  expect_refused(other, "2147483645");
+  EXPECT_EQ(other.error.find("--db"), std::string::npos) << other.error;
 }
 
 TEST_F(EbbReport, TheDefaultPlaceMayBeEmpty) {

@@ -240,6 +240,37 @@ TEST_F(EbbSimulate, StopsAfterItsRoundWhereNobodyReadsTheStreamAnyMore) {
   EXPECT_TRUE(files::exists(file("run/checkpoint")));
 }
 
+TEST_F(EbbSimulate, AStreamThatCannotBeWrittenIsOneLineAndTheRoundIsKept) {
+  Words words = {"sh", "-c", "exec \"$@\" > /dev/full", "sh"};
+  const Finished done =
+      support::run(joined(words, command(simulate(tiny({"--rounds", "1000000", "--json", "--stream",
+                                                        "--quiet", "--folder", file("run")})))));
+  EXPECT_EQ(done.status, 1);
+  EXPECT_NE(done.error.find("ebb: cannot write the answer to stdout: No space left on device\n"),
+            std::string::npos)
+      << done.error;
+  EXPECT_TRUE(files::exists(file("run/checkpoint")));
+  const Finished listed = support::run(joined(words, command({"simulate", "--list"})));
+  EXPECT_EQ(listed.status, 1);
+  EXPECT_NE(listed.error.find("cannot write the answer"), std::string::npos) << listed.error;
+}
+
+TEST_F(EbbSimulate, AMethodThatATerminalWouldObeyIsOnePlainLine) {
+  expect_refused({"simulate", "--method", "\033[2J\nx"}, "'\uFFFD[2J x'");
+}
+
+TEST_F(EbbSimulate, RunsWithoutAHomeAndSaysThatNothingIsRecorded) {
+  const support::Subprocess::Environment homeless{{"HOME", ""}, {"XDG_STATE_HOME", ""}};
+  for (const char* how : {"--no-folder", "--dry-run"}) {
+    Words words = joined({EBB_PROGRAM}, simulate(tiny({"--rounds", "1", how})));
+    const Finished done = support::run(words, homeless);
+    EXPECT_EQ(done.status, 0) << done.error;
+    const std::size_t said = done.error.find("ebb: nothing is recorded: no place");
+    EXPECT_NE(said, std::string::npos) << done.error;
+    EXPECT_EQ(done.error.find("nothing is recorded", said + 30), std::string::npos) << "once";
+  }
+}
+
 TEST_F(EbbSimulate, PrintsPlanAndTablesForPeopleAndLeavesFilesAndARun) {
   const Finished shown = ebb(simulate(tiny()));
   EXPECT_EQ(shown.status, 0) << shown.error;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -139,6 +140,75 @@ TEST(Store, KeepsTheLastThatIsKnownOfAPrivateAllocator) {
   EXPECT_EQ(database->number("SELECT count(*) FROM private_allocators"), 0);
 }
 
+TEST(Store, KeepsNamesAndCommandsThatAreNotUtf8) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "runs.db";
+  record::Run run = run_named("n\xFF");
+  run.command = {"sh", "\xFE"};
+  {
+    auto writer = begin(path, run);
+    writer->add(process_of(kMain, "sh \xFE"));
+    writer->add(process_of(kWorker, "worker"));
+    writer->add(Event{1, "warn", "about \xFD", kMain});
+    writer->end(ended(run));
+  }
+  const RecordedRun found = read(path, "n\xFF");
+  EXPECT_EQ(found.summary.run.name, "n\xFF");
+  EXPECT_EQ(found.summary.run.command, run.command);
+  EXPECT_EQ(found.processes[0].process.command, "sh \xFE");
+  EXPECT_EQ(found.processes[1].process.command, "worker");
+  EXPECT_EQ(found.events[0].text, "about \uFFFD");
+  auto database = open_for_reading(path);
+  std::string all;
+  database->each("SELECT name || command FROM runs UNION SELECT command FROM processes",
+                 [&](const Row& row) { all += row.text(0) + "\n"; });
+  EXPECT_EQ(all, "n\uFFFD[\"sh\",\"\uFFFD\"]\nsh \uFFFD\nworker\n");
+  EXPECT_EQ(database->number("SELECT count(*) FROM originals"), 2);
+  Store store = opened(path);
+  ASSERT_TRUE(store.remove({found.summary.run.id}));
+  EXPECT_EQ(open_for_reading(path)->number("SELECT count(*) FROM originals"), 0);
+}
+
+TEST(Store, AnOriginalOfAnotherCommandIsNotItsOwn) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "runs.db";
+  const record::Run run = run_named("x");
+  auto file = RunFile::begin(path, run);
+  ASSERT_TRUE(file);
+  Batch batch;
+  batch.processes = {process_of(kMain, "sh \xFE")};
+  ASSERT_TRUE(file->write(batch));
+  batch.processes = {process_of(kMain, "python3")};
+  ASSERT_TRUE(file->write(batch));
+  EXPECT_EQ(read(path).processes[0].process.command, "python3") << "since it became that";
+}
+
+TEST(Store, ARecordIsMadeWhereALinkLeads) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "link.db";
+  std::filesystem::create_directories(folder / "there");
+  std::filesystem::create_symlink("there/runs.db", path);
+  record_run(path, "x");
+  EXPECT_TRUE(std::filesystem::is_symlink(path));
+  EXPECT_EQ(read(folder / "there/runs.db").summary.run.name, "x");
+}
+
+TEST(Store, WhatIsNoFileIsRefusedAndLeftAlone) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "fifo";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  std::filesystem::create_symlink("/dev/null", folder / "null");
+  for (const std::string& place : {path, folder / "null", folder.path()}) {
+    for (const base::Error& error :
+         {Store::open(place).error(), Writer::begin(place, run_named("x")).error()}) {
+      EXPECT_EQ(error.code, base::Code::bad_input);
+      EXPECT_NE(error.message.find(place + ": no file"), std::string::npos) << error.message;
+    }
+  }
+  const std::filesystem::directory_iterator entries(folder.path());
+  EXPECT_EQ(std::distance(begin(entries), end(entries)), 2) << "nothing is left beside them";
+}
+
 TEST(Schema, ANewerOneIsRefusedInOneLine) {
   const support::TemporaryDirectory folder;
   const std::string path = folder / "runs.db";
@@ -150,7 +220,7 @@ TEST(Schema, ANewerOneIsRefusedInOneLine) {
   for (const base::Error& error :
        {Store::open(path).error(), Writer::begin(path, run_named("y")).error()}) {
     EXPECT_EQ(error.code, base::Code::bad_input);
-    EXPECT_NE(error.message.find("newer ebb (schema 99, expected 3 or older)"), std::string::npos)
+    EXPECT_NE(error.message.find("newer ebb (schema 99, expected 4 or older)"), std::string::npos)
         << error.message;
     EXPECT_EQ(error.message.find('\n'), std::string::npos);
   }
@@ -184,7 +254,8 @@ TEST(Schema, IsWhatTheDocumentationNames) {
       "ORDER BY name",
       [&](const Row& row) { tables += row.text(0) + " "; });
   EXPECT_EQ(tables,
-            "actions buckets events peaks place private_allocators processes rounds runs samples ");
+            "actions buckets events originals peaks place private_allocators processes rounds runs "
+            "samples ");
 }
 
 /// What an Ebb before version 2 would have written.
@@ -192,7 +263,8 @@ void make_version_1(const std::string& path) {
   auto database = Database::open(path, Database::Mode::write, 1000);
   ASSERT_TRUE(database);
   std::string script =
-      "DROP TABLE peaks; DROP TABLE private_allocators; ALTER TABLE runs DROP COLUMN peak_group;"
+      "DROP TABLE originals; DROP TABLE peaks; DROP TABLE private_allocators; ALTER TABLE runs "
+      "DROP COLUMN peak_group;"
       "ALTER TABLE actions DROP COLUMN devices;";
   for (const char* part : {"uss", "shared"}) {
     script += std::string("ALTER TABLE samples DROP COLUMN ") + part + ";";

@@ -31,8 +31,65 @@ TEST_F(EbbRun, SaysInOneLineWhatItCameTo) {
   EXPECT_EQ(done.status, 0);
   EXPECT_EQ(done.output, "");
   EXPECT_NE(done.error.find("ebb: run 1: "), std::string::npos) << done.error;
-  EXPECT_NE(done.error.find("(ebb report 1)"), std::string::npos) << done.error;
+  EXPECT_NE(done.error.find("(ebb report 1 --db " + db() + ")"), std::string::npos) << done.error;
   EXPECT_EQ(last().summary.run.name, "brief");
+}
+
+/// Everything in the files of a record.
+std::string bytes_of(const std::string& db) {
+  std::string all;
+  for (const char* end : {"", "-wal"})
+    if (std::filesystem::exists(db + end)) all += base::read_file(db + end).value_or("");
+  return all;
+}
+
+/// A job with a secret of each kind in its own command line and in that of a child, which runs
+/// until it has been seen.
+std::vector<std::string> job_with_secrets(const std::string& stop) {
+  const std::string child = "sh -c 'while [ ! -e " + stop +
+                            " ]; do sleep 0.05; done' --password hunter2 MY_TOKEN=hunter2 "
+                            "http://me:hunter2@host/";
+  return {"sh", "-c", child + " & wait", "job", "--api-key", "hunter2", "--secret=hunter2"};
+}
+
+bool has_both(const record::RecordedRun& run) {
+  std::size_t seen = 0;
+  for (const record::ProcessHistory& process : run.processes)
+    if (process.process.command.starts_with("sh")) ++seen;
+  return seen >= 2;
+}
+
+TEST_F(EbbRun, SecretsAreNotWrittenOfTheCommandAndItsChildren) {
+  const auto is_seen = [](const record::RecordedRun& run) {
+    return std::any_of(run.processes.begin(), run.processes.end(),
+                       [](const auto& one) { return one.process.command.ends_with("@host/"); });
+  };
+  const Finished done = run_until({"--interval", "50ms"}, job_with_secrets(stop_file()), is_seen);
+  ASSERT_EQ(done.status, 0) << done.error;
+  const record::RecordedRun recorded = last();
+  EXPECT_EQ(recorded.summary.run.command[5], "***");
+  EXPECT_EQ(recorded.summary.run.command[6], "--secret=***");
+  bool child = false;
+  for (const record::ProcessHistory& process : recorded.processes) {
+    const std::string& line = process.process.command;
+    child |= line.ends_with(" --password *** MY_TOKEN=*** http://***@host/");
+  }
+  EXPECT_TRUE(child);
+  EXPECT_EQ(bytes_of(db()).find("hunter2"), std::string::npos);
+}
+
+TEST_F(EbbRun, APrivateRunHasNamesOfProgramsOnly) {
+  const Finished done =
+      run_until({"--interval", "50ms", "--private"}, job_with_secrets(stop_file()), has_both);
+  ASSERT_EQ(done.status, 0) << done.error;
+  const record::RecordedRun recorded = last();
+  EXPECT_EQ(recorded.summary.run.command, std::vector<std::string>{"sh"});
+  for (const record::ProcessHistory& process : recorded.processes)
+    EXPECT_EQ(process.process.command.find_first_of(" /"), std::string::npos)
+        << process.process.command;
+  const std::string all = bytes_of(db());
+  for (const char* part : {"hunter2", "--password", "while", "MY_TOKEN"})
+    EXPECT_EQ(all.find(part), std::string::npos) << part;
 }
 
 /// Readings of what is live, once the job has announced a round and so has all of its memory.

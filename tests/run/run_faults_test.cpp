@@ -29,6 +29,19 @@ TEST_F(EbbRun, CommandsThatCannotBeRunEndAsInAShell) {
   EXPECT_NE(done.error.find("ebb: cannot run /"), std::string::npos) << done.error;
 }
 
+TEST_F(EbbRun, RunsTheJobWithoutAHomeAndSaysThatNothingIsRecorded) {
+  const Subprocess::Environment homeless{{"HOME", ""}, {"XDG_STATE_HOME", ""}};
+  const Finished done =
+      support::run({EBB_PROGRAM, "run", "--", "sh", "-c", "echo here; exit 6"}, homeless);
+  EXPECT_EQ(done.status, 6) << done.error;
+  EXPECT_EQ(done.output, "here\n");
+  EXPECT_TRUE(done.error.starts_with("ebb: nothing is recorded: no place")) << done.error;
+  EXPECT_EQ(done.error.find("ebb report"), std::string::npos) << done.error;
+  const Finished dry = support::run({EBB_PROGRAM, "run", "--dry-run", "--", "true"}, homeless);
+  EXPECT_EQ(dry.status, 0) << dry.error;
+  EXPECT_NE(dry.output.find("record    none"), std::string::npos) << dry.output;
+}
+
 TEST_F(EbbRun, TheCommandsSignalIsItsOwn) {
   EXPECT_EQ(run({}, {"sh", "-c", "kill -SEGV $$"}).status, -SIGSEGV);
   EXPECT_EQ(last().summary.run.signal, SIGSEGV);

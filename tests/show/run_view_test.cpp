@@ -25,7 +25,17 @@ TEST(RunView, ARunThatIsNotRecordedHasNoNumber) {
   summary.peak_rss = 3 * kMiB;
   EXPECT_EQ(summary_line(summary, 0).find("run "), std::string::npos);
   EXPECT_EQ(summary_line(summary, 7).rfind("run 7: ", 0), 0u);
+  EXPECT_EQ(summary_line(summary, 0, "runs.db").find("ebb report"), std::string::npos);
   EXPECT_NE(summary_line(summary, 7).find("(ebb report 7)"), std::string::npos);
+}
+
+TEST(RunView, TheHintCanBePastedWhereTheRecordHasAPlaceOfItsOwn) {
+  const run::Summary summary;
+  EXPECT_NE(summary_line(summary, 7, "my/runs.db").find("(ebb report 7 --db my/runs.db)"),
+            std::string::npos);
+  EXPECT_NE(
+      summary_line(summary, 7, "it's mine.db").find(R"((ebb report 7 --db 'it'\''s mine.db'))"),
+      std::string::npos);
 }
 
 TEST(RunView, APeakThatWasOnlySampledIsCalledAtLeast) {

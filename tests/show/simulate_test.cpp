@@ -53,6 +53,9 @@ TEST(SimulateView, AStoppedOneSaysHowToGoOnEvenQuietly) {
       where_lines(outcome, false),
       (std::vector<std::string>{"stopped; ebb simulate --resume ebb-runs/x goes on",
                                 "files in ebb-runs/x", "run 7 in the record (ebb report 7)"}));
+  outcome.db = "my runs.db";
+  EXPECT_EQ(where_lines(outcome, false).back(),
+            "run 7 in the record (ebb report 7 --db 'my runs.db')");
 }
 
 }  // namespace

@@ -18,12 +18,6 @@ TEST(Words, EveryLineGetsItsEnd) {
   EXPECT_EQ(text_of({"a", "", "b"}), "a\n\nb\n");
 }
 
-TEST(Words, ALongTextIsCutBetweenCharacters) {
-  EXPECT_EQ(shortened("abc", 3), "abc");
-  EXPECT_EQ(shortened("abcd", 3), "abc…");
-  EXPECT_EQ(shortened("äöüß", 3), "äöü…");
-}
-
 TEST(Words, LargeNumbersOfParametersAreRounded) {
   EXPECT_EQ(count_text(21'840), "21840");
   EXPECT_EQ(count_text(124'439'808), "124.4 M");

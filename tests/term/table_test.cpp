@@ -18,6 +18,14 @@ TEST(Table, LinesUpColumnsByWhatPeopleSee) {
             "only one\n");
 }
 
+TEST(Table, CutsCellsThatAreTooWide) {
+  Table table({{"name", Align::left}, {"rss"}});
+  table.add_row({std::string(100'000, 'x'), "1"});
+  table.add_row({Style{true, true}.paint(std::string(100'000, 'y'), Colour::red), "2"});
+  EXPECT_EQ(table.text(), "name" + std::string(199, ' ') + "rss\n" + std::string(200, 'x') +
+                              "…    1\n\033[31m" + std::string(200, 'y') + "\033[0m…    2\n");
+}
+
 TEST(Table, IsAlsoMarkdown) {
   Table table({{"a", Align::left}, {"bytes"}});
   table.add_row({"x", "1"});

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <cstdio>
-
+#include "cli/answer.h"
 #include "cli/simulate/verbs.h"
 #include "cli/verb.h"
 #include "plan/network.h"
@@ -19,7 +18,7 @@ int list_simulations(bool json) {
   const std::string text =
       json ? show::catalogue_json(catalogue).text(true) + "\n"
            : show::catalogue_text(catalogue, term::Style::of_stream(STDOUT_FILENO));
-  std::fputs(text.c_str(), stdout);
+  answer(text);
   return kDone;
 }
 

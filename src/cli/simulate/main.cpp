@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "cli/answer.h"
 #include "cli/simulate/session.h"
 #include "cli/simulate/verbs.h"
 #include "cli/simulator.h"
@@ -28,14 +29,13 @@ base::Result<std::unique_ptr<fl::Ranks>> join_ranks() {
 
 int complain(const base::Error& error) {
   if (fl::rank_by_environment() == 0) {
-    std::fprintf(stderr, "ebb: %s\n", error.message.c_str());
+    say(error.message);
   } else {
     // What fails on all ranks, the first one says, and mpirun ends this process with it: whoever is
     // still there after a while has a trouble of its own.
     std::signal(SIGTERM, SIG_DFL);
     ::sleep(kSecondsForTheFirst);
-    if (is_joined)
-      std::fprintf(stderr, "ebb: rank %u: %s\n", fl::rank_by_environment(), error.message.c_str());
+    if (is_joined) say("rank " + std::to_string(fl::rank_by_environment()) + ": " + error.message);
   }
   return status_of(error.code);
 }
@@ -56,6 +56,7 @@ int run(int count, char** words) {
 }  // namespace ebb::cli
 
 int main(int count, char** words) {
+  ebb::cli::hold_standard_streams();
   if (ebb::cli::set_simulator_environment()) {
     ::execv("/proc/self/exe", words);
     std::perror("ebb: cannot start /proc/self/exe again");
@@ -64,7 +65,7 @@ int main(int count, char** words) {
   try {
     return ebb::cli::run(count, words);
   } catch (const std::exception& failure) {
-    std::fprintf(stderr, "ebb: internal error: %s\n", failure.what());
+    ebb::cli::say(std::string("internal error: ") + failure.what());
     return ebb::cli::kFailed;
   }
 }

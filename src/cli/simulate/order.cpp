@@ -34,9 +34,11 @@ base::Status set_folder(const SimulateWords& words, SimulateOrder& order) {
 
 base::Status set_record(const SimulateWords& words, SimulateOrder& order) {
   if (words.no_record) return {};
-  const auto path = record_path(words.db);
-  if (!path) return path.error();
-  order.record_path = *path;
+  const auto place = record_place(words.db);
+  if (!place) return place.error();
+  order.record_path = place->path;
+  order.record_trouble = place->trouble;
+  order.db = words.db;
   return {};
 }
 

@@ -31,7 +31,9 @@ struct SimulateOrder : fl::Sweep {
   fl::Execution execution;  ///< its folder is not chosen yet
   std::string folder;       ///< "": a new one below ebb-runs
   bool writes_folder = true;
-  std::string record_path;  ///< "": nothing is recorded
+  std::string record_path;     ///< "": nothing is recorded
+  std::string record_trouble;  ///< why, where it was wanted
+  std::string db;              ///< the record that was named
   std::string html;
   bool json = false;
   bool streams = false;  ///< rounds as they end, before what `json` prints

@@ -2,12 +2,12 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdio>
 #include <utility>
 
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/answer.h"
 #include "cli/simulate/page.h"
 #include "cli/simulate/session.h"
 #include "cli/simulate/watcher.h"
@@ -32,6 +32,7 @@ class Session {
     outcome_.compare = order_.compare;
     outcome_.config = order_.config;
     outcome_.seeds = order_.seeds;
+    outcome_.db = order_.db;
   }
 
   int run();
@@ -150,13 +151,12 @@ base::Status Session::show_outcome() {
     outcome_.page = order_.html;
   }
   if (order_.json) {
-    std::puts(json.text().c_str());
+    answer_json(json);
   } else if (!outcome_.methods.empty()) {
-    std::fputs(show::outcome_text(outcome_, term::Style::of_stream(STDOUT_FILENO)).c_str(), stdout);
+    answer(show::outcome_text(outcome_, term::Style::of_stream(STDOUT_FILENO)));
   }
-  std::fflush(stdout);
   for (const std::string& line : show::where_lines(outcome_, order_.quiet))
-    std::fprintf(stderr, "ebb: %s\n", line.c_str());
+    say(line);
   return {};
 }
 
@@ -171,17 +171,17 @@ int Session::dry_run() {
   const base::Json config = order_.is_single() ? fl::to_json(order_.config) : fl::to_json(order_);
   if (order_.json) {
     const base::Json json = base::Json::object({{"plan", fl::to_json(*plan)}, {"config", config}});
-    std::puts(json.text().c_str());
+    answer_json(json);
   } else {
-    std::printf("%s\n%s\n",
-                show::memory_plan_text(*plan, term::Style::of_stream(STDOUT_FILENO)).c_str(),
-                config.text(true).c_str());
+    answer(show::memory_plan_text(*plan, term::Style::of_stream(STDOUT_FILENO)) + "\n");
+    answer_json(config, true);
   }
   return kDone;
 }
 
 int Session::run() {
   if (const auto opened = open(order_.config); !opened) return complain(opened.error());
+  if (is_first_ && !order_.record_trouble.empty()) say(order_.record_trouble);
   if (order_.dry_run) return dry_run();
   // Chosen once: every method, every seed and whatever is resumed computes with the same one.
   order_.config.backend = resources_->trainer->backend();

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdio>
 
+#include "cli/answer.h"
 #include "show/simulate/outcome_view.h"
 
 namespace ebb::cli {
@@ -55,8 +55,8 @@ void SimulateWatcher::stream(const char* event, const base::Json& members) const
       base::Json::object({{"event", event}, {"method", about_.method}, {"seed", about_.seed}});
   for (const auto& [key, value] : *members.as_object())
     line.set(key, value);
-  std::puts(line.text().c_str());
-  if (std::fflush(stdout) != 0) stop_was_asked = 1;
+  answer_json(line);
+  if (!is_heard()) stop_was_asked = 1;
 }
 
 void SimulateWatcher::marked(const std::string& line) {
@@ -69,10 +69,7 @@ bool SimulateWatcher::should_stop() {
 }
 
 void SimulateWatcher::begins() {
-  if (!plan_text_.empty()) {
-    std::printf("%s\n", plan_text_.c_str());
-    std::fflush(stdout);
-  }
+  if (!plan_text_.empty()) answer(plan_text_ + "\n");
   progress_ = std::make_unique<show::SimulateProgress>(about_.name, about_.rounds, about_.quiet);
   record_ = record_simulation(about_.record_path, about_.name, about_.limit);
 }

@@ -32,6 +32,7 @@ struct SimulateOutcome {
   std::string folder;                      ///< "" where none was written
   std::string page;                        ///< likewise
   std::vector<std::int64_t> runs;          ///< their numbers in the record
+  std::string db;                          ///< the record that was named; "": the default one
   bool stopped = false;
 };
 

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/duration.h"
 #include "base/text.h"
+#include "show/report_hint.h"
 #include "term/sparkline.h"
 #include "term/table.h"
 
@@ -210,10 +211,11 @@ std::vector<std::string> where_lines(const SimulateOutcome& outcome, bool quiet)
   if (!outcome.folder.empty()) lines.push_back("files in " + outcome.folder);
   if (outcome.runs.empty()) return lines;
   const auto last_run = static_cast<long long>(outcome.runs.back());
-  lines.push_back(outcome.runs.size() == 1
-                      ? format_text("run %lld in the record (ebb report %lld)", last_run, last_run)
-                      : format_text("%zu runs in the record, the last is %lld (ebb report %lld)",
-                                    outcome.runs.size(), last_run, last_run));
+  const std::string which =
+      outcome.runs.size() == 1
+          ? format_text("run %lld in the record", last_run)
+          : format_text("%zu runs in the record, the last is %lld", outcome.runs.size(), last_run);
+  lines.push_back(which + " (" + report_hint(last_run, outcome.db) + ")");
   return lines;
 }
 

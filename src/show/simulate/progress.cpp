@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/duration.h"
+#include "base/plain_text.h"
 #include "base/text.h"
 
 namespace ebb::show {
@@ -46,7 +47,7 @@ void SimulateProgress::show(const fl::RoundReport& round) {
 
 void SimulateProgress::say(const std::string& line) {
   if (redraws_ && !quiet_) std::fputs("\r\033[K", stderr);
-  std::fprintf(stderr, "ebb: %s\n", line.c_str());
+  std::fprintf(stderr, "ebb: %s\n", base::plain_line(line).c_str());
 }
 
 }  // namespace ebb::show

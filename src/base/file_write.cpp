@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where output goes: files, and what else may stand at a path.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <optional>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/text.h"
+
+namespace ebb::base {
+namespace {
+
+// As many links as the kernel follows.
+constexpr int kMostLinks = 40;
+
+/// Keeps SIGPIPE of this thread's own writes from the process for as long as it lives.
+class PipeSignalTaken {
+ public:
+  PipeSignalTaken() {
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~PipeSignalTaken() {
+    const timespec at_once{0, 0};
+    if (!was_pending_) {
+      while (sigtimedwait(&pipe_, nullptr, &at_once) < 0 && errno == EINTR) {
+      }
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  PipeSignalTaken(const PipeSignalTaken&) = delete;
+  PipeSignalTaken& operator=(const PipeSignalTaken&) = delete;
+
+ private:
+  sigset_t pipe_{};
+  sigset_t before_{};
+  bool was_pending_ = false;
+};
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+/// The descriptor of this process that `path` names, as /dev/fd/1 does.
+std::optional<int> descriptor_at(const std::string& path) {
+  const auto number = parse_unsigned(std::string_view(path).substr(path.rfind('/') + 1));
+  if (!number || *number > INT_MAX) return std::nullopt;
+  char folder[PATH_MAX];
+  if (::realpath(folder_of(path).c_str(), folder) == nullptr) return std::nullopt;
+  if (folder != format_text("/proc/%d/fd", static_cast<int>(::getpid()))) return std::nullopt;
+  return static_cast<int>(*number);
+}
+
+/// Where output to a path goes.
+struct Destination {
+  std::string path;                     ///< behind all links
+  std::optional<int> descriptor;        ///< of this process, where the path names one
+  std::optional<struct stat> existing;  ///< what is there, if anything is
+};
+
+Result<Destination> destination_of(const std::string& path) {
+  Destination found{path, {}, {}};
+  for (int links = 0; links < kMostLinks; ++links) {
+    found.descriptor = descriptor_at(found.path);
+    if (found.descriptor) return found;
+    char link[PATH_MAX];
+    const ssize_t length = ::readlink(found.path.c_str(), link, sizeof link);
+    if (length < 0) {
+      struct stat existing {};
+      if (::stat(found.path.c_str(), &existing) == 0) found.existing = existing;
+      return found;
+    }
+    const std::string to(link, static_cast<std::size_t>(length));
+    found.path = to.starts_with('/') ? to : folder_of(found.path) + "/" + to;
+  }
+  return system_error(ELOOP, "cannot write %s", path.c_str());
+}
+
+/// A connection to who listens at a socket, or none and errno.
+FileDescriptor connected_to(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) {
+    errno = ENAMETOOLONG;
+    return {};
+  }
+  path.copy(address.sun_path, path.size());
+  FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket.is_open()) return socket;
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
+    return socket;
+  const int why = errno;
+  socket.close();
+  errno = why;
+  return socket;
+}
+
+/// What is there is opened to be written to; none and errno where it cannot be. Never waits for a
+/// reader, and a terminal does not become this process's own.
+FileDescriptor opened(const Destination& to) {
+  if (to.descriptor) return FileDescriptor(::fcntl(*to.descriptor, F_DUPFD_CLOEXEC, 0));
+  if (S_ISSOCK(to.existing->st_mode)) return connected_to(to.path);
+  FileDescriptor file(::open(to.path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (file.is_open()) ::fcntl(file.get(), F_SETFL, 0);
+  return file;
+}
+
+Status write_into(const std::string& path, const Destination& to, std::string_view content) {
+  const FileDescriptor file = opened(to);
+  if (!file.is_open() && errno == ENXIO && to.existing && S_ISFIFO(to.existing->st_mode))
+    return error(Code::bad_input, "cannot write %s: a FIFO that nobody reads", path.c_str());
+  if (!file.is_open()) return system_error(errno, "cannot write %s", path.c_str());
+  const PipeSignalTaken taken;
+  if (const int failure = write_all(file.get(), content); failure != 0)
+    return system_error(failure, "cannot write %s", path.c_str());
+  return {};
+}
+
+/// A new file with a name that nobody else has, or none and errno. Not by mkostemp, whose mode is
+/// 0600: a new file of the user's should be as any other one of theirs, and to ask for the umask is
+/// to change it, for all threads of a process that is not ours.
+FileDescriptor create_beside(const std::string& path, mode_t mode, std::string& name) {
+  constexpr int kMostTries = 100;
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    name = format_text("%s.%d-%llx", path.c_str(), static_cast<int>(::getpid()),
+                       static_cast<unsigned long long>(system_clock().now_ns()));
+    FileDescriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    if (file.is_open() || errno != EEXIST) return file;
+  }
+  return {};
+}
+
+/// Makes a new file of ours as the one that it replaces. Where the owner or the group cannot be
+/// kept, the rights that were meant for them are not given to others.
+int dress_as(int file, const struct stat& replaced) {
+  struct stat own {};
+  if (::fstat(file, &own) != 0) return errno;
+  mode_t mode = replaced.st_mode & 07777;
+  const auto keep = [&](uid_t owner, gid_t group) { return ::fchown(file, owner, group) == 0; };
+  if (own.st_gid != replaced.st_gid && !keep(static_cast<uid_t>(-1), replaced.st_gid))
+    mode &= static_cast<mode_t>(~02070);
+  if (own.st_uid != replaced.st_uid && !keep(replaced.st_uid, static_cast<gid_t>(-1)))
+    mode &= static_cast<mode_t>(~04000);
+  return ::fchmod(file, mode) == 0 ? 0 : errno;
+}
+
+Status replace(const std::string& path, const Destination& to, std::string_view content) {
+  // Until it is dressed nobody else reads what is perhaps for the owner only.
+  const mode_t mode = to.existing ? 0600 : 0666;
+  std::string temporary;
+  FileDescriptor file = create_beside(to.path, mode, temporary);
+  if (!file.is_open()) return system_error(errno, "cannot create a file beside %s", path.c_str());
+  int failure = to.existing ? dress_as(file.get(), *to.existing) : 0;
+  if (failure == 0) failure = write_all(file.get(), content);
+  if (failure == 0 && ::fsync(file.get()) != 0) failure = errno;
+  file.close();
+  if (failure == 0 && ::rename(temporary.c_str(), to.path.c_str()) != 0) failure = errno;
+  if (failure != 0) {
+    ::unlink(temporary.c_str());
+    return system_error(failure, "cannot write %s", path.c_str());
+  }
+  return {};
+}
+
+}  // namespace
+
+Status write_file_atomically(const std::string& path, std::string_view content) {
+  const auto to = destination_of(path);
+  if (!to) return to.error();
+  if (to->descriptor) return write_into(path, *to, content);
+  if (!to->existing || S_ISREG(to->existing->st_mode)) return replace(path, *to, content);
+  if (S_ISDIR(to->existing->st_mode))
+    return error(Code::bad_input, "cannot write %s: a folder, expected a file", path.c_str());
+  return write_into(path, *to, content);
+}
+
+}  // namespace ebb::base

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "base/json.h"
+
+namespace ebb::cli {
+
+// What a verb was asked for, on stdout. Nothing else writes there but a live screen.
+
+/// Writes a part of the answer at once; nothing any more once that has failed. Terminals do not
+/// obey what others put into it.
+void answer(std::string_view text);
+/// JSON on a line of its own, or indented.
+void answer_json(const base::Json& json, bool indented = false);
+
+/// Whether all of it could be written so far. What would go on for long ends where it cannot.
+bool is_heard();
+
+/// What the program ends with: `status`, or kFailed with one line where the answer could not be
+/// written; without the line where its reader has left.
+int status_once_answered(int status);
+
+/// Where standard streams are closed, something stands in their place that nobody can read or
+/// write, so that no other file becomes one of them. Programs that are started find them closed.
+/// Call first.
+void hold_standard_streams();
+
+}  // namespace ebb::cli

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Output to whatever may stand at a path.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "support/temporary_directory.h"
+
+namespace ebb::base {
+namespace {
+
+mode_t mode_of(const std::string& path) {
+  struct stat info {};
+  EXPECT_EQ(::lstat(path.c_str(), &info), 0) << path;
+  return info.st_mode;
+}
+
+std::string received_by(int descriptor) {
+  char buffer[64];
+  const ssize_t got = ::read(descriptor, buffer, sizeof buffer);
+  return got > 0 ? std::string(buffer, static_cast<std::size_t>(got)) : "";
+}
+
+class WriteFile : public testing::Test {
+ protected:
+  support::TemporaryDirectory folder_;
+  std::string path_ = folder_ / "out";
+};
+
+TEST_F(WriteFile, ReplacesTheContentWhole) {
+  ASSERT_TRUE(write_file_atomically(path_, "one"));
+  ASSERT_TRUE(write_file_atomically(path_, "two"));
+  EXPECT_EQ(*read_file(path_), "two");
+}
+
+TEST_F(WriteFile, NewFilesFollowTheUmask) {
+  const mode_t before = ::umask(027);
+  const auto written = write_file_atomically(path_, "one");
+  ::umask(before);
+  ASSERT_TRUE(written);
+  EXPECT_EQ(mode_of(path_) & 07777, 0640U);
+}
+
+TEST_F(WriteFile, KeepsTheModeOfWhatItReplaces) {
+  folder_.write("out", "secret");
+  for (const mode_t mode : {0600U, 0666U, 0444U}) {
+    ASSERT_EQ(::chmod(path_.c_str(), mode), 0);
+    ASSERT_TRUE(write_file_atomically(path_, "new"));
+    EXPECT_EQ(mode_of(path_) & 07777, mode);
+  }
+  EXPECT_EQ(*read_file(path_), "new");
+}
+
+TEST_F(WriteFile, KeepsTheOwnerWherePermitted) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  folder_.write("out", "theirs");
+  ASSERT_EQ(::chown(path_.c_str(), 12345, 54321), 0);
+  ASSERT_TRUE(write_file_atomically(path_, "new"));
+  struct stat info {};
+  ASSERT_EQ(::stat(path_.c_str(), &info), 0);
+  EXPECT_EQ(info.st_uid, 12345U);
+  EXPECT_EQ(info.st_gid, 54321U);
+}
+
+TEST_F(WriteFile, GoesThroughLinksToTheirTarget) {
+  const std::string target = folder_.write("below/target", "old");
+  ASSERT_EQ(::chmod(target.c_str(), 0600), 0);
+  ASSERT_EQ(::symlink("below/hop", path_.c_str()), 0);
+  ASSERT_EQ(::symlink("target", (folder_ / "below/hop").c_str()), 0);
+  ASSERT_TRUE(write_file_atomically(path_, "new"));
+  EXPECT_TRUE(S_ISLNK(mode_of(path_)));
+  EXPECT_TRUE(S_ISLNK(mode_of(folder_ / "below/hop")));
+  EXPECT_EQ(*read_file(target), "new");
+  EXPECT_EQ(mode_of(target) & 07777, 0600U);
+}
+
+TEST_F(WriteFile, MakesTheTargetOfALinkThatLeadsNowhereYet) {
+  ASSERT_EQ(::symlink("later", path_.c_str()), 0);
+  ASSERT_TRUE(write_file_atomically(path_, "new"));
+  EXPECT_TRUE(S_ISLNK(mode_of(path_)));
+  EXPECT_EQ(*read_file(folder_ / "later"), "new");
+}
+
+TEST_F(WriteFile, RefusesLinksInACircle) {
+  ASSERT_EQ(::symlink("out", path_.c_str()), 0);
+  const auto written = write_file_atomically(path_, "new");
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().native, ELOOP);
+}
+
+TEST_F(WriteFile, WritesToAFifoThatIsRead) {
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  const FileDescriptor reader(::open(path_.c_str(), O_RDONLY | O_NONBLOCK));
+  ASSERT_TRUE(write_file_atomically(path_, "page"));
+  EXPECT_TRUE(S_ISFIFO(mode_of(path_)));
+  EXPECT_EQ(received_by(reader.get()), "page");
+}
+
+TEST_F(WriteFile, RefusesAFifoThatNobodyReads) {
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  const auto written = write_file_atomically(path_, "page");
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, Code::bad_input);
+  EXPECT_NE(written.error().message.find(path_ + ": a FIFO that nobody reads"), std::string::npos);
+  EXPECT_TRUE(S_ISFIFO(mode_of(path_)));
+}
+
+TEST_F(WriteFile, WritesToDevices) {
+  const FileDescriptor terminal(::posix_openpt(O_RDWR | O_NOCTTY));
+  ASSERT_TRUE(terminal.is_open());
+  ASSERT_EQ(::grantpt(terminal.get()), 0);
+  ASSERT_EQ(::unlockpt(terminal.get()), 0);
+  ASSERT_EQ(::symlink(::ptsname(terminal.get()), path_.c_str()), 0);
+  // Held open: what was written goes with the last descriptor.
+  const FileDescriptor held(::open(path_.c_str(), O_RDWR | O_NOCTTY));
+  const auto written = write_file_atomically(path_, "page");
+  ASSERT_TRUE(written) << written.error().message;
+  ASSERT_TRUE(S_ISLNK(mode_of(path_)));
+  EXPECT_EQ(received_by(terminal.get()), "page");
+}
+
+TEST_F(WriteFile, WritesToWhoListensAtASocket) {
+  const FileDescriptor listener(::socket(AF_UNIX, SOCK_STREAM, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path_.copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(listener.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ASSERT_FALSE(write_file_atomically(path_, "nobody listens yet"));
+  ASSERT_EQ(::listen(listener.get(), 1), 0);
+  ASSERT_TRUE(write_file_atomically(path_, "page"));
+  ASSERT_TRUE(S_ISSOCK(mode_of(path_)));
+  const FileDescriptor connection(::accept(listener.get(), nullptr, nullptr));
+  EXPECT_EQ(received_by(connection.get()), "page");
+}
+
+TEST_F(WriteFile, WritesToAnOpenDescriptorBehindWhatIsThere) {
+  const FileDescriptor log(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600));
+  ASSERT_EQ(write_all(log.get(), "before "), 0);
+  const std::string name = format_text("/dev/fd/%d", log.get());
+  ASSERT_TRUE(write_file_atomically(name, "page"));
+  ASSERT_EQ(write_all(log.get(), " after"), 0);
+  EXPECT_EQ(*read_file(path_), "before page after");
+}
+
+TEST_F(WriteFile, AReaderThatHasLeftIsAnErrorAndNoSignal) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ::close(ends[0]);
+  const FileDescriptor end(ends[1]);
+  const auto written = write_file_atomically(format_text("/dev/fd/%d", end.get()), "page");
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().native, EPIPE);
+}
+
+TEST_F(WriteFile, LeavesNothingBehindWhenItFails) {
+  std::filesystem::create_directories(path_ + "/inside");
+  const auto written = write_file_atomically(path_, "x");
+  ASSERT_FALSE(written) << "a folder cannot be replaced by a file";
+  EXPECT_EQ(written.error().code, Code::bad_input);
+  int entries = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+    EXPECT_EQ(entry.path().filename(), "out");
+    ++entries;
+  }
+  EXPECT_EQ(entries, 1);
+  EXPECT_FALSE(write_file_atomically(folder_ / "no/such/folder/x", "x"));
+}
+
+}  // namespace
+}  // namespace ebb::base
