@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/text.h"
 #include "run/pace.h"
+#include "run/process_signal.h"
 
 namespace ebb::run {
 namespace {
@@ -57,7 +58,7 @@ base::Result<Launched> Supervisor::start() {
   // Processes whose parents end stay below this one, so that they are still seen and reaped.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   auto launched = launch(options_.command, environment_with(preparation_.variables),
-                         signals_.mask_before(), options_.silent);
+                         signals_.before(), options_.silent);
   if (launched && launched->trouble.empty()) {
     command_ = launched->pid;
     find_or_add(command_, now());
@@ -141,19 +142,37 @@ void Supervisor::wait(double until) {
 }
 
 void Supervisor::take_signals() {
-  signals_.take([this](int number) {
-    if (command_ != 0 && !ending_) ::kill(command_, number);
+  signals_.take([this](const Signal& signal) {
+    if (asks_to_stop(signal.number)) is_asked_to_stop_ = true;
+    if (signal.number == SIGCONT) is_asked_to_stop_ = false;
+    if (!signal.is_for_command) return;
+    if (!ending_) return pass_on(signal, command_);
+    for (const auto& [pid, member] : members_)
+      send_signal(member.key(), signal.number);
   });
   reap();
+  // As a shell expects of a job: a command that has its own way with Ctrl-Z is followed in it.
+  if (is_asked_to_stop_ && (is_stopped_ || ending_)) {
+    is_asked_to_stop_ = false;
+    ::raise(SIGSTOP);
+  }
 }
 
 void Supervisor::reap() {
   int status = 0;
   pid_t pid = 0;
   rusage usage{};
-  while ((pid = ::wait4(-1, &status, WNOHANG, &usage)) > 0) {
+  while ((pid = ::wait4(-1, &status, WNOHANG | WUNTRACED | WCONTINUED, &usage)) > 0) {
+    if (WIFSTOPPED(status) || WIFCONTINUED(status)) {
+      // Whoever sends SIGSTOP to the command continues the command alone.
+      if (pid == command_) is_stopped_ = WIFSTOPPED(status) && asks_to_stop(WSTOPSIG(status));
+      continue;
+    }
     const double seconds = now();
-    if (pid == command_) ending_ = ending_of(status);
+    if (pid == command_) {
+      ending_ = ending_of(status);
+      is_asked_to_stop_ = false;
+    }
     // The kernel's last word: its own peak, or that of a process it waited for.
     const auto peak = static_cast<std::uint64_t>(usage.ru_maxrss) * base::kKiB;
     summary_.peak_rss = std::max(summary_.peak_rss, peak);

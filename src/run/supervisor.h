@@ -110,6 +110,8 @@ class Supervisor {
 
   pid_t command_ = 0;
   std::optional<Ending> ending_;
+  bool is_asked_to_stop_ = false;  // by the terminal, or by somebody: SIGTSTP
+  bool is_stopped_ = false;        // the command
   std::map<pid_t, Member> members_;
   std::vector<wire::Channel> strangers_;  // connected, not yet said hello
   Place place_;
