@@ -20,9 +20,6 @@ namespace {
 
 // Near the limit a second is a long time.
 constexpr double kIntervalNearLimit = 0.2;
-// How long a job that is to be stopped waits for agents to connect, and to clean up.
-constexpr double kAgentSeconds = 2;
-constexpr double kCleaningSeconds = 5;
 
 }  // namespace
 
@@ -43,7 +40,7 @@ double Supervisor::now() const {
 }
 
 double Supervisor::interval() const {
-  const double wanted = level_ == sense::MemoryLevel::normal
+  const double wanted = level_ == sense::MemoryLevel::normal && !stopped_at_
                             ? options_.interval_seconds
                             : std::min(options_.interval_seconds, kIntervalNearLimit);
   return std::min(wanted * std::max(1.0, tick_cost_ / kLookSeconds),
@@ -74,6 +71,7 @@ base::Result<Launched> Supervisor::start() {
 
 bool Supervisor::is_over() {
   if (!ending_) return false;
+  if (stopped_at_) return is_stopped_for_good();
   if (!options_.wait_for_all) return true;
   if (members_.empty()) scan(now());  // what it left behind belongs to this process by now
   return members_.empty();
@@ -205,6 +203,7 @@ void Supervisor::tick() {
   summary_.peak_rss = std::max(summary_.peak_rss, together);
   together_.add({seconds, static_cast<double>(together)});
   watch_level(seconds);
+  go_on_stopping(seconds);
   journal_.check();
   tick_cost_ = (tick_cost_ + base::seconds_between(start, base::thread_cpu_clock().now_ns())) / 2;
   next_tick_ = seconds + interval();
@@ -234,12 +233,6 @@ void Supervisor::watch_level(double seconds) {
     squeeze(fact::Trigger::critical, seconds);
     if (options_.on_critical == OnCritical::stop) stop_job(seconds);
   }
-  if (stopped_at_ && !killed_ && seconds - *stopped_at_ >= options_.grace_seconds) {
-    killed_ = true;
-    journal_.say({seconds, "stop", "the job goes on after TERM: killing it", {}});
-    for (const auto& [member_pid, member] : members_)
-      ::kill(member_pid, SIGKILL);
-  }
 }
 
 void Supervisor::watch_kills(double seconds) {
@@ -254,22 +247,6 @@ void Supervisor::squeeze(fact::Trigger why, double seconds) {
     if (member.channel && member.is_controllable)
       ask_cleanup(member, member.policy.squeezed(member.age(seconds), why));
   }
-}
-
-void Supervisor::stop_job(double seconds) {
-  if (stopped_at_) return;
-  // Once everybody who can clean up has done so, and it did not help. An agent needs a moment to
-  // connect, and one that does not answer is not waited for.
-  const double waited = seconds - *critical_since_;
-  const bool awaits_cleanup = std::any_of(members_.begin(), members_.end(), [](const auto& entry) {
-    return entry.second.awaits_cleanup;
-  });
-  const bool is_done = squeezed_since_ || preparation_.agent.empty() || waited >= kAgentSeconds;
-  if ((awaits_cleanup || !is_done) && waited < kCleaningSeconds) return;
-  stopped_at_ = seconds;
-  journal_.say({seconds, "stop", "memory stays at " + place_.text() + ": stopping the job", {}});
-  for (const auto& [pid, member] : members_)
-    ::kill(pid, SIGTERM);
 }
 
 }  // namespace ebb::run

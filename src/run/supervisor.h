@@ -96,9 +96,15 @@ class Supervisor {
 
   // Thresholds.
   void watch_level(double seconds);
-  void squeeze(fact::Trigger why, double seconds);
-  void stop_job(double seconds);
   void watch_kills(double seconds);
+  void squeeze(fact::Trigger why, double seconds);
+
+  // Stopping the job because memory stays critical.
+  void stop_job(double seconds);
+  void tell_all(int number, double seconds);
+  void go_on_stopping(double seconds);
+  bool is_anybody_left() const;
+  bool is_stopped_for_good();
 
   const Options& options_;
   const Preparation& preparation_;
