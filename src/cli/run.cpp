@@ -160,18 +160,10 @@ record::Run run_of(const run::Options& options) {
   return run;
 }
 
-/// Ends by its signal where one ended the command; otherwise the status to return.
-int exit_as_its_command(const run::Summary& summary) {
-  if (summary.ending.signal) {
-    std::fflush(nullptr);
-    run::end_as(summary.ending);
-  }
-  return summary.ending.exit_code.value_or(1);
-}
-
-/// `db`: the record that was named.
-int supervise(const run::Options& options, const run::Preparation& preparation,
-              wire::Listener listener, const std::string& db) {
+/// How the command ended, or what a shell would say where it could not be run. `db`: the record that
+/// was named.
+run::Ending supervise(const run::Options& options, const run::Preparation& preparation,
+                      wire::Listener listener, const std::string& db) {
   // Blocked before there is a second thread, so that every thread has them blocked.
   run::Signals signals;
   record::Run about = run_of(options);
@@ -187,7 +179,7 @@ int supervise(const run::Options& options, const run::Preparation& preparation,
     about.exit_code = launched ? launched->exit_code : kFailed;
     about.ending = fact::RunEnd::exit;
     journal.end(about);
-    return *about.exit_code;
+    return {about.exit_code, {}};
   }
   const run::Summary summary = supervisor.run();
   about.ended = about.started + summary.seconds;
@@ -197,7 +189,7 @@ int supervise(const run::Options& options, const run::Preparation& preparation,
   about.peak_group = summary.peak_group;
   journal.end(about);
   journal.note(show::summary_line(summary, journal.run_id(), db));
-  return exit_as_its_command(summary);
+  return summary.ending;
 }
 
 int run_job(const RunWords& words) {
@@ -226,7 +218,11 @@ int run_job(const RunWords& words) {
     answer(text);
     return kDone;
   }
-  return supervise(*options, *preparation, *std::move(listener), words.db);
+  // Everything that the supervisor had is gone by then, the folder of its socket too.
+  const run::Ending ending = supervise(*options, *preparation, *std::move(listener), words.db);
+  if (!ending.signal) return ending.exit_code.value_or(kFailed);
+  std::fflush(nullptr);
+  run::end_as(ending);
 }
 
 }  // namespace

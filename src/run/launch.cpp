@@ -32,7 +32,7 @@ Ending ending_of(int wait_status) {
 }
 
 base::Result<Launched> launch(const std::vector<std::string>& command,
-                              const std::vector<std::string>& environment, const sigset_t& mask,
+                              const std::vector<std::string>& environment, const SignalState& state,
                               bool silent) {
   std::vector<char*> words = pointers_to(command);
   std::vector<char*> variables = pointers_to(environment);
@@ -43,7 +43,8 @@ base::Result<Launched> launch(const std::vector<std::string>& command,
   const pid_t pid = ::fork();
   if (pid < 0) return base::system_error(errno, "cannot start a process");
   if (pid == 0) {
-    ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+    if (state.ignores_children) ::signal(SIGCHLD, SIG_IGN);
+    ::sigprocmask(SIG_SETMASK, &state.mask, nullptr);
     if (silent) {
       const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
       for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
@@ -74,9 +75,10 @@ void end_as(const Ending& ending) {
     const rlimit none{0, 0};
     ::setrlimit(RLIMIT_CORE, &none);
     ::signal(*ending.signal, SIG_DFL);
-    sigset_t all;
-    sigemptyset(&all);
-    ::sigprocmask(SIG_SETMASK, &all, nullptr);
+    sigset_t others;
+    sigfillset(&others);
+    sigdelset(&others, *ending.signal);
+    ::sigprocmask(SIG_SETMASK, &others, nullptr);
     ::raise(*ending.signal);
     ::_exit(128 + *ending.signal);
   }

@@ -29,14 +29,21 @@ struct Launched {
   int exit_code = 0;    ///< where it does not
 };
 
-/// Starts `command` in the caller's group, with its terminal and descriptors, the signal mask
-/// `mask` and the environment given; `silent` puts /dev/null in place of its input and output.
-/// Fails only where no process can be made.
+/// What a command inherits of its parent's signals and does not find as it would without us.
+struct SignalState {
+  sigset_t mask{};
+  bool ignores_children = false;  ///< SIGCHLD is ignored
+};
+
+/// Starts `command` in the caller's group, with its terminal and descriptors, the signals `state`
+/// and the environment given; `silent` puts /dev/null in place of its input and output. Fails only
+/// where no process can be made.
 base::Result<Launched> launch(const std::vector<std::string>& command,
-                              const std::vector<std::string>& environment, const sigset_t& mask,
+                              const std::vector<std::string>& environment, const SignalState& state,
                               bool silent = false);
 
-/// Ends this process as the command ended: the same status, the same signal.
+/// Ends this process as the command ended: the same status, the same signal. No other signal gets
+/// in between.
 [[noreturn]] void end_as(const Ending& ending);
 
 }  // namespace ebb::run

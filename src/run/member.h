@@ -49,6 +49,9 @@ struct Member {
 
   bool has_children = false;  ///< or had
 
+  int told = 0;                 ///< the signal that it was last sent to stop it
+  bool cannot_be_told = false;  ///< it runs with other rights than ours
+
   record::ProcessKey key() const { return about.key(); }
   /// Seconds on the policy's clock.
   double age(double seconds) const { return seconds - agent_since; }

@@ -5,28 +5,57 @@
 #include <unistd.h>
 
 namespace ebb::run {
+namespace {
+
+bool is_meant_for_command(const signalfd_siginfo& signal) {
+  const auto number = static_cast<int>(signal.ssi_signo);
+  const auto sender = static_cast<pid_t>(signal.ssi_pid);
+  // SIGPIPE and SIGXFSZ look as if this process had sent them to itself.
+  if (signal.ssi_code <= 0) return sender != ::getpid();
+  // By the kernel. An alarm that was set before this program took the command's place is the
+  // command's; and a terminal that hangs up tells the leader of its session alone.
+  const bool hangs_up = number == SIGHUP || number == SIGCONT;
+  return number == SIGALRM || (hangs_up && ::getsid(0) == ::getpid());
+}
+
+}  // namespace
+
+bool asks_to_stop(int number) {
+  return number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+}
+
+void pass_on(const Signal& signal, pid_t to) {
+  if (signal.value) {
+    ::sigqueue(to, signal.number, *signal.value);
+  } else {
+    ::kill(to, signal.number);
+  }
+}
 
 Signals::Signals() {
   sigset_t signals;
-  sigemptyset(&signals);
-  for (const int number : {SIGCHLD, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE})
-    sigaddset(&signals, number);
-  ::sigprocmask(SIG_BLOCK, &signals, &before_);
+  sigfillset(&signals);
+  ::sigprocmask(SIG_BLOCK, &signals, &before_.mask);
+  // Where it is ignored, children vanish without a word, and nobody learns how the command ended.
+  before_.ignores_children = ::signal(SIGCHLD, SIG_DFL) == SIG_IGN;
   descriptor_ = base::FileDescriptor(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
 Signals::~Signals() {
   // Taken out before they are let through again: they were the command's, not ours.
-  take([](int) {});
-  ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+  take([](const Signal&) {});
+  ::sigprocmask(SIG_SETMASK, &before_.mask, nullptr);
 }
 
-void Signals::take(const std::function<void(int number)>& pass_on) const {
-  signalfd_siginfo signal{};
-  while (::read(descriptor_.get(), &signal, sizeof signal) == sizeof signal) {
-    const auto number = static_cast<int>(signal.ssi_signo);
-    const bool by_terminal = signal.ssi_code == SI_KERNEL;
-    if (number != SIGCHLD && number != SIGPIPE && !by_terminal) pass_on(number);
+void Signals::take(const std::function<void(const Signal& signal)>& each) const {
+  signalfd_siginfo arrived{};
+  while (::read(descriptor_.get(), &arrived, sizeof arrived) == sizeof arrived) {
+    Signal signal{static_cast<int>(arrived.ssi_signo), is_meant_for_command(arrived), {}};
+    if (arrived.ssi_code == SI_QUEUE) {
+      signal.value.emplace();
+      signal.value->sival_ptr = reinterpret_cast<void*>(arrived.ssi_ptr);
+    }
+    each(signal);
   }
 }
 

@@ -4,14 +4,33 @@
 #include <signal.h>
 
 #include <functional>
+#include <optional>
 
 #include "base/file.h"
+#include "run/launch.h"
 
 namespace ebb::run {
 
-/// Signals that the supervisor waits for with poll(): children that ended, and what is to be passed
-/// on to the command. Blocked as long as the object lives, so that none interrupts anything, and a
-/// reader of stderr that has gone is an error of write(). One per process.
+/// A signal that has arrived.
+struct Signal {
+  int number = 0;
+  /// Whether it was meant for the command: somebody sent it to this process. Signals of the
+  /// terminal the command gets itself, being in the same group, and those for what this process did
+  /// or used up are its own.
+  bool is_for_command = false;
+  std::optional<sigval> value;  ///< that was sent with it (sigqueue)
+};
+
+/// Whether it stops a process that does not say otherwise, until SIGCONT.
+bool asks_to_stop(int number);
+
+/// Sends it on, with its value.
+void pass_on(const Signal& signal, pid_t to);
+
+/// Signals that the supervisor waits for with poll(): all that can be caught, but for the two that
+/// the C library keeps for its threads. Blocked as long as the object lives, so that none
+/// interrupts anything, and a reader of stderr that has gone is an error of write(). A fault of
+/// this process itself is delivered by the kernel nevertheless, and ends it. One per process.
 class Signals {
  public:
   Signals();
@@ -22,14 +41,13 @@ class Signals {
   int descriptor() const { return descriptor_.get(); }
 
   /// What was in force before: the command starts with it.
-  const sigset_t& mask_before() const { return before_; }
+  const SignalState& before() const { return before_; }
 
-  /// Takes what has arrived. `pass_on` is called for each signal that somebody sent to this
-  /// process; those of the terminal the command got itself, being in the same group.
-  void take(const std::function<void(int number)>& pass_on) const;
+  /// Takes what has arrived, children that ended or stopped (SIGCHLD) included.
+  void take(const std::function<void(const Signal& signal)>& each) const;
 
  private:
-  sigset_t before_{};
+  SignalState before_;
   base::FileDescriptor descriptor_;
 };
 

@@ -13,15 +13,13 @@
 #include "base/bytes.h"
 #include "base/text.h"
 #include "run/pace.h"
+#include "run/process_signal.h"
 
 namespace ebb::run {
 namespace {
 
 // Near the limit a second is a long time.
 constexpr double kIntervalNearLimit = 0.2;
-// How long a job that is to be stopped waits for agents to connect, and to clean up.
-constexpr double kAgentSeconds = 2;
-constexpr double kCleaningSeconds = 5;
 
 }  // namespace
 
@@ -42,7 +40,7 @@ double Supervisor::now() const {
 }
 
 double Supervisor::interval() const {
-  const double wanted = level_ == sense::MemoryLevel::normal
+  const double wanted = level_ == sense::MemoryLevel::normal && !stopped_at_
                             ? options_.interval_seconds
                             : std::min(options_.interval_seconds, kIntervalNearLimit);
   return std::min(wanted * std::max(1.0, tick_cost_ / kLookSeconds),
@@ -57,7 +55,7 @@ base::Result<Launched> Supervisor::start() {
   // Processes whose parents end stay below this one, so that they are still seen and reaped.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   auto launched = launch(options_.command, environment_with(preparation_.variables),
-                         signals_.mask_before(), options_.silent);
+                         signals_.before(), options_.silent);
   if (launched && launched->trouble.empty()) {
     command_ = launched->pid;
     find_or_add(command_, now());
@@ -74,6 +72,7 @@ base::Result<Launched> Supervisor::start() {
 
 bool Supervisor::is_over() {
   if (!ending_) return false;
+  if (stopped_at_) return is_stopped_for_good();
   if (!options_.wait_for_all) return true;
   if (members_.empty()) scan(now());  // what it left behind belongs to this process by now
   return members_.empty();
@@ -142,19 +141,37 @@ void Supervisor::wait(double until) {
 }
 
 void Supervisor::take_signals() {
-  signals_.take([this](int number) {
-    if (command_ != 0 && !ending_) ::kill(command_, number);
+  signals_.take([this](const Signal& signal) {
+    if (asks_to_stop(signal.number)) is_asked_to_stop_ = true;
+    if (signal.number == SIGCONT) is_asked_to_stop_ = false;
+    if (!signal.is_for_command) return;
+    if (!ending_) return pass_on(signal, command_);
+    for (const auto& [pid, member] : members_)
+      send_signal(member.key(), signal.number);
   });
   reap();
+  // As a shell expects of a job: a command that has its own way with Ctrl-Z is followed in it.
+  if (is_asked_to_stop_ && (is_stopped_ || ending_)) {
+    is_asked_to_stop_ = false;
+    ::raise(SIGSTOP);
+  }
 }
 
 void Supervisor::reap() {
   int status = 0;
   pid_t pid = 0;
   rusage usage{};
-  while ((pid = ::wait4(-1, &status, WNOHANG, &usage)) > 0) {
+  while ((pid = ::wait4(-1, &status, WNOHANG | WUNTRACED | WCONTINUED, &usage)) > 0) {
+    if (WIFSTOPPED(status) || WIFCONTINUED(status)) {
+      // Whoever sends SIGSTOP to the command continues the command alone.
+      if (pid == command_) is_stopped_ = WIFSTOPPED(status) && asks_to_stop(WSTOPSIG(status));
+      continue;
+    }
     const double seconds = now();
-    if (pid == command_) ending_ = ending_of(status);
+    if (pid == command_) {
+      ending_ = ending_of(status);
+      is_asked_to_stop_ = false;
+    }
     // The kernel's last word: its own peak, or that of a process it waited for.
     const auto peak = static_cast<std::uint64_t>(usage.ru_maxrss) * base::kKiB;
     summary_.peak_rss = std::max(summary_.peak_rss, peak);
@@ -187,6 +204,7 @@ void Supervisor::tick() {
   summary_.peak_rss = std::max(summary_.peak_rss, together);
   together_.add({seconds, static_cast<double>(together)});
   watch_level(seconds);
+  go_on_stopping(seconds);
   journal_.check();
   tick_cost_ = (tick_cost_ + base::seconds_between(start, base::thread_cpu_clock().now_ns())) / 2;
   next_tick_ = seconds + interval();
@@ -226,12 +244,6 @@ void Supervisor::watch_level(double seconds) {
     squeeze(fact::Trigger::critical, seconds);
     if (options_.on_critical == OnCritical::stop) stop_job(seconds);
   }
-  if (stopped_at_ && !killed_ && seconds - *stopped_at_ >= options_.grace_seconds) {
-    killed_ = true;
-    journal_.say({seconds, "stop", "the job goes on after TERM: killing it", {}});
-    for (const auto& [member_pid, member] : members_)
-      ::kill(member_pid, SIGKILL);
-  }
 }
 
 void Supervisor::watch_kills(double seconds) {
@@ -246,22 +258,6 @@ void Supervisor::squeeze(fact::Trigger why, double seconds) {
     if (member.channel && member.is_controllable)
       ask_cleanup(member, member.policy.squeezed(member.age(seconds), why));
   }
-}
-
-void Supervisor::stop_job(double seconds) {
-  if (stopped_at_) return;
-  // Once everybody who can clean up has done so, and it did not help. An agent needs a moment to
-  // connect, and one that does not answer is not waited for.
-  const double waited = seconds - *critical_since_;
-  const bool awaits_cleanup = std::any_of(members_.begin(), members_.end(), [](const auto& entry) {
-    return entry.second.awaits_cleanup;
-  });
-  const bool is_done = squeezed_since_ || preparation_.agent.empty() || waited >= kAgentSeconds;
-  if ((awaits_cleanup || !is_done) && waited < kCleaningSeconds) return;
-  stopped_at_ = seconds;
-  journal_.say({seconds, "stop", "memory stays at " + place_.text() + ": stopping the job", {}});
-  for (const auto& [pid, member] : members_)
-    ::kill(pid, SIGTERM);
 }
 
 }  // namespace ebb::run

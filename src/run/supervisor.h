@@ -105,9 +105,15 @@ class Supervisor {
 
   // Thresholds.
   void watch_level(double seconds);
-  void squeeze(fact::Trigger why, double seconds);
-  void stop_job(double seconds);
   void watch_kills(double seconds);
+  void squeeze(fact::Trigger why, double seconds);
+
+  // Stopping the job because memory stays critical.
+  void stop_job(double seconds);
+  void tell_all(int number, double seconds);
+  void go_on_stopping(double seconds);
+  bool is_anybody_left() const;
+  bool is_stopped_for_good();
 
   const Options& options_;
   const Preparation& preparation_;
@@ -119,6 +125,8 @@ class Supervisor {
 
   pid_t command_ = 0;
   std::optional<Ending> ending_;
+  bool is_asked_to_stop_ = false;  // by the terminal, or by somebody: SIGTSTP
+  bool is_stopped_ = false;        // the command
   std::map<pid_t, Member> members_;
   std::vector<wire::Channel> strangers_;  // connected, not yet said hello
   Place place_;

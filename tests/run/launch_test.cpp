@@ -10,9 +10,9 @@
 namespace ebb::run {
 namespace {
 
-sigset_t no_signals() {
-  sigset_t none;
-  sigemptyset(&none);
+SignalState no_signals() {
+  SignalState none;
+  sigemptyset(&none.mask);
   return none;
 }
 
