@@ -2,15 +2,18 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <new>
 
 #include "base/duration.h"
 #include "base/text.h"
 #include "cli/answer.h"
+#include "cli/last_resort.h"
 #include "cli/run_store.h"
 #include "cli/verb.h"
 #include "keep/job_environment.h"
 #include "keep/settings.h"
 #include "record/store.h"
+#include "run/plain_wait.h"
 #include "run/supervisor.h"
 #include "show/run_view.h"
 
@@ -160,27 +163,9 @@ record::Run run_of(const run::Options& options) {
   return run;
 }
 
-/// How the command ended, or what a shell would say where it could not be run. `db`: the record that
-/// was named.
-run::Ending supervise(const run::Options& options, const run::Preparation& preparation,
-                      wire::Listener listener, const std::string& db) {
-  // Blocked before there is a second thread, so that every thread has them blocked.
-  run::Signals signals;
-  record::Run about = run_of(options);
-  run::Journal journal(options.record_path, about, options.quiet);
-  for (const std::string& note : preparation.notes) {
-    if (note.starts_with("no agent")) journal.say({0, "agent", note, {}});
-  }
-  run::Supervisor supervisor(options, preparation, std::move(listener), signals, journal);
-  const auto launched = supervisor.start();
-  if (!launched || !launched->trouble.empty()) {
-    say(launched ? launched->trouble : launched.error().message);
-    about.ended = about.started;
-    about.exit_code = launched ? launched->exit_code : kFailed;
-    about.ending = fact::RunEnd::exit;
-    journal.end(about);
-    return {about.exit_code, {}};
-  }
+/// Supervises a command that was started, and records how it ended.
+run::Ending supervise_to_the_end(run::Supervisor& supervisor, run::Journal& journal,
+                                 record::Run& about, const std::string& db) {
   const run::Summary summary = supervisor.run();
   about.ended = about.started + summary.seconds;
   about.exit_code = summary.ending.exit_code;
@@ -192,8 +177,51 @@ run::Ending supervise(const run::Options& options, const run::Preparation& prepa
   return summary.ending;
 }
 
+/// Memory has run out: nothing is taken down in order, which would ask for more.
+[[noreturn]] void wait_without_memory(const run::Supervisor& supervisor,
+                                      const run::Signals& signals) {
+  constexpr std::string_view kLine = "ebb: out of memory: the job goes on, no longer managed\n";
+  if (::write(STDERR_FILENO, kLine.data(), kLine.size()) < 0) {
+    // Nobody reads.
+  }
+  run::end_as(supervisor.ending() ? *supervisor.ending()
+                                  : run::wait_plainly(supervisor.command(), signals));
+}
+
+/// How the command ended, or what a shell would say where it could not be run. `db`: the record
+/// that was named. An error where no process can be started or supervised from here.
+base::Result<run::Ending> supervise(const run::Options& options,
+                                    const run::Preparation& preparation,
+                                    std::optional<wire::Listener> listener,
+                                    const std::string& db) {
+  // Blocked before there is a second thread, so that every thread has them blocked.
+  run::Signals signals;
+  if (!signals.is_open()) return base::system_error(errno, "cannot wait for signals");
+  record::Run about = run_of(options);
+  run::Journal journal(options.record_path, about, options.quiet);
+  for (const std::string& note : preparation.notes) {
+    if (note.starts_with("no agent")) journal.say({0, "agent", note, {}});
+  }
+  run::Supervisor supervisor(options, preparation, std::move(listener), signals, journal);
+  give_up_last_resort();
+  try {
+    const auto launched = supervisor.start();
+    if (!launched) return launched.error();
+    if (launched->trouble.empty()) return supervise_to_the_end(supervisor, journal, about, db);
+    say(launched->trouble);
+    about.ended = about.started;
+    about.exit_code = launched->exit_code;
+    about.ending = fact::RunEnd::exit;
+    journal.end(about);
+    return run::Ending{about.exit_code, {}};
+  } catch (const std::bad_alloc&) {
+    if (supervisor.command() == 0) throw;
+    wait_without_memory(supervisor, signals);
+  }
+}
+
 int run_job(const RunWords& words) {
-  const auto options = options_from(words);
+  auto options = options_from(words);
   if (!options) return complain(options.error());
   const auto disabled = keep::is_disabled();
   if (!disabled) return complain(disabled.error());
@@ -207,9 +235,14 @@ int run_job(const RunWords& words) {
     say(std::string("cannot run ") + command[0] + ": " + std::strerror(why));
     return why == ENOENT ? 127 : 126;
   }
-  auto listener = wire::Listener::open();
-  if (!listener) return complain(listener.error());
-  const auto preparation = run::prepare(*options, listener->path());
+  std::optional<wire::Listener> listener;
+  if (auto opened = wire::Listener::open()) {
+    listener.emplace(*std::move(opened));
+  } else {
+    say("the job is only watched: " + opened.error().message);
+    options->manage = false;
+  }
+  const auto preparation = run::prepare(*options, listener ? listener->path() : "");
   if (!preparation) return complain(preparation.error());
   if (words.dry_run) {
     const std::string text = words.json
@@ -218,11 +251,16 @@ int run_job(const RunWords& words) {
     answer(text);
     return kDone;
   }
-  // Everything that the supervisor had is gone by then, the folder of its socket too.
-  const run::Ending ending = supervise(*options, *preparation, *std::move(listener), words.db);
-  if (!ending.signal) return ending.exit_code.value_or(kFailed);
-  std::fflush(nullptr);
-  run::end_as(ending);
+  try {
+    // Everything that the supervisor had is gone by then, the folder of its socket too.
+    const auto ending = supervise(*options, *preparation, std::move(listener), words.db);
+    if (!ending) return become_command(options->command.size(), ending.error().message.c_str());
+    if (!ending->signal) return ending->exit_code.value_or(kFailed);
+    std::fflush(nullptr);
+    run::end_as(*ending);
+  } catch (const std::bad_alloc&) {  // nothing was started yet
+    return become_command(options->command.size(), "out of memory");
+  }
 }
 
 }  // namespace

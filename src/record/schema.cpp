@@ -231,7 +231,11 @@ base::Result<Database> open_for_reading(const std::string& path) {
     if (opened) {
       opened->script("PRAGMA query_only = 1");
       const auto version = version_of(*opened);
-      if (version && *version == 0) return not_a_record(path);
+      if (version && *version == 0) {
+        // Whoever began it had no disk or no time to go on; the next run does.
+        return base::error(base::Code::bad_input, "%s: no record of runs: the file is empty",
+                           path.c_str());
+      }
       if (version) {
         opened->set_schema(*version);
         return opened;

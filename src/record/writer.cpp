@@ -37,7 +37,7 @@ class Writer::Thread : public std::enable_shared_from_this<Writer::Thread> {
     try {
       const base::SignalsBlocked blocked;
       std::thread([self = shared_from_this()] { self->work(); }).detach();
-    } catch (const std::system_error& failure) {
+    } catch (const std::exception& failure) {
       return base::error(base::Code::unavailable, "%s: no thread to write it: %s", path_.c_str(),
                          failure.what());
     }
@@ -86,9 +86,12 @@ class Writer::Thread : public std::enable_shared_from_this<Writer::Thread> {
     } catch (const std::exception& failure) {
       // Out of memory: the recording is over, whoever started it is not.
       const base::Lock lock(mutex_);
-      trouble_ = "not recorded any more: " + path_ + ": " + failure.what();
       over_ = true;
       changed_.notify_all();
+      try {
+        trouble_ = "not recorded any more: " + path_ + ": " + failure.what();
+      } catch (const std::bad_alloc&) {  // nobody is told
+      }
     }
   }
 

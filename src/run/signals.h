@@ -39,6 +39,8 @@ class Signals {
   Signals& operator=(const Signals&) = delete;
 
   int descriptor() const { return descriptor_.get(); }
+  /// Whether they can be waited for at all: a process may have no descriptor left.
+  bool is_open() const { return descriptor_.is_open(); }
 
   /// What was in force before: the command starts with it.
   const SignalState& before() const { return before_; }

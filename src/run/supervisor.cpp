@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <utility>
 
@@ -24,7 +25,7 @@ constexpr double kIntervalNearLimit = 0.2;
 }  // namespace
 
 Supervisor::Supervisor(const Options& options, const Preparation& preparation,
-                       wire::Listener listener, Signals& signals, Journal& journal,
+                       std::optional<wire::Listener> listener, Signals& signals, Journal& journal,
                        const base::Clock& clock)
     : options_(options),
       preparation_(preparation),
@@ -111,7 +112,7 @@ Summary Supervisor::run() {
 
 void Supervisor::wait(double until) {
   std::vector<pollfd> sources = {{signals_.descriptor(), POLLIN, 0},
-                                 {listener_.descriptor(), POLLIN, 0},
+                                 {listener_ ? listener_->descriptor() : -1, POLLIN, 0},
                                  {place_.pressure_descriptor(), POLLPRI, 0}};
   const std::size_t fixed = sources.size();
   std::vector<pid_t> pids;
@@ -125,6 +126,11 @@ void Supervisor::wait(double until) {
   const double left = std::clamp(until - now(), 0.0, 3600.0);
   const int ready =
       ::poll(sources.data(), sources.size(), static_cast<int>(std::ceil(left * 1000)));
+  if (ready < 0 && errno != EINTR) {
+    // Nothing can be waited for: a look now and then has to do.
+    ::usleep(20'000);
+    take_signals();
+  }
   if (ready <= 0) return;
   for (std::size_t i = 0; i < pids.size(); ++i) {
     const auto member = members_.find(pids[i]);

@@ -45,13 +45,19 @@ struct Summary {
 /// wrong here, the command's own result stays what it is. Use once, from one thread.
 class Supervisor {
  public:
-  Supervisor(const Options& options, const Preparation& preparation, wire::Listener listener,
-             Signals& signals, Journal& journal, const base::Clock& clock = base::system_clock());
+  /// Without a listener no agent is heard.
+  Supervisor(const Options& options, const Preparation& preparation,
+             std::optional<wire::Listener> listener, Signals& signals, Journal& journal,
+             const base::Clock& clock = base::system_clock());
 
   /// Starts the command; Launched::trouble says where it could not be run.
   base::Result<Launched> start();
-  /// Supervises it to its end.
+  /// Supervises it to its end. Throws std::bad_alloc: the command goes on then (wait_plainly).
   Summary run();
+
+  pid_t command() const { return command_; }
+  /// Of the command, once it has ended.
+  const std::optional<Ending>& ending() const { return ending_; }
 
  private:
   double now() const;
@@ -117,7 +123,7 @@ class Supervisor {
 
   const Options& options_;
   const Preparation& preparation_;
-  wire::Listener listener_;
+  std::optional<wire::Listener> listener_;
   Signals& signals_;
   Journal& journal_;
   const base::Clock& clock_;

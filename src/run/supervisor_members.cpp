@@ -100,8 +100,11 @@ bool Supervisor::look_at(Member& member, double seconds) {
 }
 
 void Supervisor::accept_agents() {
-  while (auto channel = listener_.accept())
+  while (listener_) {
+    auto channel = listener_->accept();
+    if (!channel) break;
     strangers_.push_back(*std::move(channel));
+  }
   std::vector<wire::Channel> waiting;
   for (wire::Channel& stranger : strangers_) {
     const auto said = stranger.receive();

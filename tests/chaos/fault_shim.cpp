@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Preloaded into a process it makes chosen calls fail, as a full disk, a lack of memory or a clock would.
+//
+//   EBB_FAULT="in=ebb call=write errno=28 from=3 times=1 report=FILE"
+//
+// in      ebb: all calls of the program of that name, which then starts its children without this library;
+//         agent: calls that the code of libebb-agent.so makes, in any process
+// from    the first call that fails, counted from 1; 0: none
+// times   how many fail from there on; 0: all
+// report  a line `site NUMBER CALL PLACE` for the first call from each place, `fault NUMBER CALL PLACE` for each
+//         that was made to fail; PLACE is the object's name and the offset in it
+//
+// The call `clock` does not fail: from then on the time of day is `errno` hours later (or earlier).
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+extern "C" char* program_invocation_short_name;
+extern "C" void* __libc_malloc(std::size_t size);
+extern "C" void* __libc_calloc(std::size_t count, std::size_t size);
+extern "C" void* __libc_realloc(void* block, std::size_t size);
+
+namespace {
+
+struct Order {
+  bool active = false;
+  bool agent_only = false;
+  char call[24] = {};
+  long error = 0;
+  long from = 0;
+  long times = 1;
+  int report = -1;
+  std::uintptr_t agent_begin = 0;
+  std::uintptr_t agent_end = 0;
+};
+
+Order order;
+std::atomic<long> calls{0};
+/// What is called in here is not counted. Static storage: this library is there from the start.
+__attribute__((tls_model("initial-exec"))) thread_local bool is_inside = false;
+constexpr std::size_t kPlaces = 4096;
+std::atomic<std::uintptr_t> places[kPlaces];
+
+int find_agent(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
+  if (std::strstr(object->dlpi_name, "libebb-agent") == nullptr) return 0;
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    const auto& part = object->dlpi_phdr[i];
+    if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
+    order.agent_begin = object->dlpi_addr + part.p_vaddr;
+    order.agent_end = order.agent_begin + part.p_memsz;
+  }
+  return 1;
+}
+
+/// Whether this place is seen for the first time.
+bool is_new(std::uintptr_t place) {
+  for (std::size_t i = place % kPlaces, tried = 0; tried < kPlaces; i = (i + 1) % kPlaces, ++tried) {
+    std::uintptr_t nobody = 0;
+    if (places[i].compare_exchange_strong(nobody, place)) return true;
+    if (nobody == place) return false;
+  }
+  return false;
+}
+
+void tell(const char* what, long number, const void* caller) {
+  if (order.report < 0) return;
+  Dl_info object{};
+  char line[256];
+  const bool known = ::dladdr(caller, &object) != 0 && object.dli_fname != nullptr;
+  const char* name = known ? std::strrchr(object.dli_fname, '/') : nullptr;
+  const auto offset = reinterpret_cast<std::uintptr_t>(caller) -
+                      reinterpret_cast<std::uintptr_t>(known ? object.dli_fbase : nullptr);
+  const int length = std::snprintf(line, sizeof line, "%s %ld %s %s+%#zx\n", what, number, order.call,
+                                   name != nullptr ? name + 1 : "ebb", static_cast<std::size_t>(offset));
+  if (length > 0) ::syscall(SYS_write, order.report, line, static_cast<std::size_t>(length));
+}
+
+/// Whether this call is one of those that fail; sets errno then.
+bool fails(const char* call, const void* caller) {
+  if (!order.active || is_inside || std::strcmp(call, order.call) != 0) return false;
+  const auto place = reinterpret_cast<std::uintptr_t>(caller);
+  if (order.agent_only && (place < order.agent_begin || place >= order.agent_end)) return false;
+  is_inside = true;
+  const long number = ++calls;
+  if (is_new(place)) tell("site", number, caller);
+  const bool hit = order.from > 0 && number >= order.from &&
+                   (order.times == 0 || number < order.from + order.times);
+  if (hit) tell("fault", number, caller);
+  is_inside = false;
+  if (hit && std::strcmp(call, "clock") != 0) errno = static_cast<int>(order.error);
+  return hit;
+}
+
+__attribute__((constructor)) void take_order() {
+  const char* text = std::getenv("EBB_FAULT");
+  if (text == nullptr) return;
+  char where[16] = "";
+  char report[200] = "";
+  if (std::sscanf(text, "in=%15s call=%23s errno=%ld from=%ld times=%ld report=%199s", where, order.call,
+                  &order.error, &order.from, &order.times, report) != 6)
+    return;
+  order.agent_only = std::strcmp(where, "agent") == 0;
+  if (order.agent_only) {
+    ::dl_iterate_phdr(find_agent, nullptr);
+    if (order.agent_begin == 0) return;
+  } else {
+    if (std::strcmp(program_invocation_short_name, where) != 0) return;
+    ::unsetenv("LD_PRELOAD");
+    ::unsetenv("EBB_FAULT");
+  }
+  const int low = ::open(report, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0644);
+  if (low >= 0) {
+    order.report = ::fcntl(low, F_DUPFD_CLOEXEC, 1100);
+    ::syscall(SYS_close, low);
+  }
+  order.active = true;
+}
+
+template <class Function>
+Function next(const char* name) {
+  return reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+// NAME(parameters) as the C library has it, but for calls that are to fail.
+#define EBB_FAILING(result, failure, name, call, parameters, arguments)             \
+  extern "C" result name parameters {                                              \
+    if (fails(call, __builtin_return_address(0))) return failure;                  \
+    static const auto real = next<result(*) parameters>(#name);                    \
+    return real arguments;                                                         \
+  }
+
+EBB_FAILING(ssize_t, -1, read, "read", (int fd, void* to, size_t size), (fd, to, size))
+EBB_FAILING(ssize_t, -1, write, "write", (int fd, const void* from, size_t size), (fd, from, size))
+EBB_FAILING(ssize_t, -1, pread64, "read", (int fd, void* to, size_t size, off64_t at), (fd, to, size, at))
+EBB_FAILING(ssize_t, -1, pwrite64, "write", (int fd, const void* from, size_t size, off64_t at),
+            (fd, from, size, at))
+EBB_FAILING(int, -1, fsync, "sync", (int fd), (fd))
+EBB_FAILING(int, -1, fdatasync, "sync", (int fd), (fd))
+EBB_FAILING(int, -1, ftruncate64, "write", (int fd, off64_t size), (fd, size))
+EBB_FAILING(int, -1, rename, "rename", (const char* from, const char* to), (from, to))
+EBB_FAILING(int, -1, mkdir, "mkdir", (const char* path, mode_t mode), (path, mode))
+EBB_FAILING(int, -1, unlink, "unlink", (const char* path), (path))
+EBB_FAILING(int, -1, socket, "socket", (int domain, int type, int protocol), (domain, type, protocol))
+EBB_FAILING(int, -1, bind, "socket", (int fd, const sockaddr* address, socklen_t size), (fd, address, size))
+EBB_FAILING(int, -1, listen, "socket", (int fd, int backlog), (fd, backlog))
+EBB_FAILING(int, -1, connect, "connect", (int fd, const sockaddr* address, socklen_t size), (fd, address, size))
+EBB_FAILING(int, -1, accept4, "accept", (int fd, sockaddr* address, socklen_t* size, int flags),
+            (fd, address, size, flags))
+EBB_FAILING(ssize_t, -1, send, "send", (int fd, const void* from, size_t size, int flags), (fd, from, size, flags))
+EBB_FAILING(ssize_t, -1, recv, "recv", (int fd, void* to, size_t size, int flags), (fd, to, size, flags))
+EBB_FAILING(int, -1, poll, "poll", (pollfd * sources, nfds_t count, int timeout), (sources, count, timeout))
+EBB_FAILING(int, static_cast<int>(order.error), pthread_create, "thread",
+            (pthread_t * thread, const pthread_attr_t* how, void* (*run)(void*), void* with),
+            (thread, how, run, with))
+EBB_FAILING(void*, MAP_FAILED, mmap64, "mmap", (void* at, size_t size, int rights, int flags, int fd, off64_t from),
+            (at, size, rights, flags, fd, from))
+EBB_FAILING(int, -1, pipe2, "pipe", (int ends[2], int flags), (ends, flags))
+EBB_FAILING(int, -1, signalfd, "pipe", (int fd, const sigset_t* signals, int flags), (fd, signals, flags))
+EBB_FAILING(pid_t, -1, fork, "fork", (), ())
+
+extern "C" int open64(const char* path, int flags, ...) {
+  if (fails("open", __builtin_return_address(0))) return -1;
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
+  va_end(more);
+  return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags | O_LARGEFILE, mode));
+}
+
+extern "C" int open(const char* path, int flags, ...) {
+  if (fails("open", __builtin_return_address(0))) return -1;
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
+  va_end(more);
+  return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags, mode));
+}
+
+extern "C" int clock_gettime(clockid_t which, timespec* now) {
+  static const auto real = next<int (*)(clockid_t, timespec*)>("clock_gettime");
+  const int status = real(which, now);
+  if (which == CLOCK_REALTIME && fails("clock", __builtin_return_address(0))) now->tv_sec += 3600 * order.error;
+  return status;
+}
+
+#ifdef EBB_FAULT_MALLOC
+// In a library of its own: who defines malloc is the process's allocator to whoever looks.
+extern "C" void* malloc(std::size_t size) {
+  return fails("malloc", __builtin_return_address(0)) ? nullptr : __libc_malloc(size);
+}
+extern "C" void* calloc(std::size_t count, std::size_t size) {
+  return fails("malloc", __builtin_return_address(0)) ? nullptr : __libc_calloc(count, size);
+}
+extern "C" void* realloc(void* block, std::size_t size) {
+  return fails("malloc", __builtin_return_address(0)) ? nullptr : __libc_realloc(block, size);
+}
+#endif

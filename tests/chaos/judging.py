@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What must hold after a case, whatever happened in it."""
+import json
+import os
+import subprocess
+
+from running import processes_of
+
+
+def differences(plain, managed):
+    found = []
+    if managed.status is not None and managed.status != plain.status:
+        found.append(f"exit status {managed.status}, without Ebb {plain.status}")
+    if managed.output != plain.output:
+        found.append(f"{len(managed.output)} bytes of output, without Ebb {len(plain.output)}; they differ")
+    if managed.files != plain.files:
+        changed = sorted(name for name in {*plain.files, *managed.files}
+                         if plain.files.get(name) != managed.files.get(name))
+        found.append(f"other files than without Ebb: {' '.join(changed)}")
+    return found
+
+
+def asked(ebb, folder, *words):
+    """Exit status, JSON (None where there is none) and stderr of a verb."""
+    done = subprocess.run([ebb, *words], env=folder.environment(), stdin=subprocess.DEVNULL, capture_output=True,
+                          timeout=120)
+    try:
+        return done.returncode, json.loads(done.stdout), done.stderr.decode(errors="replace")
+    except ValueError:
+        return done.returncode, None, done.stderr.decode(errors="replace")
+
+
+def left_behind(ebb, folder):
+    """After the next command of Ebb nothing is left."""
+    subprocess.run([ebb, "run", "--quiet", "--no-record", "--", "true"], env=folder.environment(),
+                   stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=False)
+    found = [f"process {pid} is left" for pid in processes_of(folder.mark)]
+    for name in ("runtime", "tmp", "home"):
+        inside = folder.path / name
+        found += [f"{name}/{left} is left" for left in (os.listdir(inside) if inside.exists() else [])]
+    # The last where SQLite could not remove it.
+    allowed = {"runs.db", "runs.db-wal", "runs.db-shm", "runs.db-journal"}
+    record = folder.db.parent
+    beside = set(os.listdir(record)) - allowed if record.exists() else ()
+    found += [f"record/{left} is left" for left in beside]
+    return found
+
+
+def record_adds_up(ebb, folder):
+    """The record opens, and its parts agree with each other."""
+    if not folder.db.exists():
+        return []
+    status, runs, error = asked(ebb, folder, "runs", "--json", "--db", str(folder.db))
+    if "no record of runs: the file is empty" in error:
+        return []  # its first write failed
+    if status != 0 or runs is None:
+        return [f"runs: exit status {status}: {error.strip()}"]
+    if not runs["runs"]:
+        return []
+    status, report, error = asked(ebb, folder, "report", "last", "--json", "--db", str(folder.db))
+    if status != 0 or report is None:
+        return [f"report: exit status {status}: {error.strip()}"]
+    return sums_of(report)
+
+
+PARTS = ("live", "retained", "private", "python", "pinned", "shared", "file", "stacks", "unexplained")
+
+
+def sums_of(report):
+    """What a report says of the whole that its processes do not say together."""
+    run, processes, found = report["run"], report["processes"], []
+    if run["processes"] != len(processes):
+        found.append(f"{run['processes']} processes, {len(processes)} listed")
+    for key in ("count", "returned_bytes"):
+        whole, parts = report["cleanups"][key], sum(process["cleanups"][key] for process in processes)
+        if whole != parts:
+            found.append(f"cleanups: {key} {whole}, of all processes {parts}")
+    for process in processes:
+        if (process["peak_rss_bytes"] or 0) > (run["peak_bytes"] or 0):
+            found.append(f"process {process['pid']}: a higher peak than the run's")
+        ledger = process["ledger"] or {"total_bytes": None}
+        parts = {part: ledger.get(f"{part}_bytes") or 0 for part in PARTS}
+        if ledger["total_bytes"] is not None and ledger["total_bytes"] != sum(parts.values()):
+            found.append(f"process {process['pid']}: {ledger['total_bytes']} bytes, in its ledger {parts}")
+    return found

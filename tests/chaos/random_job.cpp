@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job drawn from a seed, whose result depends on nothing but the seed and the faults that it is given.
+//
+//   random_job SEED FOLDER [WORKER:STEP:SIGNAL ...]
+//
+// Workers are forked, are threads of the job, or have become daemons. Each allocates and frees, maps memory of
+// its own, announces rounds, prints, closes descriptors, forks again, and leaves a line in FOLDER/worker-N. A
+// worker with a process of its own that reaches a fault's step sends it that signal. The job prints what its workers
+// came to, and ends with a status, or by a signal, that the seed decides.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+/// SplitMix64.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next() {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);
+    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31U);
+  }
+  std::uint64_t below(std::uint64_t limit) { return next() % limit; }
+
+ private:
+  std::uint64_t state_;
+};
+
+struct Fault {
+  unsigned worker = 0;
+  unsigned step = 0;
+  int signal = 0;
+};
+
+struct Plan {
+  std::uint64_t seed = 0;
+  std::string folder;
+  std::vector<Fault> faults;
+};
+
+void write_all(int descriptor, const std::string& text) {
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t wrote = ::write(descriptor, text.data() + done, text.size() - done);
+    if (wrote < 0) std::_Exit(99);
+    done += static_cast<std::size_t>(wrote);
+  }
+}
+
+/// Written whole or not at all: others look for it.
+void leave(const Plan& plan, unsigned worker, std::uint64_t hash) {
+  const std::string path = plan.folder + "/worker-" + std::to_string(worker);
+  char line[64];
+  std::snprintf(line, sizeof line, "%016" PRIx64 "\n", hash);
+  const int file = ::open((path + ".part").c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0644);
+  if (file < 0) std::_Exit(98);
+  write_all(file, line);
+  ::close(file);
+  ::rename((path + ".part").c_str(), path.c_str());
+}
+
+void announce_round(std::uint64_t number) {
+  using RoundDone = void (*)(std::uint64_t);
+  if (auto* tell = reinterpret_cast<RoundDone>(::dlsym(RTLD_DEFAULT, "ebb_agent_round_done")))
+    tell(number);
+}
+
+std::uint64_t use_heap(Random& random) {
+  std::vector<std::vector<unsigned char>> blocks(1 + random.below(40));
+  std::uint64_t hash = 0;
+  for (auto& block : blocks) {
+    block.assign(1 + random.below(1 << (8 + random.below(12))), static_cast<unsigned char>(random.next()));
+    hash = hash * 31 + block.size() + block.back();
+  }
+  return hash;
+}
+
+std::uint64_t use_own_pages(Random& random) {
+  const std::size_t size = (1 + random.below(256)) << 12U;
+  void* pages = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) std::_Exit(97);
+  std::memset(pages, static_cast<int>(random.below(256)), size);
+  const std::uint64_t hash = size + *static_cast<unsigned char*>(pages);
+  ::munmap(pages, size);
+  return hash;
+}
+
+/// The status of a child that does a little and ends, or is killed.
+std::uint64_t use_child(Random& random) {
+  const std::uint64_t how = random.next();
+  const pid_t child = ::fork();
+  if (child < 0) std::_Exit(96);
+  if (child == 0) {
+    Random own(how);
+    use_heap(own);
+    if (how % 5 == 0) ::raise(SIGKILL);
+    std::_Exit(static_cast<int>(how % 100));
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+  }
+  return static_cast<std::uint64_t>(status);
+}
+
+/// What programs do that turn into daemons: every descriptor but the first three is gone.
+void close_descriptors() {
+  for (int descriptor = 3; descriptor < 1024; ++descriptor)
+    ::close(descriptor);
+}
+
+void work(const Plan& plan, unsigned worker, bool has_process) {
+  Random random(plan.seed * 1000 + worker);
+  std::uint64_t hash = 0;
+  const unsigned steps = 4 + static_cast<unsigned>(random.below(20));
+  for (unsigned step = 0; step < steps; ++step) {
+    for (const Fault& fault : plan.faults)
+      if (has_process && fault.worker == worker && fault.step == step)
+        ::kill(::getpid(), fault.signal);
+    hash = hash * 131 + use_heap(random);
+    switch (random.below(6)) {
+      case 0:
+        hash ^= use_own_pages(random);
+        break;
+      case 1:
+        hash ^= use_child(random);
+        break;
+      case 2:
+        if (has_process) close_descriptors();
+        break;
+      case 3:
+        announce_round(step);
+        break;
+      default:
+        ::usleep(static_cast<useconds_t>(random.below(20000)));
+    }
+  }
+  leave(plan, worker, hash);
+}
+
+/// A process of the job's own, or one that nobody waits for.
+pid_t start(const Plan& plan, unsigned worker, bool daemon) {
+  std::fflush(nullptr);
+  const pid_t pid = ::fork();
+  if (pid != 0) return pid;
+  if (daemon) {
+    ::setsid();
+    if (::fork() != 0) std::_Exit(0);
+    for (int descriptor = 0; descriptor < 3; ++descriptor)
+      ::close(descriptor);
+    for (int descriptor = 0; descriptor < 3; ++descriptor)
+      static_cast<void>(::open("/dev/null", O_RDWR));
+  }
+  work(plan, worker, true);
+  std::_Exit(0);
+}
+
+std::string outcome_of(const Plan& plan, unsigned worker) {
+  char line[32] = "nothing";
+  const std::string path = plan.folder + "/worker-" + std::to_string(worker);
+  if (std::FILE* file = std::fopen(path.c_str(), "re")) {
+    if (std::fgets(line, sizeof line, file) != nullptr) line[std::strcspn(line, "\n")] = '\0';
+    std::fclose(file);
+  }
+  return line;
+}
+
+void join(std::vector<std::thread>& threads) {
+  for (std::thread& thread : threads)
+    if (thread.joinable()) thread.join();
+}
+
+int run(const Plan& plan) {
+  Random random(plan.seed);
+  const auto workers = static_cast<unsigned>(1 + random.below(4));
+  std::vector<std::pair<unsigned, pid_t>> processes;
+  std::vector<std::thread> threads;
+  if (random.below(3) == 0) write_all(STDOUT_FILENO, std::string(random.below(1 << 20), 'o') + "\n");
+  for (unsigned worker = 1; worker <= workers; ++worker) {
+    const std::uint64_t kind = random.below(5);
+    if (kind == 0) {
+      threads.emplace_back([&plan, worker] { work(plan, worker, false); });
+    } else {
+      processes.emplace_back(worker, start(plan, worker, kind == 1));
+    }
+  }
+  // Before anything happens to the process: how far they had come would be chance.
+  if (!plan.faults.empty()) join(threads);
+  work(plan, 0, true);
+  join(threads);
+  for (const auto& [worker, pid] : processes) {
+    int status = 0;
+    while (::waitpid(pid, &status, 0) < 0) {
+    }
+    std::printf("worker %u: status %d\n", worker, status);
+  }
+  std::printf("worker 0: %s\n", outcome_of(plan, 0).c_str());
+  std::fflush(stdout);
+  if (random.below(6) == 0) ::raise(random.below(2) == 0 ? SIGTERM : SIGKILL);
+  return static_cast<int>(random.below(4) == 0 ? random.below(120) : 0);
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  Plan plan;
+  if (count < 3) return 2;
+  plan.seed = std::strtoull(words[1], nullptr, 10);
+  plan.folder = words[2];
+  for (int i = 3; i < count; ++i) {
+    Fault fault;
+    if (std::sscanf(words[i], "%u:%u:%d", &fault.worker, &fault.step, &fault.signal) != 3) return 2;
+    plan.faults.push_back(fault);
+  }
+  return run(plan);
+}
