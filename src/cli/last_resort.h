@@ -12,8 +12,8 @@ namespace ebb::cli {
 void give_up_last_resort();
 
 /// This process becomes the command, the last `words` words of the command line, with the signals
-/// that it was started with. Says `why` in a line. Asks for no memory. Gives an exit status, as shells use
-/// them, where there is no such command or it cannot be run.
+/// that it was started with. Says `why` in a line. Asks for no memory. Gives an exit status, as
+/// shells use them, where there is no such command or it cannot be run.
 int become_command(std::size_t words, const char* why);
 
 }  // namespace ebb::cli

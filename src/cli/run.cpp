@@ -192,8 +192,7 @@ run::Ending supervise_to_the_end(run::Supervisor& supervisor, run::Journal& jour
 /// that was named. An error where no process can be started or supervised from here.
 base::Result<run::Ending> supervise(const run::Options& options,
                                     const run::Preparation& preparation,
-                                    std::optional<wire::Listener> listener,
-                                    const std::string& db) {
+                                    std::optional<wire::Listener> listener, const std::string& db) {
   // Blocked before there is a second thread, so that every thread has them blocked.
   run::Signals signals;
   if (!signals.is_open()) return base::system_error(errno, "cannot wait for signals");

@@ -88,14 +88,14 @@ class Judge {
   /// Whether a segment of the burst, free as a whole, had room for what follows. An allocator looks
   /// into its cache first, and would have needed no new memory.
   bool could_have_served(const Burst& burst, const Event& follower) const {
-    if (known_.settings.max_split_size != cache::kUnlimited || waited_for_streams(burst)) return false;
-    return std::any_of(events_.begin() + static_cast<std::ptrdiff_t>(burst.first),
-                       events_.begin() + static_cast<std::ptrdiff_t>(burst.last) + 1,
-                       [&](const Event& event) {
-                         return event.action == Action::segment_free &&
-                                event.stream == follower.stream && event.size >= follower.size &&
-                                is_small(event) == is_small(follower);
-                       });
+    if (known_.settings.max_split_size != cache::kUnlimited || waited_for_streams(burst))
+      return false;
+    return std::any_of(
+        events_.begin() + static_cast<std::ptrdiff_t>(burst.first),
+        events_.begin() + static_cast<std::ptrdiff_t>(burst.last) + 1, [&](const Event& event) {
+          return event.action == Action::segment_free && event.stream == follower.stream &&
+                 event.size >= follower.size && is_small(event) == is_small(follower);
+        });
   }
 
   static bool is_small(const Event& segment) { return segment.size <= cache::kSmallSegment; }

@@ -33,9 +33,9 @@ inline bool is_release(const trace::Event& event) {
          event.action == trace::Action::segment_unmap;
 }
 
-/// A recording does not say who it was. In this order decide: its stack; what follows (a burst is the
-/// job's if no new memory follows, or if what went back could have served the request that asked for
-/// some); the limit, where it is known; how long nothing happened after it.
+/// A recording does not say who it was. In this order decide: its stack; what follows (a burst is
+/// the job's if no new memory follows, or if what went back could have served the request that
+/// asked for some); the limit, where it is known; how long nothing happened after it.
 Releases releases_in(const trace::Snapshot& snapshot, const std::vector<trace::Event>& events,
                      std::uint64_t reserved_at_start, const KnownSettings& known);
 

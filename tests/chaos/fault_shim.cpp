@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preloaded into a process it makes chosen calls fail, as a full disk, a lack of memory or a clock would.
+// Preloaded into a process it makes chosen calls fail, as a full disk, a lack of memory or a clock
+// would.
 //
 //   EBB_FAULT="in=ebb call=write errno=28 from=3 times=1 report=FILE"
 //
-// in      ebb: all calls of the program of that name, which then starts its children without this library;
+// in      ebb: all calls of the program of that name, which then starts its children without this
+// library;
 //         agent: calls that the code of libebb-agent.so makes, in any process
 // from    the first call that fails, counted from 1; 0: none
 // times   how many fail from there on; 0: all
-// report  a line `site NUMBER CALL PLACE` for the first call from each place, `fault NUMBER CALL PLACE` for each
+// report  a line `site NUMBER CALL PLACE` for the first call from each place, `fault NUMBER CALL
+// PLACE` for each
 //         that was made to fail; PLACE is the object's name and the offset in it
 //
 // The call `clock` does not fail: from then on the time of day is `errno` hours later (or earlier).
@@ -72,7 +75,8 @@ int find_agent(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
 
 /// Whether this place is seen for the first time.
 bool is_new(std::uintptr_t place) {
-  for (std::size_t i = place % kPlaces, tried = 0; tried < kPlaces; i = (i + 1) % kPlaces, ++tried) {
+  for (std::size_t i = place % kPlaces, tried = 0; tried < kPlaces;
+       i = (i + 1) % kPlaces, ++tried) {
     std::uintptr_t nobody = 0;
     if (places[i].compare_exchange_strong(nobody, place)) return true;
     if (nobody == place) return false;
@@ -88,8 +92,9 @@ void tell(const char* what, long number, const void* caller) {
   const char* name = known ? std::strrchr(object.dli_fname, '/') : nullptr;
   const auto offset = reinterpret_cast<std::uintptr_t>(caller) -
                       reinterpret_cast<std::uintptr_t>(known ? object.dli_fbase : nullptr);
-  const int length = std::snprintf(line, sizeof line, "%s %ld %s %s+%#zx\n", what, number, order.call,
-                                   name != nullptr ? name + 1 : "ebb", static_cast<std::size_t>(offset));
+  const int length =
+      std::snprintf(line, sizeof line, "%s %ld %s %s+%#zx\n", what, number, order.call,
+                    name != nullptr ? name + 1 : "ebb", static_cast<std::size_t>(offset));
   if (length > 0) ::syscall(SYS_write, order.report, line, static_cast<std::size_t>(length));
 }
 
@@ -114,8 +119,8 @@ __attribute__((constructor)) void take_order() {
   if (text == nullptr) return;
   char where[16] = "";
   char report[200] = "";
-  if (std::sscanf(text, "in=%15s call=%23s errno=%ld from=%ld times=%ld report=%199s", where, order.call,
-                  &order.error, &order.from, &order.times, report) != 6)
+  if (std::sscanf(text, "in=%15s call=%23s errno=%ld from=%ld times=%ld report=%199s", where,
+                  order.call, &order.error, &order.from, &order.times, report) != 6)
     return;
   order.agent_only = std::strcmp(where, "agent") == 0;
   if (order.agent_only) {
@@ -142,16 +147,17 @@ Function next(const char* name) {
 }  // namespace
 
 // NAME(parameters) as the C library has it, but for calls that are to fail.
-#define EBB_FAILING(result, failure, name, call, parameters, arguments)             \
-  extern "C" result name parameters {                                              \
-    if (fails(call, __builtin_return_address(0))) return failure;                  \
-    static const auto real = next<result(*) parameters>(#name);                    \
-    return real arguments;                                                         \
+#define EBB_FAILING(result, failure, name, call, parameters, arguments) \
+  extern "C" result name parameters {                                   \
+    if (fails(call, __builtin_return_address(0))) return failure;       \
+    static const auto real = next<result(*) parameters>(#name);         \
+    return real arguments;                                              \
   }
 
 EBB_FAILING(ssize_t, -1, read, "read", (int fd, void* to, size_t size), (fd, to, size))
 EBB_FAILING(ssize_t, -1, write, "write", (int fd, const void* from, size_t size), (fd, from, size))
-EBB_FAILING(ssize_t, -1, pread64, "read", (int fd, void* to, size_t size, off64_t at), (fd, to, size, at))
+EBB_FAILING(ssize_t, -1, pread64, "read", (int fd, void* to, size_t size, off64_t at),
+            (fd, to, size, at))
 EBB_FAILING(ssize_t, -1, pwrite64, "write", (int fd, const void* from, size_t size, off64_t at),
             (fd, from, size, at))
 EBB_FAILING(int, -1, fsync, "sync", (int fd), (fd))
@@ -160,22 +166,30 @@ EBB_FAILING(int, -1, ftruncate64, "write", (int fd, off64_t size), (fd, size))
 EBB_FAILING(int, -1, rename, "rename", (const char* from, const char* to), (from, to))
 EBB_FAILING(int, -1, mkdir, "mkdir", (const char* path, mode_t mode), (path, mode))
 EBB_FAILING(int, -1, unlink, "unlink", (const char* path), (path))
-EBB_FAILING(int, -1, socket, "socket", (int domain, int type, int protocol), (domain, type, protocol))
-EBB_FAILING(int, -1, bind, "socket", (int fd, const sockaddr* address, socklen_t size), (fd, address, size))
+EBB_FAILING(int, -1, socket, "socket", (int domain, int type, int protocol),
+            (domain, type, protocol))
+EBB_FAILING(int, -1, bind, "socket", (int fd, const sockaddr* address, socklen_t size),
+            (fd, address, size))
 EBB_FAILING(int, -1, listen, "socket", (int fd, int backlog), (fd, backlog))
-EBB_FAILING(int, -1, connect, "connect", (int fd, const sockaddr* address, socklen_t size), (fd, address, size))
+EBB_FAILING(int, -1, connect, "connect", (int fd, const sockaddr* address, socklen_t size),
+            (fd, address, size))
 EBB_FAILING(int, -1, accept4, "accept", (int fd, sockaddr* address, socklen_t* size, int flags),
             (fd, address, size, flags))
-EBB_FAILING(ssize_t, -1, send, "send", (int fd, const void* from, size_t size, int flags), (fd, from, size, flags))
-EBB_FAILING(ssize_t, -1, recv, "recv", (int fd, void* to, size_t size, int flags), (fd, to, size, flags))
-EBB_FAILING(int, -1, poll, "poll", (pollfd * sources, nfds_t count, int timeout), (sources, count, timeout))
+EBB_FAILING(ssize_t, -1, send, "send", (int fd, const void* from, size_t size, int flags),
+            (fd, from, size, flags))
+EBB_FAILING(ssize_t, -1, recv, "recv", (int fd, void* to, size_t size, int flags),
+            (fd, to, size, flags))
+EBB_FAILING(int, -1, poll, "poll", (pollfd * sources, nfds_t count, int timeout),
+            (sources, count, timeout))
 EBB_FAILING(int, static_cast<int>(order.error), pthread_create, "thread",
             (pthread_t * thread, const pthread_attr_t* how, void* (*run)(void*), void* with),
             (thread, how, run, with))
-EBB_FAILING(void*, MAP_FAILED, mmap64, "mmap", (void* at, size_t size, int rights, int flags, int fd, off64_t from),
+EBB_FAILING(void*, MAP_FAILED, mmap64, "mmap",
+            (void* at, size_t size, int rights, int flags, int fd, off64_t from),
             (at, size, rights, flags, fd, from))
 EBB_FAILING(int, -1, pipe2, "pipe", (int ends[2], int flags), (ends, flags))
-EBB_FAILING(int, -1, signalfd, "pipe", (int fd, const sigset_t* signals, int flags), (fd, signals, flags))
+EBB_FAILING(int, -1, signalfd, "pipe", (int fd, const sigset_t* signals, int flags),
+            (fd, signals, flags))
 EBB_FAILING(pid_t, -1, fork, "fork", (), ())
 
 extern "C" int open64(const char* path, int flags, ...) {
@@ -199,7 +213,8 @@ extern "C" int open(const char* path, int flags, ...) {
 extern "C" int clock_gettime(clockid_t which, timespec* now) {
   static const auto real = next<int (*)(clockid_t, timespec*)>("clock_gettime");
   const int status = real(which, now);
-  if (which == CLOCK_REALTIME && fails("clock", __builtin_return_address(0))) now->tv_sec += 3600 * order.error;
+  if (which == CLOCK_REALTIME && fails("clock", __builtin_return_address(0)))
+    now->tv_sec += 3600 * order.error;
   return status;
 }
 

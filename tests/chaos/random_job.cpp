@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job drawn from a seed, whose result depends on nothing but the seed and the faults that it is given.
+// A job drawn from a seed, whose result depends on nothing but the seed and the faults that it is
+// given.
 //
 //   random_job SEED FOLDER [WORKER:STEP:SIGNAL ...]
 //
-// Workers are forked, are threads of the job, or have become daemons. Each allocates and frees, maps memory of
-// its own, announces rounds, prints, closes descriptors, forks again, and leaves a line in FOLDER/worker-N. A
-// worker with a process of its own that reaches a fault's step sends it that signal. The job prints what its workers
-// came to, and ends with a status, or by a signal, that the seed decides.
+// Workers are forked, are threads of the job, or have become daemons. Each allocates and frees,
+// maps memory of its own, announces rounds, prints, closes descriptors, forks again, and leaves a
+// line in FOLDER/worker-N. A worker with a process of its own that reaches a fault's step sends it
+// that signal. The job prints what its workers came to, and ends with a status, or by a signal,
+// that the seed decides.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -82,7 +84,8 @@ std::uint64_t use_heap(Random& random) {
   std::vector<std::vector<unsigned char>> blocks(1 + random.below(40));
   std::uint64_t hash = 0;
   for (auto& block : blocks) {
-    block.assign(1 + random.below(1 << (8 + random.below(12))), static_cast<unsigned char>(random.next()));
+    block.assign(1 + random.below(1 << (8 + random.below(12))),
+                 static_cast<unsigned char>(random.next()));
     hash = hash * 31 + block.size() + block.back();
   }
   return hash;
@@ -187,7 +190,8 @@ int run(const Plan& plan) {
   const auto workers = static_cast<unsigned>(1 + random.below(4));
   std::vector<std::pair<unsigned, pid_t>> processes;
   std::vector<std::thread> threads;
-  if (random.below(3) == 0) write_all(STDOUT_FILENO, std::string(random.below(1 << 20), 'o') + "\n");
+  if (random.below(3) == 0)
+    write_all(STDOUT_FILENO, std::string(random.below(1 << 20), 'o') + "\n");
   for (unsigned worker = 1; worker <= workers; ++worker) {
     const std::uint64_t kind = random.below(5);
     if (kind == 0) {

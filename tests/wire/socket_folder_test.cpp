@@ -75,10 +75,10 @@ TEST_F(SocketFolders, WhatIsNotASupervisorsStays) {
 
 TEST_F(SocketFolders, AnotherUsersStays) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root, to give a folder away";
-  const std::string anothers = left_behind(parent_, "ebb-run-abcdef");
-  ASSERT_EQ(chown(anothers.c_str(), 12345, 12345), 0);
+  const std::string others = left_behind(parent_, "ebb-run-abcdef");
+  ASSERT_EQ(chown(others.c_str(), 12345, 12345), 0);
   EXPECT_EQ(sweep_socket_folders({parent_.path()}), 0);
-  EXPECT_TRUE(std::filesystem::exists(anothers));
+  EXPECT_TRUE(std::filesystem::exists(others));
 }
 
 TEST_F(SocketFolders, AtMostAHundredAreSweptAtATime) {
