@@ -124,17 +124,9 @@ record::Run run_of(const run::Options& options) {
   return run;
 }
 
-/// Ends by its signal where one ended the command; otherwise the status to return.
-int exit_as_its_command(const run::Summary& summary) {
-  if (summary.ending.signal) {
-    std::fflush(nullptr);
-    run::end_as(summary.ending);
-  }
-  return summary.ending.exit_code.value_or(1);
-}
-
-int supervise(const run::Options& options, const run::Preparation& preparation,
-              wire::Listener listener) {
+/// How the command ended, or what a shell would say where it could not be run.
+run::Ending supervise(const run::Options& options, const run::Preparation& preparation,
+                      wire::Listener listener) {
   // Blocked before there is a second thread, so that every thread has them blocked.
   run::Signals signals;
   record::Run about = run_of(options);
@@ -151,7 +143,7 @@ int supervise(const run::Options& options, const run::Preparation& preparation,
     about.exit_code = launched ? launched->exit_code : kFailed;
     about.ending = fact::RunEnd::exit;
     journal.end(about);
-    return *about.exit_code;
+    return {about.exit_code, {}};
   }
   const run::Summary summary = supervisor.run();
   about.ended = about.started + summary.seconds;
@@ -161,7 +153,7 @@ int supervise(const run::Options& options, const run::Preparation& preparation,
   about.peak_group = summary.peak_group;
   journal.end(about);
   journal.note(show::summary_line(summary, journal.run_id()));
-  return exit_as_its_command(summary);
+  return summary.ending;
 }
 
 int run_job(const RunWords& words) {
@@ -190,7 +182,11 @@ int run_job(const RunWords& words) {
     std::fputs(text.c_str(), stdout);
     return kDone;
   }
-  return supervise(*options, *preparation, *std::move(listener));
+  // Everything that the supervisor had is gone by then, the folder of its socket too.
+  const run::Ending ending = supervise(*options, *preparation, *std::move(listener));
+  if (!ending.signal) return ending.exit_code.value_or(kFailed);
+  std::fflush(nullptr);
+  run::end_as(ending);
 }
 
 }  // namespace

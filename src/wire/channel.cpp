@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
 namespace ebb::wire {
@@ -31,17 +30,6 @@ base::Result<sockaddr_un> address_of(const std::string& path) {
 base::FileDescriptor moved_high(base::FileDescriptor socket) {
   const int high = ::fcntl(socket.get(), F_DUPFD_CLOEXEC, kHighDescriptor);
   return high >= 0 ? base::FileDescriptor(high) : std::move(socket);
-}
-
-base::Result<std::string> private_folder() {
-  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  const char* temporary = std::getenv("TMPDIR");
-  for (const char* parent : {runtime, temporary, "/tmp"}) {
-    if (parent == nullptr || parent[0] != '/' || std::strlen(parent) > 80) continue;
-    std::string folder = std::string(parent) + "/ebb-XXXXXX";
-    if (::mkdtemp(folder.data()) != nullptr) return folder;
-  }
-  return base::system_error(errno, "cannot make a folder for the socket in /tmp");
 }
 
 }  // namespace
@@ -111,25 +99,11 @@ base::Result<Peer> peer_of(const Channel& channel) {
   return Peer{credentials.pid, credentials.uid};
 }
 
-Listener::Listener(base::FileDescriptor socket, std::string folder, std::string path)
-    : socket_(std::move(socket)), folder_(std::move(folder)), path_(std::move(path)) {}
-
-Listener::Listener(Listener&& other) noexcept
-    : socket_(std::move(other.socket_)),
-      folder_(std::exchange(other.folder_, {})),
-      path_(std::exchange(other.path_, {})) {}
-
-Listener::~Listener() {
-  if (folder_.empty()) return;
-  ::unlink(path_.c_str());
-  ::rmdir(folder_.c_str());
-}
-
 base::Result<Listener> Listener::open() {
-  auto folder = private_folder();
+  auto folder = SocketFolder::make();
   if (!folder) return folder.error();
-  Listener listener({}, *folder, *folder + "/agents");
-  const auto address = address_of(listener.path_);
+  Listener listener(*std::move(folder));
+  const auto address = address_of(listener.path());
   if (!address) return address.error();
   listener.socket_ =
       base::FileDescriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -137,7 +111,7 @@ base::Result<Listener> Listener::open() {
   const auto* plain = reinterpret_cast<const sockaddr*>(&*address);
   if (::bind(listener.socket_.get(), plain, sizeof *address) != 0 ||
       ::listen(listener.socket_.get(), 256) != 0) {
-    return base::system_error(errno, "cannot listen on %s", listener.path_.c_str());
+    return base::system_error(errno, "cannot listen on %s", listener.path().c_str());
   }
   return listener;
 }

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/result.h"
 #include "wire/message.h"
+#include "wire/socket_folder.h"
 
 namespace ebb::wire {
 
@@ -54,28 +55,24 @@ struct Peer {
 };
 base::Result<Peer> peer_of(const Channel& channel);
 
-/// Where agents of this user's processes connect: a socket in a folder of its own under
-/// $XDG_RUNTIME_DIR or the temporary folder, removed with the object.
+/// Where agents of this user's processes connect: a socket in a folder of its own, removed with the
+/// object.
 class Listener {
  public:
   static base::Result<Listener> open();
-  Listener(Listener&& other) noexcept;
-  Listener& operator=(Listener&&) = delete;
-  ~Listener();
 
   /// The next agent that waits; nothing where none does. Others than this user's processes and
   /// root's are turned away.
   std::optional<Channel> accept() const;
 
   int descriptor() const { return socket_.get(); }
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return folder_.socket(); }
 
  private:
-  Listener(base::FileDescriptor socket, std::string folder, std::string path);
+  explicit Listener(SocketFolder folder) : folder_(std::move(folder)) {}
 
+  SocketFolder folder_;
   base::FileDescriptor socket_;
-  std::string folder_;
-  std::string path_;
 };
 
 }  // namespace ebb::wire

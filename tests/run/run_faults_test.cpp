@@ -187,14 +187,42 @@ TEST_F(EbbRun, ALockedRecordCostsNobodyTime) {
   EXPECT_EQ(last().summary.run.exit_code, 0);
 }
 
-TEST_F(EbbRun, LeavesNoSocketBehind) {
+TEST_F(EbbRun, LeavesNoSocketBehindHoweverTheCommandEnds) {
   const std::string runtime = folder_ / "runtime";
   std::filesystem::create_directory(runtime);
-  ASSERT_EQ(
-      run({"--quiet"}, {"sh", "-c", "test -S \"$EBB_SOCKET\""}, {{"XDG_RUNTIME_DIR", runtime}})
-          .status,
-      0);
+  for (const char* end : {"exit 5", "kill -TERM $$", "kill -KILL $$", "kill -SEGV $$"}) {
+    const Finished done = run(
+        {"--quiet"}, {"sh", "-c", "test -S \"$EBB_SOCKET\" && echo connected; " + std::string(end)},
+        {{"XDG_RUNTIME_DIR", runtime}});
+    EXPECT_EQ(done.output, "connected\n");
+    EXPECT_NE(done.status, 0);
+    EXPECT_TRUE(std::filesystem::is_empty(runtime)) << end;
+  }
+  EXPECT_EQ(run({"--quiet"}, {"no-such-command"}, {{"XDG_RUNTIME_DIR", runtime}}).status, 127);
   EXPECT_TRUE(std::filesystem::is_empty(runtime));
+}
+
+TEST_F(EbbRun, WhatAKilledSupervisorLeavesIsSweptByTheNext) {
+  const std::string runtime = folder_ / "runtime";
+  std::filesystem::create_directory(runtime);
+  const support::Subprocess::Environment place = {{"XDG_RUNTIME_DIR", runtime}};
+  const std::string job = "echo ready; while [ ! -e " + stop_file() + " ]; do sleep 0.05; done";
+  Subprocess killed(command({"--quiet"}, {"sh", "-c", job}), place);
+  Subprocess running(command({"--quiet"}, {"sh", "-c", job}), place);
+  ASSERT_EQ(killed.read_line(), "ready");
+  ASSERT_EQ(running.read_line(), "ready");
+  const auto folders = [&] {
+    const std::filesystem::directory_iterator all(runtime);
+    return std::distance(begin(all), end(all));
+  };
+  EXPECT_EQ(folders(), 2);
+  kill(killed.pid(), SIGKILL);
+  killed.wait();
+  EXPECT_EQ(run({"--quiet"}, {"true"}, place).status, 0);
+  EXPECT_EQ(folders(), 1) << "that of the one that runs";
+  folder_.write("stop", "");
+  EXPECT_EQ(running.wait(), 0);
+  EXPECT_EQ(folders(), 0);
 }
 
 }  // namespace

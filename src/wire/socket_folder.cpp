@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/socket_folder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace ebb::wire {
+namespace {
+
+constexpr std::string_view kPrefix = "ebb-run-";
+constexpr std::string_view kRandom = "XXXXXX";
+constexpr const char* kSocket = "agents";
+// A socket's name has 107 characters at most.
+constexpr std::size_t kLongestParent = 80;
+constexpr int kMostSwept = 100;
+// Somebody who sweeps may take a new folder for one that was left, before it is locked.
+constexpr int kTries = 100;
+
+std::vector<std::string> parents() {
+  std::vector<std::string> found;
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  const char* temporary = std::getenv("TMPDIR");
+  for (const char* parent : {runtime, temporary, "/tmp"}) {
+    if (parent == nullptr || parent[0] != '/' || std::strlen(parent) > kLongestParent) continue;
+    if (std::find(found.begin(), found.end(), parent) == found.end()) found.emplace_back(parent);
+  }
+  return found;
+}
+
+base::FileDescriptor opened_folder(const std::string& path) {
+  return base::FileDescriptor(
+      ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+/// Whether `path` is the folder that `descriptor` has open.
+bool is_same(const std::string& path, int descriptor) {
+  struct stat named {};
+  struct stat open {};
+  return ::lstat(path.c_str(), &named) == 0 && ::fstat(descriptor, &open) == 0 &&
+         named.st_dev == open.st_dev && named.st_ino == open.st_ino;
+}
+
+/// Whether nobody can have put anything else there: this user's alone, with at most a socket in it.
+bool is_ours_alone(const std::string& path, int descriptor) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 || status.st_uid != ::geteuid() ||
+      (status.st_mode & 0777) != 0700)
+    return false;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), &::closedir);
+  if (folder == nullptr) return false;
+  while (const dirent* entry = ::readdir(folder.get())) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    if (name != kSocket || ::fstatat(descriptor, kSocket, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISSOCK(status.st_mode))
+      return false;
+  }
+  return true;
+}
+
+bool sweep(const std::string& path) {
+  const base::FileDescriptor folder = opened_folder(path);
+  if (!folder.is_open() || ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) return false;
+  if (!is_ours_alone(path, folder.get())) return false;
+  ::unlinkat(folder.get(), kSocket, 0);
+  return ::rmdir(path.c_str()) == 0;
+}
+
+}  // namespace
+
+SocketFolder::SocketFolder(std::string path, base::FileDescriptor lock)
+    : path_(std::move(path)), socket_(path_ + "/" + kSocket), lock_(std::move(lock)) {}
+
+SocketFolder::SocketFolder(SocketFolder&& other) noexcept
+    : path_(std::exchange(other.path_, {})),
+      socket_(std::exchange(other.socket_, {})),
+      lock_(std::move(other.lock_)) {}
+
+SocketFolder::~SocketFolder() {
+  if (path_.empty()) return;
+  ::unlink(socket_.c_str());
+  ::rmdir(path_.c_str());
+}
+
+base::Result<SocketFolder> SocketFolder::make() {
+  const std::vector<std::string> all = parents();
+  int why = ENOENT;
+  for (const std::string& parent : all) {
+    for (int i = 0; i < kTries; ++i) {
+      std::string path = parent + "/" + std::string(kPrefix) + std::string(kRandom);
+      if (::mkdtemp(path.data()) == nullptr) {
+        why = errno;
+        break;
+      }
+      base::FileDescriptor lock = opened_folder(path);
+      if (!lock.is_open() && errno != ENOENT) {
+        why = errno;
+        ::rmdir(path.c_str());
+        break;
+      }
+      // Where folders cannot be locked at all, nobody sweeps either.
+      const bool is_taken =
+          lock.is_open() && ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+      if (is_taken || !lock.is_open() || !is_same(path, lock.get())) continue;
+      SocketFolder made(std::move(path), std::move(lock));
+      sweep_socket_folders(all);
+      return made;
+    }
+  }
+  return base::system_error(why, "cannot make a folder for the socket in %s", all.back().c_str());
+}
+
+int sweep_socket_folders(const std::vector<std::string>& parents) {
+  int swept = 0;
+  for (const std::string& parent : parents) {
+    const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(parent.c_str()), &::closedir);
+    if (folder == nullptr) continue;
+    while (const dirent* entry = ::readdir(folder.get())) {
+      const std::string_view name = entry->d_name;
+      if (!name.starts_with(kPrefix) || name.size() != kPrefix.size() + kRandom.size()) continue;
+      if (sweep(parent + "/" + std::string(name)) && ++swept == kMostSwept) return swept;
+    }
+  }
+  return swept;
+}
+
+}  // namespace ebb::wire
