@@ -28,15 +28,16 @@ struct WorkerThreads::Job {
 namespace {
 
 /// An exception that leaves a thread ends the process.
-base::Status without_exceptions(
-    const std::function<base::Status(std::uint32_t, std::uint32_t)>& work, std::uint32_t slot,
-    std::uint32_t item) {
+template <class Body>
+base::Status caught(Body body) {
   try {
-    return work(slot, item);
+    return body();
   } catch (const std::bad_alloc&) {
     return base::error(base::Code::out_of_memory, "out of memory");
   } catch (const std::exception& failure) {
     return base::error(base::Code::internal, "%s", failure.what());
+  } catch (...) {
+    return base::error(base::Code::internal, "something that is no std::exception was thrown");
   }
 }
 
@@ -45,15 +46,19 @@ base::Status without_exceptions(
 void WorkerThreads::work_through(Job& job, std::uint32_t slot) {
   for (;;) {
     std::uint32_t item = 0;
+    base::Status done;
     {
       const base::Lock lock(job.mutex);
       // The first always goes on: the work has to be done.
       if (slot > 0 && slot >= job.allowed) return;
       if (job.failure || job.next >= job.count) return;
       item = job.next++;
-      job.allowed = std::clamp(allowance_(job.allowed), 1U, job.allowed);
+      done = caught([&]() -> base::Status {
+        job.allowed = std::clamp(allowance_(job.allowed), 1U, job.allowed);
+        return {};
+      });
     }
-    const base::Status done = without_exceptions(job.work, slot, item);
+    if (done) done = caught([&] { return job.work(slot, item); });
     if (done) continue;
     const base::Lock lock(job.mutex);
     if (!job.failed_item || item < *job.failed_item) {

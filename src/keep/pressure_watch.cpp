@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <new>
 
 #include "base/signals_blocked.h"
@@ -126,7 +127,11 @@ void PressureWatch::loop() {
       std::array<char, 256> ignored;
       while (events_ == POLLIN && ::read(source_.get(), ignored.data(), ignored.size()) > 0) {
       }
-      callback_();
+      try {
+        callback_();
+      } catch (const std::exception&) {
+        // Out of memory, most likely: what leaves a thread would end the job.
+      }
     } else if (waiting[0].revents != 0) {
       return;  // the other side is gone; nobody will ask again
     }

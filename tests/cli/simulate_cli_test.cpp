@@ -135,6 +135,16 @@ TEST_F(EbbSimulate, NumbersThatAreNoneAreNamed) {
   expect_refused(simulate(tiny({"--critical", "10"})), "10");
 }
 
+TEST_F(EbbSimulate, WhatGoesWrongOnAThreadIsAnErrorOfTheSimulation) {
+  // More than a float holds: the arithmetic itself refuses it, on every thread.
+  const Finished done =
+      ebb(simulate(tiny({"--lr", "3.5e38", "--threads", "2", "--no-folder", "--quiet"})));
+  EXPECT_GE(done.status, 1) << "no signal ended it";
+  EXPECT_LE(done.status, 2);
+  EXPECT_TRUE(done.error.starts_with("ebb: ")) << done.error;
+  EXPECT_EQ(done.error.find('\n'), done.error.size() - 1) << done.error;
+}
+
 TEST_F(EbbSimulate, TooFewSamplesAndTooLittleMemoryAreRefusedWithTheNumber) {
   expect_refused(simulate(tiny({"--clients", "1000"})), "300");
   expect_refused(simulate(tiny({"--memory", "1MiB"})), "MiB");

@@ -41,6 +41,21 @@ TEST(WorkerThreads, AnExceptionIsAFailure) {
   EXPECT_EQ(done.error().message, "thrown on purpose") << "of the lowest item";
 }
 
+TEST(WorkerThreads, WhateverIsThrownIsAFailure) {
+  WorkerThreads workers(3, kEverybody);
+  const auto done = workers.run(10, [](std::uint32_t, std::uint32_t) -> base::Status { throw 5; });
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, base::Code::internal);
+}
+
+TEST(WorkerThreads, AnExceptionBetweenItemsIsAFailureToo) {
+  WorkerThreads workers(3, [](std::uint32_t) -> std::uint32_t { throw std::bad_alloc(); });
+  const auto done =
+      workers.run(10, [](std::uint32_t, std::uint32_t) -> base::Status { return {}; });
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, base::Code::out_of_memory);
+}
+
 TEST(WorkerThreads, NeverGivesOneSlotToTwo) {
   WorkerThreads workers(4, kEverybody);
   std::vector<std::atomic<bool>> busy(4);

@@ -51,6 +51,24 @@ TEST(PressureWatch, CallsBackEachTimeAFifoSpeaks) {
   close(writer);
 }
 
+TEST(PressureWatch, GoesOnAfterACallThatThrew) {
+  const support::TemporaryDirectory directory;
+  const std::string fifo = directory / "pressure";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  std::counting_semaphore<> asked(0);
+  const auto watch = PressureWatch::start(given({{"MEMORY_PRESSURE_WATCH", fifo}}), [&] {
+    asked.release();
+    throw std::bad_alloc();
+  });
+  ASSERT_TRUE(watch) << watch.error().message;
+  const int writer = open(fifo.c_str(), O_WRONLY);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(write(writer, "x", 1), 1);
+    asked.acquire();
+  }
+  close(writer);
+}
+
 TEST(PressureWatch, ConnectsToASocketAndWritesWhatItIsTold) {
   const support::TemporaryDirectory directory;
   const std::string path = directory / "socket";
