@@ -414,6 +414,44 @@ TEST_F(EbbSimulate, AnInterruptStopsAfterTheRoundAndSaysHowToGoOn) {
             model_of(joined(words, {"--no-folder"})));
 }
 
+TEST_F(EbbSimulate, ASecondSignalEndsItAtOnceWhicheverItIs) {
+  // One round takes minutes: nothing but the signal ends it in time.
+  Words shell = {"sh", "-c", "exec \"$@\" 2>&1", "sh"};
+  support::Subprocess child(joined(
+      shell, command(simulate(tiny({"--synthetic-train", "20000", "--epochs", "10000", "--clients",
+                                    "2", "--per-round", "2", "--no-folder", "--no-record"})))));
+  EXPECT_NE(child.read_line(), "") << "the plan";
+  kill(child.pid(), SIGTERM);
+  std::string line;
+  do {
+    line = child.read_line();
+  } while (line.find("once more stops at once") == std::string::npos && !ended(child));
+  kill(child.pid(), SIGINT);
+  EXPECT_EQ(child.wait(), -SIGINT);
+}
+
+TEST_F(EbbSimulate, UnderALimitOfTheAddressSpaceItSaysWhatItNeeds) {
+  // Libraries that cannot map what they need ask for it again and again.
+  const auto limited = [&](const char* kilobytes, const Words& words) {
+    Words all = {"sh", "-c", "ulimit -v \"$0\" && exec \"$@\"", kilobytes};
+    return support::run(joined(all, command(words)));
+  };
+  const Words words = simulate(tiny({"--no-folder", "--no-record", "--quiet"}));
+  for (const char* too_little : {"100000", "600000"}) {
+    const Finished refused = limited(too_little, words);
+    EXPECT_EQ(refused.status, 2) << too_little;
+    EXPECT_EQ(refused.output, "");
+    EXPECT_TRUE(refused.error.starts_with("ebb: the address space is limited to "))
+        << refused.error;
+    EXPECT_NE(refused.error.find(" needs "), std::string::npos) << refused.error;
+    EXPECT_EQ(refused.error.find('\n'), refused.error.size() - 1) << refused.error;
+  }
+  EXPECT_EQ(limited("16000000", words).status, 0);
+  const Finished wrong = limited("16000000", simulate(tiny({"--clients", "1000"})));
+  EXPECT_NE(wrong.error.find("300 samples for 1000 clients"), std::string::npos)
+      << "what else is wrong is said as ever; " << wrong.error;
+}
+
 TEST_F(EbbSimulate, AFolderThatHoldsASimulationIsNotOverwritten) {
   const Words words = simulate(tiny({"--rounds", "1", "--folder", file("run")}));
   EXPECT_EQ(ebb(words).status, 0);
