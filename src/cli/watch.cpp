@@ -19,7 +19,7 @@ namespace {
 struct WatchOptions {
   std::string pid;
   std::string interval = "1s";
-  std::string length;
+  std::optional<std::string> length;
   bool json = false;
 };
 
@@ -91,8 +91,8 @@ int run_watch(const WatchOptions& options) {
                                 options.interval.c_str()));
   }
   plan.interval_seconds = *interval;
-  if (!options.length.empty()) {
-    const auto length = base::parse_duration(options.length);
+  if (options.length) {
+    const auto length = base::parse_duration(*options.length);
     if (!length) return complain(length.error());
     plan.length_seconds = *length;
   }

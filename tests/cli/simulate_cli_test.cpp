@@ -3,6 +3,8 @@
 // simulation takes about a second.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -468,6 +470,35 @@ TEST_F(EbbSimulate, ADamagedCheckpointIsRefusedInOneLine) {
   }
   EXPECT_EQ(damaged, 1U);
   expect_refused({"simulate", "--resume", file("run")}, "checkpoint");
+}
+
+TEST_F(EbbSimulate, RoundsThatDoNotBelongToTheCheckpointAreRefused) {
+  const Words longer = {"simulate", "--resume", file("run"), "--rounds", "5", "--no-record"};
+  ASSERT_EQ(ebb(simulate(tiny({"--folder", file("run"), "--no-record"}))).status, 0);
+  const std::string rounds = file("run/rounds.jsonl");
+  const std::string written = base::read_file(rounds).value_or("");
+  std::string edited = written;
+  const std::size_t second = edited.find('\n') + 1;
+  edited.replace(edited.find("\"train_loss\":", second), 13, "\"train_loss\":9");
+  std::ofstream(rounds) << edited;
+  expect_refused(longer, "rounds.jsonl: line 2: not as it was written");
+  std::ofstream(rounds) << written;
+  EXPECT_EQ(ebb(longer).status, 0) << "as it was";
+}
+
+TEST_F(EbbSimulate, AFolderOfAnEarlierEbbResumesWithALineThatItIsUnchecked) {
+  files::copy(EBB_EARLIER_FOLDER, file("earlier"));
+  const Finished done =
+      ebb({"simulate", "--resume", file("earlier"), "--rounds", "7", "--no-record"});
+  EXPECT_EQ(done.status, 0) << done.error;
+  EXPECT_NE(done.error.find("its rounds.jsonl is not checked"), std::string::npos) << done.error;
+}
+
+TEST_F(EbbSimulate, AFifoInPlaceOfACheckpointIsRefused) {
+  ASSERT_EQ(ebb(simulate(tiny({"--folder", file("run"), "--no-record"}))).status, 0);
+  ASSERT_EQ(unlink(file("run/checkpoint").c_str()), 0);
+  ASSERT_EQ(mkfifo(file("run/checkpoint").c_str(), 0600), 0);
+  expect_refused({"simulate", "--resume", file("run"), "--no-record"}, "checkpoint: is no file");
 }
 
 TEST_F(EbbSimulate, ComparesMethodsOnTheSameSeeds) {
