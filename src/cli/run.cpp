@@ -99,6 +99,14 @@ base::Status take_cards(const RunWords& words, run::Options& options) {
   return {};
 }
 
+/// Code::bad_input for a name by which the run could not be found again.
+base::Status check_name(const std::string& name) {
+  const bool is_number = !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+  if (name != "last" && !is_number) return {};
+  return base::error(base::Code::bad_input, "--name '%s': expected a name; %s", name.c_str(),
+                     is_number ? "numbers are given by the record" : "last is the newest run");
+}
+
 base::Result<run::Options> options_from(const RunWords& words) {
   run::Options options;
   options.command = words.command;
@@ -134,6 +142,7 @@ base::Result<run::Options> options_from(const RunWords& words) {
   const auto grace = base::parse_duration(words.grace);
   if (!grace) return grace.error();
   options.grace_seconds = *grace;
+  if (const auto named = check_name(words.name); !named) return named.error();
   const std::string& first = words.command.front();
   options.name = !words.name.empty() ? words.name : first.substr(first.rfind('/') + 1);
   options.nvflare = words.nvflare;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/program.h"
+#include "cli/address_space.h"
 #include "cli/verb.h"
 
 namespace ebb::cli {
@@ -36,6 +37,8 @@ int start_simulator(char** words) {
   if (!path) return complain(path.error());
   const std::string& simulator = *path;
   set_simulator_environment();
+  if (const auto fits = check_address_space(simulator.c_str(), words); !fits)
+    return complain(fits.error());
   ::execv(simulator.c_str(), words);
   if (errno == ENOENT)
     return complain(

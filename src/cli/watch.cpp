@@ -20,7 +20,7 @@ namespace {
 struct WatchOptions {
   std::string pid;
   std::string interval = "1s";
-  std::string length;
+  std::optional<std::string> length;
   bool json = false;
 };
 
@@ -90,8 +90,8 @@ int run_watch(const WatchOptions& options) {
                                 options.interval.c_str()));
   }
   plan.interval_seconds = *interval;
-  if (!options.length.empty()) {
-    const auto length = base::parse_duration(options.length);
+  if (options.length) {
+    const auto length = base::parse_duration(*options.length);
     if (!length) return complain(length.error());
     plan.length_seconds = *length;
   }

@@ -53,8 +53,9 @@ class Engine {
   std::optional<std::uint32_t> rounding_from() const { return rounding_from_; }
   WorkerThreads& workers() { return workers_; }
 
-  /// Everything that the next rounds depend on, packed; "" on all ranks but the first.
-  std::string save();
+  /// Everything that the next rounds depend on, packed, with what binds the `lines` of the rounds
+  /// to it; "" on all ranks but the first.
+  std::string save(const base::Json& lines);
   /// Code::bad_input where it is not of this simulation; then only destroying the engine is left.
   base::Status restore(const Checkpoint& checkpoint);
 

@@ -26,7 +26,7 @@ std::string difference(const base::Json& mine, const base::Json& saved) {
 
 }  // namespace
 
-std::string Engine::save() {
+std::string Engine::save(const base::Json& lines) {
   AggregatorState state = aggregator_->state();
   if (!resources_.ranks->is_first()) return {};
   base::Json late = base::Json::array();
@@ -38,6 +38,7 @@ std::string Engine::save() {
   const base::Json header = base::Json::object(
       {{"config", to_json(config_)},
        {"round", std::uint64_t{round_}},
+       {"lines", lines},
        {"clients", population_.state()},
        {"selector", selector_->state()},
        {"late", late},

@@ -10,6 +10,10 @@
 
 namespace ebb::fl {
 
+// Purposes that others than the plan know.
+inline constexpr const char* kProgramItem = "program and libraries";
+inline constexpr const char* kDataItem = "data set";
+
 /// What one purpose takes, in bytes.
 struct MemoryItem {
   std::string purpose;  ///< e.g. "data set", "accumulator"

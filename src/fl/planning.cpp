@@ -59,8 +59,8 @@ std::vector<MemoryItem> fixed_items(const Config& config, const Execution& execu
   const std::uint64_t data = resources.data->bytes();
   const std::uint64_t rss = resources.cleaner->rss().value_or(0);
   return {
-      {"program and libraries", rss > data ? rss - data : 0},
-      {"data set", data},
+      {kProgramItem, rss > data ? rss - data : 0},
+      {kDataItem, data},
       {"partition", resources.data->train.size() * sizeof(std::uint32_t)},
       {"clients", config.clients * client_bytes(resources)},
       {"global model", model},

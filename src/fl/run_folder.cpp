@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 
@@ -16,7 +17,45 @@ namespace {
 /// A line has some kilobytes: no simulation has enough rounds to reach this.
 constexpr std::uint64_t kMostBytes = 4ULL << 30;
 
+constexpr std::size_t kMarkDigits = 8;
+
+std::string mark_of(std::string_view line) {
+  base::Sha256 hash;
+  hash.add(line.data(), line.size());
+  return base::hex_text(hash.finish()).substr(0, kMarkDigits);
+}
+
 }  // namespace
+
+base::Json to_json(const RoundsSeal& seal) {
+  return base::Json::object({{"sha256", seal.sha256}, {"marks", seal.marks}});
+}
+
+std::optional<RoundsSeal> rounds_seal_from(const base::Json* json) {
+  const base::Json* sha256 = json != nullptr ? json->find("sha256") : nullptr;
+  const base::Json* marks = json != nullptr ? json->find("marks") : nullptr;
+  if (sha256 == nullptr || sha256->as_string() == nullptr || marks == nullptr ||
+      marks->as_string() == nullptr)
+    return std::nullopt;
+  return RoundsSeal{*sha256->as_string(), *marks->as_string()};
+}
+
+base::Status expect_file(const std::string& path) {
+  std::error_code failed;
+  const auto status = std::filesystem::status(path, failed);
+  if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) return {};
+  return base::error(base::Code::bad_input, "%s: is no file, expected one of a simulation",
+                     path.c_str());
+}
+
+RoundsSeal RunFolder::seal() const {
+  return {base::hex_text(base::Sha256(lines_).finish()), marks_};
+}
+
+void RunFolder::add_to_seal(std::string_view line) {
+  lines_.add(line.data(), line.size());
+  marks_ += mark_of(line);
+}
 
 base::Status RunFolder::begin(const base::Json& config) {
   std::error_code failed;
@@ -35,6 +74,8 @@ base::Status RunFolder::begin(const base::Json& config) {
 }
 
 base::Status RunFolder::take() {
+  for (const std::string& path : {config_path(), rounds_path(), checkpoint_path()})
+    if (auto found = expect_file(path); !found) return found;
   base::FileDescriptor file(::open(config_path().c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open())
     return base::system_error(errno, "%s: cannot be opened", config_path().c_str());
@@ -45,7 +86,8 @@ base::Status RunFolder::take() {
   return {};
 }
 
-base::Result<std::vector<base::Json>> RunFolder::keep_rounds(std::uint32_t rounds) {
+base::Result<std::vector<base::Json>> RunFolder::keep_rounds(
+    std::uint32_t rounds, const std::optional<RoundsSeal>& seal) {
   const auto content = base::read_file(rounds_path(), kMostBytes);
   if (!content) return content.error();
   std::vector<base::Json> kept;
@@ -59,7 +101,18 @@ base::Result<std::vector<base::Json>> RunFolder::keep_rounds(std::uint32_t round
       return base::error(base::Code::bad_input, "%s: line %zu: expected the report of round %zu",
                          rounds_path().c_str(), kept.size() + 1, kept.size());
     kept.push_back(std::move(*line));
+    add_to_seal(std::string_view(*content).substr(end, stop + 1 - end));
     end = stop + 1;
+  }
+  if (seal && seal->sha256 != this->seal().sha256) {
+    std::size_t line = 0;
+    while (line < kept.size() &&
+           seal->marks.substr(std::min(line * kMarkDigits, seal->marks.size()), kMarkDigits) ==
+               marks_.substr(line * kMarkDigits, kMarkDigits))
+      ++line;
+    return base::error(base::Code::bad_input,
+                       "%s: line %zu: not as it was written, expected the rounds that belong to %s",
+                       rounds_path().c_str(), line + 1, checkpoint_path().c_str());
   }
   // The run was stopped between the line of a round and its checkpoint: the round runs again.
   if (end < content->size()) {
@@ -86,6 +139,7 @@ base::Status RunFolder::add_round(const base::Json& report) {
   }
   if (::fdatasync(file.get()) != 0)
     return base::system_error(errno, "%s: cannot be written", rounds_path().c_str());
+  add_to_seal(line);
   return {};
 }
 

@@ -3,13 +3,25 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "base/sha256.h"
 
 namespace ebb::fl {
+
+/// What a checkpoint says of the lines of the rounds before it, so that neither is changed without
+/// the other.
+struct RoundsSeal {
+  std::string sha256;  ///< of all lines
+  std::string marks;   ///< eight hexadecimal digits for each line, to tell which one differs
+};
+base::Json to_json(const RoundsSeal& seal);
+/// Nothing where a checkpoint of an earlier Ebb has none.
+std::optional<RoundsSeal> rounds_seal_from(const base::Json* json);
 
 /// The files of one simulation: config.json, rounds.jsonl (one line per round) and checkpoint. One
 /// process at a time works in a folder.
@@ -23,12 +35,17 @@ class RunFolder {
   /// it already.
   base::Status begin(const base::Json& config);
 
-  /// Takes the folder of an earlier simulation. Code::bad_input where another process has it.
+  /// Takes the folder of an earlier simulation. Code::bad_input where another process has it, or
+  /// where something in it is no file.
   base::Status take();
 
   /// The lines of the rounds below `rounds`; what follows them is cut off. Code::bad_input where
-  /// there are fewer.
-  base::Result<std::vector<base::Json>> keep_rounds(std::uint32_t rounds);
+  /// there are fewer, or where one is not as it was written, where `seal` tells.
+  base::Result<std::vector<base::Json>> keep_rounds(std::uint32_t rounds,
+                                                    const std::optional<RoundsSeal>& seal = {});
+
+  /// Of all lines until now.
+  RoundsSeal seal() const;
 
   /// On disk before it returns.
   base::Status add_round(const base::Json& report);
@@ -38,8 +55,15 @@ class RunFolder {
 
   std::string config_path() const { return path_ + "/config.json"; }
 
+  void add_to_seal(std::string_view line);
+
   std::string path_;
   base::FileDescriptor lock_;
+  base::Sha256 lines_;
+  std::string marks_;
 };
+
+/// Code::bad_input for what is there and is no file: whoever reads a FIFO may wait for ever.
+base::Status expect_file(const std::string& path);
 
 }  // namespace ebb::fl

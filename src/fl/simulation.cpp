@@ -35,8 +35,12 @@ class Run {
     const std::int64_t start = base::system_clock().now_ns();
     if (auto ready = prepare(); !ready) return ready.error();
     result_.setup_seconds += base::seconds_between(start, base::system_clock().now_ns());
-    if (engine_->rounds_done() < result_.config.rounds && resources_.ranks->is_first())
+    if (engine_->rounds_done() < result_.config.rounds && resources_.ranks->is_first()) {
       observer_.begins();
+      if (is_unchecked_)
+        observer_.warned(execution_.folder +
+                         ": written by an earlier Ebb: its rounds.jsonl is not checked");
+    }
     while (engine_->rounds_done() < result_.config.rounds) {
       auto stops = is_asked_to_stop();
       if (!stops) return stops.error();
@@ -93,7 +97,9 @@ class Run {
     if (auto restored = engine_->restore(*checkpoint); !restored) return restored;
     result_.resumed_at = engine_->rounds_done();
     if (!resources_.ranks->is_first()) return {};
-    const auto rounds = folder_.keep_rounds(engine_->rounds_done());
+    const auto seal = rounds_seal_from(checkpoint->header.find("lines"));
+    is_unchecked_ = !seal;
+    const auto rounds = folder_.keep_rounds(engine_->rounds_done(), seal);
     if (!rounds) return rounds.error();
     for (const base::Json& line : *rounds) {
       auto report = round_report_from(line);
@@ -206,7 +212,7 @@ class Run {
 
   base::Status save() {
     if (execution_.folder.empty()) return {};
-    const std::string bytes = engine_->save();
+    const std::string bytes = engine_->save(to_json(folder_.seal()));
     if (!writes()) return {};
     return base::write_file_atomically(folder_.checkpoint_path(), bytes);
   }
@@ -219,6 +225,7 @@ class Run {
   SimulationResult result_;
   std::unique_ptr<Engine> engine_;
   std::uint64_t returned_ = 0;  ///< by cleanups within the round
+  bool is_unchecked_ = false;   ///< resumed from a checkpoint that says nothing of the rounds
 };
 
 }  // namespace

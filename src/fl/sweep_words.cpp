@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/text.h"
+#include "fl/run_folder.h"
 #include "plan/network.h"
 
 namespace ebb::fl {
@@ -27,7 +28,9 @@ base::Result<SweepFile> file_words(const SweepWords& words) {
   }
   for (const char* name : {kComparisonFile, "config.json"}) {
     const std::string path = files::path(words.resume) / name;
-    if (files::exists(path, failure)) return read_sweep(path);
+    if (!files::exists(path, failure)) continue;
+    if (const auto found = expect_file(path); !found) return found.error();
+    return read_sweep(path);
   }
   return base::error(Code::not_found,
                      "--resume '%s': expected %s or config.json in it, as a simulation leaves them",

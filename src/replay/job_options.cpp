@@ -14,6 +14,7 @@ base::Options options_of(JobOptions& o) {
 }
 
 base::Result<Circumstances> circumstances_of(const JobOptions& options) {
+  if (options.cap == 0) return base::error(base::Code::bad_input, "--cap 0: expected bytes");
   Circumstances circumstances;
   circumstances.limit = options.cap;
   circumstances.card = options.card;

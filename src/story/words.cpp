@@ -14,6 +14,10 @@ namespace {
 
 constexpr std::size_t kLongestTold = 60;
 
+std::string counted(std::uint64_t count, const char* one, const char* many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
 }  // namespace
 
 std::string name_of(const ProcessStory& process) {
@@ -37,8 +41,14 @@ EndingText ending_of(const record::RunSummary& summary) {
   const std::string level =
       text_of(peak_of(summary)) + (run.limit > 0 ? " of " + base::bytes_text(run.limit) : "");
   if (summary.state == record::State::running) return {"running", "still running", false};
-  if (summary.state == record::State::lost)
-    return {"not known", "not known how: the recording was cut off" + after, true};
+  if (summary.state == record::State::lost) {
+    return {"cut short",
+            "cut short" + after +
+                ": ebb itself ended without a word (killed, or the machine went down); how the "
+                "command ended is not known, until then it had " +
+                counted(summary.processes, "process", "processes") + " and a peak of " + level,
+            true};
+  }
   if (run.ending == fact::RunEnd::out_of_memory) {
     return {"out of memory", "out of memory: the kernel killed it" + after + ", at " + level, true};
   }

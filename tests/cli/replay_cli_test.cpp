@@ -68,6 +68,7 @@ TEST(EbbReplay, RefusesBadInputInOneLine) {
   expect_refused(ebb({"replay", EBB_PROGRAM}), "byte 0");
   expect_refused(ebb({"replay", kDefault, "--conf", "max_split_size_mb:1"}), "max_split_size_mb");
   expect_refused(ebb({"replay", kDefault, "--cap", "lots"}), "--cap 'lots'");
+  expect_refused(ebb({"replay", kDefault, "--cap", "0"}), "--cap 0: expected bytes");
   expect_refused(ebb({"replay", kDefault, "--torch-version", "3.0"}), "3.0");
   expect_refused(ebb({"replay", kDefault, "--driver-model", "sideways"}), "sideways");
   expect_refused(ebb({"replay", kDefault, "--device", "3"}), "device 3");

@@ -3,6 +3,8 @@
 // simulation takes about a second.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -445,6 +447,44 @@ TEST_F(EbbSimulate, AnInterruptStopsAfterTheRoundAndSaysHowToGoOn) {
             model_of(joined(words, {"--no-folder"})));
 }
 
+TEST_F(EbbSimulate, ASecondSignalEndsItAtOnceWhicheverItIs) {
+  // One round takes minutes: nothing but the signal ends it in time.
+  Words shell = {"sh", "-c", "exec \"$@\" 2>&1", "sh"};
+  support::Subprocess child(joined(
+      shell, command(simulate(tiny({"--synthetic-train", "20000", "--epochs", "10000", "--clients",
+                                    "2", "--per-round", "2", "--no-folder", "--no-record"})))));
+  EXPECT_NE(child.read_line(), "") << "the plan";
+  kill(child.pid(), SIGTERM);
+  std::string line;
+  do {
+    line = child.read_line();
+  } while (line.find("once more stops at once") == std::string::npos && !ended(child));
+  kill(child.pid(), SIGINT);
+  EXPECT_EQ(child.wait(), -SIGINT);
+}
+
+TEST_F(EbbSimulate, UnderALimitOfTheAddressSpaceItSaysWhatItNeeds) {
+  // Libraries that cannot map what they need ask for it again and again.
+  const auto limited = [&](const char* kilobytes, const Words& words) {
+    Words all = {"sh", "-c", "ulimit -v \"$0\" && exec \"$@\"", kilobytes};
+    return support::run(joined(all, command(words)));
+  };
+  const Words words = simulate(tiny({"--no-folder", "--no-record", "--quiet"}));
+  for (const char* too_little : {"100000", "600000"}) {
+    const Finished refused = limited(too_little, words);
+    EXPECT_EQ(refused.status, 2) << too_little;
+    EXPECT_EQ(refused.output, "");
+    EXPECT_TRUE(refused.error.starts_with("ebb: the address space is limited to "))
+        << refused.error;
+    EXPECT_NE(refused.error.find(" needs "), std::string::npos) << refused.error;
+    EXPECT_EQ(refused.error.find('\n'), refused.error.size() - 1) << refused.error;
+  }
+  EXPECT_EQ(limited("16000000", words).status, 0);
+  const Finished wrong = limited("16000000", simulate(tiny({"--clients", "1000"})));
+  EXPECT_NE(wrong.error.find("300 samples for 1000 clients"), std::string::npos)
+      << "what else is wrong is said as ever; " << wrong.error;
+}
+
 TEST_F(EbbSimulate, AFolderThatHoldsASimulationIsNotOverwritten) {
   const Words words = simulate(tiny({"--rounds", "1", "--folder", file("run")}));
   EXPECT_EQ(ebb(words).status, 0);
@@ -461,6 +501,35 @@ TEST_F(EbbSimulate, ADamagedCheckpointIsRefusedInOneLine) {
   }
   EXPECT_EQ(damaged, 1U);
   expect_refused({"simulate", "--resume", file("run")}, "checkpoint");
+}
+
+TEST_F(EbbSimulate, RoundsThatDoNotBelongToTheCheckpointAreRefused) {
+  const Words longer = {"simulate", "--resume", file("run"), "--rounds", "5", "--no-record"};
+  ASSERT_EQ(ebb(simulate(tiny({"--folder", file("run"), "--no-record"}))).status, 0);
+  const std::string rounds = file("run/rounds.jsonl");
+  const std::string written = base::read_file(rounds).value_or("");
+  std::string edited = written;
+  const std::size_t second = edited.find('\n') + 1;
+  edited.replace(edited.find("\"train_loss\":", second), 13, "\"train_loss\":9");
+  std::ofstream(rounds) << edited;
+  expect_refused(longer, "rounds.jsonl: line 2: not as it was written");
+  std::ofstream(rounds) << written;
+  EXPECT_EQ(ebb(longer).status, 0) << "as it was";
+}
+
+TEST_F(EbbSimulate, AFolderOfAnEarlierEbbResumesWithALineThatItIsUnchecked) {
+  files::copy(EBB_EARLIER_FOLDER, file("earlier"));
+  const Finished done =
+      ebb({"simulate", "--resume", file("earlier"), "--rounds", "7", "--no-record"});
+  EXPECT_EQ(done.status, 0) << done.error;
+  EXPECT_NE(done.error.find("its rounds.jsonl is not checked"), std::string::npos) << done.error;
+}
+
+TEST_F(EbbSimulate, AFifoInPlaceOfACheckpointIsRefused) {
+  ASSERT_EQ(ebb(simulate(tiny({"--folder", file("run"), "--no-record"}))).status, 0);
+  ASSERT_EQ(unlink(file("run/checkpoint").c_str()), 0);
+  ASSERT_EQ(mkfifo(file("run/checkpoint").c_str(), 0600), 0);
+  expect_refused({"simulate", "--resume", file("run"), "--no-record"}, "checkpoint: is no file");
 }
 
 TEST_F(EbbSimulate, ComparesMethodsOnTheSameSeeds) {

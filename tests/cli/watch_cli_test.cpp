@@ -149,6 +149,7 @@ TEST(EbbWatch, BadRequestsGetOneLine) {
   refuses({"watch"}, "pid");
   refuses({"watch", "1", "--interval", "soon"}, "'soon' is no duration");
   refuses({"watch", "1", "--interval", "0.5ms"}, "expected 1ms or more");
+  refuses({"watch", "1", "--for", ""}, "'' is no duration");
   refuses({"watch", "1", "--for", "0s"}, "'0s' is no duration");
   refuses({"doctor", "4194304"}, "4194304");
   refuses({"doctor", "1", "--fail-on", "leek"}, "leek");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fl/run_folder.h"
 
+#include <sys/stat.h>
+
 #include <fstream>
 
 #include "base/file.h"
@@ -57,6 +59,31 @@ TEST_F(RunFolderTest, LosesTheLinesAfterItsCheckpoint) {
   ASSERT_TRUE(kept) << kept.error().message;
   EXPECT_EQ(kept->size(), 2U);
   EXPECT_EQ(*base::read_file(path_ / "rounds.jsonl"), "{\"round\":0}\n{\"round\":1}\n");
+}
+
+TEST_F(RunFolderTest, SaysWhichLineIsNotAsItWasWritten) {
+  RunFolder folder(path_);
+  ASSERT_TRUE(folder.begin(base::Json::object()));
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE(folder.add_round(round(i)));
+  const RoundsSeal seal = folder.seal();
+  ASSERT_TRUE(folder.add_round(round(3)));
+  EXPECT_TRUE(RunFolder(path_).keep_rounds(3, seal)) << "one more is cut off, as ever";
+  std::ofstream(path_ / "rounds.jsonl") << "{\"round\":0}\n{\"round\":7}\n{\"round\":2}\n";
+  EXPECT_TRUE(RunFolder(path_).keep_rounds(3)) << "where nothing is known, nothing is refused";
+  const auto refused = RunFolder(path_).keep_rounds(3, seal);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("rounds.jsonl: line 2: "), std::string::npos)
+      << refused.error().message;
+}
+
+TEST_F(RunFolderTest, WhatIsNoFileIsRefusedAndNotReadFrom) {
+  RunFolder folder(path_);
+  ASSERT_TRUE(folder.begin(base::Json::object()));
+  ASSERT_EQ(mkfifo((path_ / "checkpoint").c_str(), 0600), 0);
+  const auto refused = RunFolder(path_).take();
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("checkpoint: is no file"), std::string::npos);
 }
 
 TEST_F(RunFolderTest, SaysWhichLineIsMissing) {

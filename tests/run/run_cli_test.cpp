@@ -256,6 +256,8 @@ TEST_F(EbbRun, RefusesBadInputInOneLine) {
   refused({"--interval", "1ms", "--", "true"}, "10ms");
   refused({"--warn", "95", "--critical", "90", "--", "true"}, "95");
   refused({"--db", "x"}, "command");
+  refused({"--name", "last", "--", "true"}, "--name 'last': expected a name");
+  refused({"--name", "42", "--", "true"}, "--name '42': expected a name");
 }
 
 TEST_F(EbbRun, WorksWithAJobThatUsesTheLibraryItself) {

@@ -89,6 +89,10 @@ TEST_F(EbbRun, AKilledSupervisorLeavesTheJobToItself) {
   EXPECT_EQ(recorded.summary.state, record::State::lost);
   ASSERT_FALSE(recorded.processes.empty());
   EXPECT_GE(recorded.processes.front().readings.size(), written) << "what was written stays";
+  const Finished list = support::run({EBB_PROGRAM, "runs", "--db", db()});
+  EXPECT_NE(list.output.find("cut short"), std::string::npos) << list.output;
+  const Finished report = support::run({EBB_PROGRAM, "report", "last", "--db", db()});
+  EXPECT_NE(report.output.find("cut short after "), std::string::npos) << report.output;
 }
 
 TEST_F(EbbRun, AJobThatIsKilledTakesNothingWithIt) {

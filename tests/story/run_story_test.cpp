@@ -399,7 +399,15 @@ TEST(RunStory, EndingsAreToldInWords) {
   run.run.signal = 11;
   EXPECT_EQ(ending_of(run).text, "killed by signal 11 (SIGSEGV) after 90.0 s");
   run.state = record::State::lost;
-  EXPECT_EQ(ending_of(run).text, "not known how: the recording was cut off after 90.0 s");
+  run.processes = 3;
+  run.peak_rss = 200 << 20;
+  run.run.limit = 1 << 30;
+  EXPECT_EQ(ending_of(run).brief, "cut short");
+  EXPECT_EQ(
+      ending_of(run).text,
+      "cut short after 90.0 s: ebb itself ended without a word (killed, or the machine went "
+      "down); how the command ended is not known, until then it had 3 processes and a peak of "
+      "at least 200.0 MiB of 1.0 GiB");
   run.state = record::State::running;
   EXPECT_EQ(ending_of(run).text, "still running");
   EXPECT_EQ(ending_of(run).brief, "running");

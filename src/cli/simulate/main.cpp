@@ -5,8 +5,10 @@
 #include <cstdio>
 #include <exception>
 
+#include "cli/address_space.h"
 #include "cli/answer.h"
 #include "cli/simulate/session.h"
+#include "cli/simulate/trial.h"
 #include "cli/simulate/verbs.h"
 #include "cli/simulator.h"
 #include "cli/verb.h"
@@ -45,7 +47,10 @@ namespace {
 int run(int count, char** words) {
   Program program("ebb", "Federated learning, simulated within a bounded memory.",
                   std::string("ebb-simulate ") + EBB_VERSION);
-  add_simulating(program.verbs(), [](const SimulateOrder& order) {
+  add_simulating(program.verbs(), [words](const SimulateOrder& order) {
+    if (const auto descriptor = trial_descriptor()) return run_trial(order, *descriptor);
+    if (const auto fits = check_address_space("/proc/self/exe", words); !fits)
+      return complain(fits.error());
     auto ranks = join_ranks();
     return ranks ? simulate_all(order, *std::move(ranks)) : complain(ranks.error());
   });

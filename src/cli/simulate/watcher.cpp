@@ -12,9 +12,17 @@ namespace ebb::cli {
 namespace {
 
 volatile std::sig_atomic_t stop_was_asked = 0;
+volatile std::sig_atomic_t signal_was_taken = 0;
 bool stopping_is_said = true;  // set before there is a handler
 
-extern "C" void ask_to_stop(int) {
+extern "C" void ask_to_stop(int number) {
+  if (signal_was_taken != 0) {
+    // Whatever the simulation is in, also a loop that it never leaves. Delivered on the way out.
+    std::signal(number, SIG_DFL);
+    std::raise(number);
+    return;
+  }
+  signal_was_taken = 1;
   stop_was_asked = 1;
   if (!stopping_is_said) return;
   constexpr char kLine[] = "\nebb: stops after this round; once more stops at once\n";
@@ -28,7 +36,7 @@ void stop_on_signals(bool speaks) {
   stopping_is_said = speaks;
   struct sigaction action {};
   action.sa_handler = ask_to_stop;
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  action.sa_flags = SA_RESTART;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
 }

@@ -12,8 +12,8 @@
 
 namespace ebb::cli {
 
-/// From now on the first SIGINT or SIGTERM asks simulations to stop after their round, a second one
-/// ends the process as it would have without us. `speaks`: whether to say so on stderr.
+/// From now on the first SIGINT or SIGTERM asks simulations to stop after their round; a second one
+/// of either ends the process as it would have without us. `speaks`: whether to say so on stderr.
 void stop_on_signals(bool speaks);
 
 /// Tells people and the record what happens in one simulation. Nothing is printed or recorded of
