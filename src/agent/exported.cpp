@@ -37,22 +37,33 @@ bool only_changes_user() {
   });
 }
 
+/// Without any, not even an exception can be thrown: the process would be ended for it.
+bool memory_can_be_had() {
+  void* volatile memory = std::malloc(1024);  // or a compiler takes it for granted
+  const bool had = memory != nullptr;
+  std::free(memory);
+  return had;
+}
+
 [[gnu::constructor]] void begin() {
   if (only_changes_user()) return;
   const char* socket = std::getenv("EBB_SOCKET");
   if (socket == nullptr || socket[0] != '/' || getauxval(AT_SECURE) != 0) return;
+  if (!memory_can_be_had()) return;
   try {
     // A value that cannot be read more likely asks for less of Ebb than for more.
     const auto disabled = ebb::keep::is_disabled();
     if (!disabled || *disabled) return;
     the_agent = new Agent(socket);
+    ebb::agent::show_hook_to_python();
+    if (early_cleaner != nullptr) the_agent->set_cleaner(early_cleaner);
+    ebb::base::when_fork_lost([] {
+      if (the_agent != nullptr) the_agent->start();
+    });
+    the_agent->start();
   } catch (const std::bad_alloc&) {
-    return;
+    the_agent = nullptr;
   }
-  ebb::agent::show_hook_to_python();
-  if (early_cleaner != nullptr) the_agent->set_cleaner(early_cleaner);
-  ebb::base::when_fork_lost([] { the_agent->start(); });
-  the_agent->start();
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <new>
 #include <string>
 
 namespace ebb::agent {
@@ -43,24 +44,31 @@ std::string quoted(const std::string& text) {
   return literal + "'";
 }
 
-/// On the main thread, with the interpreter's lock. Nothing stays behind in the job's own scope.
+/// Nothing of it stays behind in the job's own scope.
+std::string program_of_hook(const std::string& folder) {
+  return "def _ebb_start_hook(path):\n"
+         "    try:\n"
+         "        with open(path, encoding='utf-8') as file:\n"
+         "            code = compile(file.read(), path, 'exec')\n"
+         "        exec(code, {'__name__': '_ebb_hook', '__file__': path})\n"
+         "    except Exception:\n"
+         "        pass\n"
+         "_ebb_start_hook(" +
+         quoted(folder + "/sitecustomize.py") +
+         ")\n"
+         "del _ebb_start_hook\n";
+}
+
+/// On the main thread, with the interpreter's lock.
 int start_hook(void*) {
   const auto run = exported<int (*)(const char*)>("PyRun_SimpleString");
-  const std::string folder = hook_folder();
-  if (run == nullptr || folder.empty()) return 0;
-  const std::string text =
-      "def _ebb_start_hook(path):\n"
-      "    try:\n"
-      "        with open(path, encoding='utf-8') as file:\n"
-      "            code = compile(file.read(), path, 'exec')\n"
-      "        exec(code, {'__name__': '_ebb_hook', '__file__': path})\n"
-      "    except Exception:\n"
-      "        pass\n"
-      "_ebb_start_hook(" +
-      quoted(folder + "/sitecustomize.py") +
-      ")\n"
-      "del _ebb_start_hook\n";
-  run(text.c_str());
+  if (run == nullptr) return 0;
+  try {
+    const std::string folder = hook_folder();
+    if (!folder.empty()) run(program_of_hook(folder).c_str());
+  } catch (const std::bad_alloc&) {
+    // The job goes on without the hook.
+  }
   return 0;
 }
 
