@@ -102,7 +102,7 @@ class Defaults:
         if whole not in self._answers:
             finished = self._programs.run(whole)
             # A socket's name is made up anew each time.
-            text = re.sub(r"ebb-\w{6}/agents", "", finished.output)
+            text = re.sub(r"ebb-run-\w{6}/agents", "", finished.output)
             self._answers[whole] = f"{finished.status} {text}"
         return self._answers[whole]
 

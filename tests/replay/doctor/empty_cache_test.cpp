@@ -116,7 +116,7 @@ TEST(EmptyCache, ThatTheAllocatorCallsItselfIsNotTheJobs) {
 /// (bench/gpu/empty_cache.py).
 EmptyCacheUse recorded_use(const std::string& name, bool harmful) {
   const auto snapshot =
-      trace::read_snapshot(EBB_TEST_DATA "/torch-2.11/loops/" + name + ".pickle.gz");
+      trace::read_snapshot(EBB_TEST_DATA "/loops/" + name + ".pickle.gz");
   EXPECT_TRUE(snapshot) << snapshot.error().message;
   const SnapshotDiagnosis found = examine(*snapshot, 139 * kGiB);
   EXPECT_EQ(found.verdict == Verdict::empty_cache || has_also(found, Verdict::empty_cache), harmful)
