@@ -21,7 +21,7 @@ class Backlog {
   void add(Sample sample) { push(waiting_.samples, sample, kMostSamples); }
   void add(PlaceSample place) { push(waiting_.places, place, kMostOthers); }
   void add(Round round) { push(waiting_.rounds, round, kMostOthers); }
-  void add(Action action) { push(waiting_.actions, action, kMostOthers); }
+  void add(Action action) { push(waiting_.actions, std::move(action), kMostOthers); }
   void add(Event event) { push(waiting_.events, std::move(event), kMostOthers); }
   void add(Beside beside) { push(waiting_.beside, std::move(beside), kMostOthers); }
   void add_end(ProcessKey process, double seconds) {

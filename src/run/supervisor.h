@@ -143,13 +143,13 @@ class Supervisor {
   double tick_cost_ = 0;
   ShareWatch shares_;
 
-  sense::MemoryLevel level_ = sense::MemoryLevel::normal;
   std::optional<double> critical_since_;
-  bool squeezed_since_ = false;  // somebody cleaned up since then
   std::optional<double> stopped_at_;
+  sense::MemoryLevel level_ = sense::MemoryLevel::normal;
+  bool squeezed_since_ = false;  // somebody cleaned up since it became critical
   bool killed_ = false;
-  std::size_t unmanaged_ = 0;  // processes named because they run without Ebb or its hook
   bool arenas_noted_ = false;
+  std::size_t unmanaged_ = 0;  // processes named because they run without Ebb or its hook
   std::uint64_t kills_ = 0;
   keep::CardPolicy cards_;  // of the machine: for lines
   std::optional<std::uint64_t> last_round_;
