@@ -12,7 +12,6 @@
 namespace ebb::show {
 namespace {
 
-using base::bytes_text;
 using base::format_text;
 using ull = unsigned long long;
 using Cell = std::optional<std::uint64_t>;
