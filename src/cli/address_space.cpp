@@ -82,8 +82,9 @@ Outcome follow(pid_t pid, int descriptor, std::uint64_t limit) {
   Outcome outcome;
   Standstill standstill;
   const std::int64_t start = base::system_clock().now_ns();
-  for (double seconds = 0; seconds < kLongestTrial;
-       seconds = base::seconds_between(start, base::system_clock().now_ns())) {
+  while (true) {
+    const double seconds = base::seconds_between(start, base::system_clock().now_ns());
+    if (seconds >= kLongestTrial) break;
     pollfd source{descriptor, POLLIN, 0};
     if (::poll(&source, 1, kLookEveryMs) > 0) {
       // Its end, with or without a word.
