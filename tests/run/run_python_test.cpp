@@ -253,6 +253,22 @@ TEST_F(EbbRun, SeesRoundsWhereTheHookComesAfterNvflare) {
   EXPECT_EQ(numbers_of_rounds(last()), std::vector<std::uint64_t>{7});
 }
 
+TEST_F(EbbRun, SeesRoundsWhereTheHookComesWhileLoggingIsImported) {
+  folder_.write("nvflare/__init__.py", "");
+  const std::string script =
+      folder_.write("job.py",
+                    "import sys; sys.path.insert(0, sys.argv[1])\n"
+                    "import logging, nvflare, types\n"
+                    "sys.modules['logging'] = types.ModuleType('logging')\n" +
+                        std::string(kAwaitHook) +
+                        "sys.modules['logging'] = logging\n"
+                        "import colorsys\nlogging.error('Round 7 finished.')\n");
+  const Finished done =
+      run({"--interval", "50ms"}, {"/usr/bin/python3", "-E", script, folder_.path()});
+  EXPECT_EQ(done.status, 0) << done.error;
+  EXPECT_EQ(numbers_of_rounds(last()), std::vector<std::uint64_t>{7});
+}
+
 /// What starts late because the machine is busy must not be met by an interpreter that ends.
 TEST_F(EbbRun, HasItsThreadInPythonOnlyWhileTheInterpreterStands) {
   const std::string count_threads =

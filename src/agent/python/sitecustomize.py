@@ -214,20 +214,27 @@ def _announce_rounds(agent):
     class WhenImported:
         """A finder that finds nothing and sees the first import of NVFlare or Flower."""
 
+        def __init__(self):
+            self.is_beginning = False
+
         def find_spec(self, name, path=None, target=None):
             # One that was being looked for when the hook came is seen with the next import.
-            if name in frameworks or not frameworks.isdisjoint(sys.modules):
-                sys.meta_path.remove(self)
+            if not self.is_beginning and (name in frameworks or not frameworks.isdisjoint(sys.modules)):
+                self.is_beginning = True
                 try:
                     begin(name)
-                except Exception:
+                    sys.meta_path.remove(self)
+                except Exception:  # logging is being imported itself: the next import sees it whole
                     pass
+                self.is_beginning = False
             return None
 
     if not frameworks.isdisjoint(sys.modules):  # the hook came late
-        begin("")
-    else:
-        sys.meta_path.insert(0, WhenImported())
+        try:
+            return begin("")
+        except Exception:
+            pass
+    sys.meta_path.insert(0, WhenImported())
 
 
 class _Collecting:
