@@ -126,6 +126,15 @@ std::uint64_t returned_in(const record::RecordedRun& run) {
   return returned;
 }
 
+/// Why it cleaned up; but for the machine's pressure, which tests beside this one may cause.
+std::vector<fact::Trigger> reasons_in(const record::RecordedRun& run) {
+  std::vector<fact::Trigger> reasons;
+  for (const record::Action& action : run.actions)
+    if (action.cleanup.trigger != fact::Trigger::pressure)
+      reasons.push_back(action.cleanup.trigger);
+  return reasons;
+}
+
 TEST_F(EbbRun, ReturnsWhatTheAllocatorKeeps) {
   const Finished done =
       run_until({"--interval", "100ms"}, {EBB_JOB, "600", "retain", "until", stop_file()},
@@ -133,9 +142,8 @@ TEST_F(EbbRun, ReturnsWhatTheAllocatorKeeps) {
   EXPECT_EQ(done.status, 0);
   const record::RecordedRun recorded = last();
   ASSERT_FALSE(recorded.actions.empty()) << done.error;
-  for (const record::Action& action : recorded.actions) {
-    EXPECT_EQ(action.cleanup.trigger, fact::Trigger::retained);
-  }
+  for (const fact::Trigger reason : reasons_in(recorded))
+    EXPECT_EQ(reason, fact::Trigger::retained);
   EXPECT_GT(returned_in(recorded), 50 * kMiB);
 }
 
@@ -143,13 +151,13 @@ TEST_F(EbbRun, CleansUpAtTheRoundsAJobAnnounces) {
   const Finished done =
       run_until({"--interval", "100ms"}, {EBB_JOB, "600", "retain", "rounds", "until", stop_file()},
                 [](const record::RecordedRun& run) {
-                  return run.rounds.size() >= 3 && !run.actions.empty();
+                  return run.rounds.size() >= 3 && !reasons_in(run).empty();
                 });
   ASSERT_EQ(done.status, 0) << done.error;
   const record::RecordedRun recorded = last();
   EXPECT_GE(recorded.rounds.size(), 3U);
-  ASSERT_FALSE(recorded.actions.empty());
-  EXPECT_EQ(recorded.actions.front().cleanup.trigger, fact::Trigger::round);
+  ASSERT_FALSE(reasons_in(recorded).empty());
+  EXPECT_EQ(reasons_in(recorded).front(), fact::Trigger::round);
 }
 
 bool has_pss(const record::ProcessHistory& process) {
@@ -199,7 +207,7 @@ TEST_F(EbbRun, WarnsAndCleansAndStopsAJobThatStaysCritical) {
   EXPECT_TRUE(has_event(recorded, "critical"));
   EXPECT_TRUE(has_event(recorded, "stop"));
   ASSERT_FALSE(recorded.actions.empty());
-  EXPECT_EQ(recorded.actions.front().cleanup.trigger, fact::Trigger::critical);
+  EXPECT_EQ(reasons_in(recorded).front(), fact::Trigger::critical);
 }
 
 TEST_F(EbbRun, KillsAJobThatDoesNotStop) {
