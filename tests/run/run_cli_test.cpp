@@ -206,7 +206,7 @@ TEST_F(EbbRun, WarnsAndCleansAndStopsAJobThatStaysCritical) {
   EXPECT_EQ(recorded.summary.run.ending, fact::RunEnd::stopped);
   EXPECT_TRUE(has_event(recorded, "critical"));
   EXPECT_TRUE(has_event(recorded, "stop"));
-  ASSERT_FALSE(recorded.actions.empty());
+  ASSERT_FALSE(reasons_in(recorded).empty());
   EXPECT_EQ(reasons_in(recorded).front(), fact::Trigger::critical);
 }
 
