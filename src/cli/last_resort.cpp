@@ -46,9 +46,17 @@ void out_of_memory() {
   ::_exit(become_command(words, "out of memory"));
 }
 
+#ifdef __GLIBC__  // which alone passes the command line to constructors
 /// Before the first object of the program is made: those ask for memory already.
-__attribute__((constructor(101))) void arm(int count, char** words, char** /*environment*/) {
-#ifdef __GLIBC__  // which alone passes them
+__attribute__((constructor(101))) void arm_early(int count, char** words, char** /*environment*/) {
+  arm_last_resort(count, words);
+}
+#endif
+
+}  // namespace
+
+void arm_last_resort(int count, char** words) {
+  if (words_of_program != nullptr) return;
   number_of_words = count;
   words_of_program = words;
   ::sigprocmask(SIG_SETMASK, nullptr, &mask_at_start);
@@ -57,13 +65,7 @@ __attribute__((constructor(101))) void arm(int count, char** words, char** /*env
   ignored_children = children.sa_handler == SIG_IGN;
   is_armed = true;
   std::set_new_handler(out_of_memory);
-#else
-  static_cast<void>(count);
-  static_cast<void>(words);
-#endif
 }
-
-}  // namespace
 
 void give_up_last_resort() {
   is_armed = false;

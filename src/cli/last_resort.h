@@ -7,8 +7,11 @@
 
 namespace ebb::cli {
 
-/// From the start of the program on, `ebb run … -- COMMAND` that runs out of memory becomes the
-/// command. Until this is called: the command is about to be started.
+/// From here on `ebb run … -- COMMAND` that runs out of memory becomes the command. Where the C
+/// library passes the command line to constructors, this happened before the first of them.
+void arm_last_resort(int count, char** words);
+
+/// The command is about to be started: it must not be started twice.
 void give_up_last_resort();
 
 /// This process becomes the command, the last `words` words of the command line, with the signals

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cli/answer.h"
+#include "cli/last_resort.h"
 #include "cli/simulate/verbs.h"
 #include "cli/simulator.h"
 #include "cli/verb.h"
@@ -56,6 +57,7 @@ int run(int count, char** words) {
 }  // namespace ebb::cli
 
 int main(int count, char** words) {
+  ebb::cli::arm_last_resort(count, words);
   ebb::cli::hold_standard_streams();
   try {
     return ebb::cli::run(count, words);
