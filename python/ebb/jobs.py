@@ -41,10 +41,12 @@ def replay(snapshot: Path | Sequence[Path], conf: str | Sequence[str] | None = N
 
 
 def tune(snapshot: Path | Sequence[Path], *, objective: str = "memory", cap: int | str | None = None,
-         device: int | None = None, torch_version: str | None = None,
-         driver_model: str | None = None) -> dict[str, Any]:
-    """The settings of PyTorch's allocator that suit a recorded job best."""
-    return call("tune", _given(snapshot=_paths(snapshot), objective=objective, cap=cap, device=device,
+         without: str | Sequence[str] | None = None, quick: bool = False, device: int | None = None,
+         torch_version: str | None = None, driver_model: str | None = None) -> dict[str, Any]:
+    """The settings of PyTorch's allocator that suit a recorded job best as it goes on. `without`: settings
+    that cannot be used; `quick` fits what was recorded only."""
+    return call("tune", _given(snapshot=_paths(snapshot), objective=objective, cap=cap,
+                               without=_listed(without), quick=quick or None, device=device,
                                torch_version=torch_version, driver_model=driver_model))
 
 

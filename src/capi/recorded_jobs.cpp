@@ -84,8 +84,15 @@ base::Result<Json> call_tune(const Json& arguments) {
   if (!name) return name.error();
   const auto objective = replay::parse_objective(*name);
   if (!objective) return objective.error();
+  auto without = texts_argument(arguments, "without");
+  if (!without) return without.error();
   replay::TuneOptions options;
   options.objective = *objective;
+  options.without = std::move(*without);
+  if (const Json* quick = arguments.find("quick"); quick != nullptr && !quick->is_null()) {
+    if (const base::Status set = base::set({"quick", &options.quick, ""}, *quick); !set)
+      return set.error();
+  }
   options.circumstances = recorded->circumstances;
   std::vector<const replay::Workload*> workloads;
   for (const replay::Job& job : recorded->jobs)

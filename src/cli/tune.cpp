@@ -15,6 +15,8 @@ namespace {
 struct TuneOptions {
   std::vector<std::string> paths;
   std::string objective = "memory";
+  std::vector<std::string> without;
+  bool quick = false;
   SnapshotOptions shared;
 };
 
@@ -25,6 +27,8 @@ base::Options options_of(TuneOptions& o) {
            "Files of torch.cuda.memory._dump_snapshot(); one string is found for all", "snapshot",
            nullptr, true},
           {"objective", &o.objective, "memory, calls or balanced"},
+          {"without", &o.without, "Settings that cannot be used, such as expandable_segments"},
+          {"quick", &o.quick, "Fit what was recorded, without a look at how the job goes on"},
       },
       o.shared);
 }
@@ -34,6 +38,8 @@ int run_tune(const TuneOptions& options) {
   const auto objective = replay::parse_objective(options.objective);
   if (!objective) return complain(objective.error());
   tuning.objective = *objective;
+  tuning.quick = options.quick;
+  tuning.without = options.without;
   const auto circumstances = circumstances_of(options.shared);
   if (!circumstances) return complain(circumstances.error());
   tuning.circumstances = *circumstances;
@@ -82,6 +88,7 @@ void add_tune(Verb program) {
        "Examples:\n"
        "  ebb tune snapshot.pickle\n"
        "  ebb tune rank0.pickle rank1.pickle --cap 80GB\n"
+       "  ebb tune snapshot.pickle --without expandable_segments\n"
        "  ebb tune -- python3 train.py      runs a command under each allocator (docs/tune.md)\n"
        "  eval \"$(ebb tune snapshot.pickle | head -1)\""},
       run_tune);

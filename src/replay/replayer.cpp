@@ -40,6 +40,7 @@ class Run final : public cache::CompletionSource {
       if (at == work_.first_recorded) driver_.requests = 0;
       perform(work_.operations[at]);
       if (setup_.keep_curve && driver_.requests >= next_sample_) sample();
+      if (setup_.step_ends != nullptr) note_step_ends(at + 1);
     }
     return conclude();
   }
@@ -230,6 +231,13 @@ class Run final : public cache::CompletionSource {
   void sample() {
     outcome_.curve.push_back({driver_.requests, core_->reserved(), allocated()});
     next_sample_ = driver_.requests + work_.requests / kSamples;
+  }
+
+  void note_step_ends(std::size_t done) {
+    const std::vector<std::uint32_t>& ends = *setup_.step_ends;
+    while (outcome_.steps.size() < ends.size() && ends[outcome_.steps.size()] <= done) {
+      outcome_.steps.push_back({outcome_.peak_reserved, core_->reserved(), allocated()});
+    }
   }
 
   std::uint64_t allocated() const {

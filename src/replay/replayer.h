@@ -31,6 +31,8 @@ struct Setup {
   bool as_recorded = false;
   /// Gives up, with Outcome::abandoned, once more than this is reserved.
   std::uint64_t abandon_above = cache::kUnlimited;
+  /// Operations before which it is written down what was held: the ends of steps, in order.
+  const std::vector<std::uint32_t>* step_ends = nullptr;
 };
 
 /// A request that found no memory.
@@ -45,6 +47,13 @@ struct OutOfMemory {
 /// How much was held after some request.
 struct CurvePoint {
   std::uint64_t requests = 0;
+  std::uint64_t reserved = 0;
+  std::uint64_t allocated = 0;
+};
+
+/// How much was held when a step ended.
+struct StepEnd {
+  std::uint64_t peak_reserved = 0;  ///< so far
   std::uint64_t reserved = 0;
   std::uint64_t allocated = 0;
 };
@@ -66,6 +75,7 @@ struct Outcome {
   std::map<cache::PoolId, cache::PooledCounter> private_reserved;  ///< likewise
   std::vector<SegmentEvent> events;
   std::vector<CurvePoint> curve;
+  std::vector<StepEnd> steps;                    ///< of Setup::step_ends, as far as it came
   std::vector<cache::SnapshotSegment> segments;  ///< at the end
   std::vector<Address> addresses;                ///< by block; with keep_segments
 };

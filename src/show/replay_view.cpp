@@ -16,6 +16,11 @@ using base::bytes_text;
 using base::format_text;
 using base::plain_line;
 
+/// What expandable segments cost elsewhere, by what PyTorch's users report.
+constexpr const char* kExpandableNote =
+    "note: with expandable segments, sharing tensors between processes (CUDA IPC, UCX) may fail or "
+    "slow down, and WSL 2 may refuse them: --without expandable_segments\n";
+
 /// "12.9 GiB", or "12.9 GiB to 13.1 GiB": as far as it is known.
 std::string peak_text(const replay::Row& row) {
   const std::string low = bytes_text(row.peak.low);
@@ -40,6 +45,63 @@ double percent_above(std::uint64_t value, std::uint64_t bound) {
   return bound == 0 ? 0 : 100 * (static_cast<double>(value) / static_cast<double>(bound) - 1);
 }
 
+/// "stands still after 12 steps", or by how much it grows.
+std::string growth_text(const replay::Growth& growth) {
+  if (growth.stops_after_steps) {
+    const auto steps = static_cast<unsigned long long>(*growth.stops_after_steps);
+    return format_text("stands still after %llu step%s", steps, steps == 1 ? "" : "s");
+  }
+  const auto rounded = [](double bytes) {
+    return bytes_text(static_cast<std::uint64_t>(std::max(0.0, bytes)));
+  };
+  std::string text = format_text("still grows after %llu steps, by %s a step",
+                                 static_cast<unsigned long long>(growth.steps),
+                                 rounded(growth.bytes_per_step).c_str());
+  // What the job itself keeps is not the allocator's doing.
+  if (growth.live_bytes_per_step > growth.bytes_per_step / 2)
+    text += format_text("; the job's own live memory grows by %s a step",
+                        rounded(growth.live_bytes_per_step).c_str());
+  return text;
+}
+
+std::string later_text(const char* label, const replay::Later& later) {
+  return format_text("%-17s%s at the most, %s as a rule: up to %.2f times what is live; %s\n",
+                     label, bytes_text(later.worst).c_str(), bytes_text(later.median).c_str(),
+                     later.over_live, growth_text(later.growth).c_str());
+}
+
+std::string futures_text(const replay::FuturesTried& futures) {
+  const auto of = [&](replay::Source source) {
+    return static_cast<unsigned long long>(
+        std::count(futures.sources.begin(), futures.sources.end(), source));
+  };
+  std::string kinds;
+  const auto add = [&](replay::Source source, const char* words) {
+    if (of(source) != 0)
+      kinds += format_text("%s%llu %s", kinds.empty() ? "" : ", ", of(source), words);
+  };
+  add(replay::Source::repeated, "with the recorded steps repeated");
+  add(replay::Source::resampled, "with them in other orders");
+  add(replay::Source::lengthened, "with steps of new sizes");
+  add(replay::Source::pieces, "with pieces of the recording in other orders");
+  std::string text = format_text("futures          %llu of %llu steps: %s; %llu held out\n",
+                                 static_cast<unsigned long long>(futures.sources.size()),
+                                 static_cast<unsigned long long>(futures.steps), kinds.c_str(),
+                                 static_cast<unsigned long long>(futures.held_out));
+  text +=
+      format_text("regret           %.3f times the best of five well-known settings at the worst",
+                  futures.regret);
+  if (futures.held_out_regret)
+    text += format_text(", %.3f in the futures held out", *futures.held_out_regret);
+  text += "\n";
+  if (!futures.repeats) {
+    text +=
+        "note: no steps that repeat were found: only the default and expandable segments were "
+        "considered\n";
+  }
+  return text;
+}
+
 std::string tuned_job_text(const replay::Job& job, const replay::TunedJob& tuned,
                            const term::Style& style) {
   std::string text =
@@ -47,8 +109,12 @@ std::string tuned_job_text(const replay::Job& job, const replay::TunedJob& tuned
   text += format_text("lower bound      %s live at once: the best is %.1f %% above it\n",
                       bytes_text(tuned.lower_bound).c_str(),
                       percent_above(tuned.best.outcome.peak_reserved, tuned.lower_bound));
-  return text + format_text("offline packing  %s, with all requests known in advance\n",
-                            bytes_text(tuned.packing).c_str());
+  text += format_text("offline packing  %s, with all requests known in advance\n",
+                      bytes_text(tuned.packing).c_str());
+  if (tuned.later) text += later_text("later", *tuned.later);
+  if (tuned.later_by_default && !tuned.best.conf.empty())
+    text += later_text("by default", *tuned.later_by_default);
+  return text;
 }
 
 std::string gain_text(const replay::TuneResult& result) {
@@ -124,6 +190,12 @@ std::string tuning_text(const std::vector<replay::Job>& jobs, const replay::Tune
                       result.proven ? ", nothing can hold less" : "");
   for (std::size_t i = 0; i < jobs.size(); ++i)
     text += tuned_job_text(jobs[i], result.jobs[i], style);
+  if (result.futures) {
+    text += futures_text(*result.futures);
+  } else {
+    text += "note: fitted to what was recorded; how the job goes on was not looked at (--quick)\n";
+  }
+  if (result.knobs.expandable) text += kExpandableNote;
   return text;
 }
 

@@ -177,4 +177,28 @@ SearchSpace space_for(const std::vector<const Workload*>& jobs,
   return space;
 }
 
+base::Status leave_out(SearchSpace& space, std::string_view key) {
+  if (key == "expandable_segments") {
+    space.expandable = {false};
+  } else if (key == "max_split_size_mb") {
+    space.split_mb = {0};
+  } else if (key == "max_non_split_rounding_mb") {
+    space.non_split_mb = {0};
+  } else if (key == "large_segment_size_mb") {
+    space.segment_mb = {0};
+  } else if (key == "roundup_power2_divisions") {
+    space.divisions = {0};
+    space.buckets.clear();
+  } else if (key == "garbage_collection_threshold") {
+    space.collect_percent = {0};
+  } else {
+    return base::error(base::Code::bad_input,
+                       "setting '%.*s': expected expandable_segments, max_split_size_mb, "
+                       "max_non_split_rounding_mb, large_segment_size_mb, "
+                       "roundup_power2_divisions or garbage_collection_threshold",
+                       static_cast<int>(key.size()), key.data());
+  }
+  return {};
+}
+
 }  // namespace ebb::replay

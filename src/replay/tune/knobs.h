@@ -4,8 +4,10 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "cache/settings.h"
 #include "replay/workload.h"
 
@@ -49,5 +51,9 @@ struct SearchSpace {
 /// that cannot matter to the sizes these jobs ask for, are left out.
 SearchSpace space_for(const std::vector<const Workload*>& jobs,
                       const cache::VersionProfile& profile, bool limited);
+
+/// Takes a setting out of the space, by PyTorch's name for it. Code::bad_input where no setting
+/// that is searched over has that name.
+base::Status leave_out(SearchSpace& space, std::string_view key);
 
 }  // namespace ebb::replay

@@ -10,24 +10,28 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "replay/forecast.h"
+#include "replay/tune/choice.h"
 #include "replay/tune/knobs.h"
+#include "replay/tune/objective.h"
 
 namespace ebb::replay {
-
-/// What is best.
-enum class Objective : std::uint8_t {
-  memory,    ///< least reserved, then fewest settings, then least time in driver calls
-  calls,     ///< least time in driver calls, then fewest settings, then least reserved
-  balanced,  ///< a share of the job's time in driver calls weighs as much as that share of memory
-};
-base::Result<Objective> parse_objective(std::string_view name);
 
 struct TuneOptions {
   Objective objective = Objective::memory;
   Circumstances circumstances;
   std::optional<SearchSpace> space;  ///< unset: all that matters to these jobs
   bool refine = true;  ///< go on from the best combination with lists and finer values
+  bool quick = false;  ///< fit what was recorded, without a look at what may come
+  std::vector<std::string> without;  ///< keys that must not be set
   std::function<void(double share)> progress = {};
+};
+
+/// What comes of a setting as a job goes on.
+struct Later {
+  std::uint64_t median = 0;  ///< most reserved, over all futures
+  std::uint64_t worst = 0;
+  double over_live = 0;  ///< the largest multiple of what was live at most in the same future
+  Growth growth;
 };
 
 /// What a search found for one of the jobs.
@@ -36,7 +40,21 @@ struct TunedJob {
   Row recorded;                   ///< the default where the release refuses the recorded settings
   std::vector<Row> rows;          ///< the best and others to compare with, ranked
   std::uint64_t lower_bound = 0;  ///< most live bytes
-  std::uint64_t packing = 0;      ///< best offline packing found
+  std::uint64_t least_possible = 0;       ///< what any settings hold at least
+  std::uint64_t packing = 0;              ///< best offline packing found
+  std::optional<Later> later;             ///< of the best; nothing after a quick search
+  std::optional<Later> later_by_default;  ///< of PyTorch's default
+  std::uint64_t later_live = 0;           ///< most live bytes of any future
+};
+
+/// The futures that an answer was chosen by.
+struct FuturesTried {
+  std::vector<Source> sources;  ///< one each, those held out as well
+  std::uint64_t held_out = 0;
+  std::uint64_t steps = 0;  ///< of the longest
+  bool repeats = true;      ///< every job has steps that it repeats
+  double regret = 1;
+  std::optional<double> held_out_regret;
 };
 
 /// What came out of a search.
@@ -45,15 +63,18 @@ struct TuneResult {
   std::vector<TunedJob> jobs;  ///< in the order in which they were given
   std::string variable;        ///< the environment variable to put it in
   std::uint64_t tried = 0;     ///< settings replayed
-  bool proven = false;         ///< nothing can hold less, under any settings
+  bool proven = false;         ///< nothing can hold less of what was recorded, under any settings
+  std::optional<FuturesTried> futures;  ///< nothing after a quick search
 };
 
-/// Searches for the one string that suits all jobs best. Deterministic; uses all cores.
-/// Requires: at least one job.
+/// Searches for the one string that suits all jobs best as they go on, or as they were recorded
+/// where the search is to be quick. Deterministic; uses all cores. Code::bad_input for a key in
+/// `without` that there is not. Requires: at least one job.
 base::Result<TuneResult> tune(const std::vector<const Workload*>& jobs, const TuneOptions& options);
 
 /// What was found for one of the result's jobs: the keys variable, best, rows, recorded,
-/// lower_bound_bytes, offline_packing_bytes, settings_tried, proven.
+/// lower_bound_bytes, offline_packing_bytes, settings_tried, proven; futures, later,
+/// later_by_default, regret and growth unless the search was quick.
 base::Json to_json(const TuneResult& result, const TunedJob& job);
 
 }  // namespace ebb::replay

@@ -6,6 +6,7 @@
 #include "replay/job_builder.h"
 #include "replay/lifetimes.h"
 #include "replay/tune/packing.h"
+#include "replay/tune/training_job.h"
 #include "support/effort.h"
 
 namespace ebb::replay {
@@ -49,6 +50,7 @@ TEST(Tuner, FindsWhatBruteForceFinds) {
     TuneOptions options;
     options.space = reduced_space();
     options.refine = false;
+    options.quick = true;
     options.circumstances.profile = *cache::profile_of(minor);
     const auto result = tune({&work}, options);
     ASSERT_TRUE(result);
@@ -63,9 +65,11 @@ TEST(Tuner, FindsNoWorseWithRefining) {
   run_randomly(job, 3, 300, 40);
   const Workload work = job.workload();
   TuneOptions plain;
+  plain.quick = true;
   plain.refine = false;
   const auto coarse = tune({&work}, plain);
-  const auto fine = tune({&work}, {});
+  plain.refine = true;
+  const auto fine = tune({&work}, plain);
   ASSERT_TRUE(coarse && fine);
   EXPECT_LE(fine->jobs[0].best.outcome.peak_reserved, coarse->jobs[0].best.outcome.peak_reserved);
   EXPECT_GE(fine->jobs[0].best.outcome.peak_reserved, fine->jobs[0].lower_bound);
@@ -91,7 +95,9 @@ TEST(Tuner, KeepsTheDefaultWhereNothingIsBetter) {
   ASSERT_TRUE(result);
   EXPECT_EQ(conf_of(result->knobs), "");
   EXPECT_TRUE(result->proven);
-  EXPECT_LT(result->tried, 100U) << "it stops when nothing can hold less";
+  TuneOptions quick;
+  quick.quick = true;
+  EXPECT_LT(tune({&work}, quick)->tried, 100U) << "it stops when nothing can hold less";
 }
 
 TEST(Tuner, FindsOneStringForSeveralJobs) {
@@ -111,10 +117,11 @@ TEST(Tuner, PrefersFewerDriverCallsWhenAsked) {
   RecordedJob job;
   run_randomly(job, 4, 300, 40);
   const Workload work = job.workload();
-  TuneOptions calls;
-  calls.objective = Objective::calls;
-  const auto least_calls = tune({&work}, calls);
-  const auto least_memory = tune({&work}, {});
+  TuneOptions options;
+  options.quick = true;
+  const auto least_memory = tune({&work}, options);
+  options.objective = Objective::calls;
+  const auto least_calls = tune({&work}, options);
   ASSERT_TRUE(least_calls && least_memory);
   EXPECT_LE(least_calls->jobs[0].best.outcome.calls.seconds,
             least_memory->jobs[0].best.outcome.calls.seconds);
@@ -127,6 +134,7 @@ TEST(Tuner, AvoidsSettingsThatRunOutOfMemory) {
   run_randomly(job, 6, 300, 40);
   const Workload work = job.workload();
   TuneOptions options;
+  options.quick = true;
   const auto open = tune({&work}, options);
   ASSERT_TRUE(open);
   options.circumstances.limit = open->jobs[0].best.outcome.peak_reserved + 20 * kMiB;
@@ -144,6 +152,60 @@ TEST(Tuner, NamesTheVariableThatTheReleaseReads) {
   EXPECT_EQ(tune({&work}, options)->variable, "PYTORCH_CUDA_ALLOC_CONF");
   options.circumstances.profile = *cache::profile_of(10);
   EXPECT_EQ(tune({&work}, options)->variable, "PYTORCH_ALLOC_CONF");
+}
+
+TEST(Tuner, LooksAtHowTheJobGoesOn) {
+  const Workload work = TrainingJob().run(varied_lengths(12));
+  const auto result = tune({&work}, {});
+  ASSERT_TRUE(result);
+  ASSERT_TRUE(result->futures && result->jobs[0].later && result->jobs[0].later_by_default);
+  EXPECT_TRUE(result->futures->repeats);
+  EXPECT_EQ(result->futures->sources.size(), 2 * result->futures->held_out);
+  EXPECT_TRUE(result->futures->held_out_regret);
+  const Later& later = *result->jobs[0].later;
+  EXPECT_GE(later.worst, later.median);
+  EXPECT_GE(later.over_live, 1);
+  EXPECT_GE(later.worst, result->jobs[0].best.outcome.peak_reserved);
+  const base::Json json = to_json(*result, result->jobs[0]);
+  for (const char* key : {"futures", "later", "later_by_default", "regret", "growth"}) {
+    EXPECT_NE(json.find(key), nullptr) << key;
+  }
+}
+
+TEST(Tuner, SaysThatWhatIsLiveGrows) {
+  TrainingJob job;
+  job.leak = 3 * kMiB;
+  const Workload work = job.run(varied_lengths(12));
+  const auto result = tune({&work}, {});
+  ASSERT_TRUE(result);
+  const Growth& growth = result->jobs[0].later->growth;
+  EXPECT_FALSE(growth.stops_after_steps);
+  EXPECT_NEAR(growth.live_bytes_per_step, 3.0 * kMiB, 0.5 * kMiB);
+}
+
+TEST(Tuner, AnswersOnlyWhatIsWellKnownWhereNothingRepeats) {
+  RecordedJob job;
+  run_randomly(job, 5, 900, 60);
+  const Workload work = job.workload();
+  const auto result = tune({&work}, {});
+  ASSERT_TRUE(result);
+  EXPECT_FALSE(result->futures->repeats);
+  Knobs plain = result->knobs;
+  plain.expandable = false;
+  plain.segment_mb = 0;
+  EXPECT_EQ(plain, Knobs());
+}
+
+TEST(Tuner, LeavesOutWhatCannotBeUsed) {
+  const Workload work = TrainingJob().run(varied_lengths(12));
+  TuneOptions options;
+  options.without = {"expandable_segments", "roundup_power2_divisions"};
+  const auto result = tune({&work}, options);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(conf_of(result->knobs).find("expandable"), std::string::npos);
+  EXPECT_EQ(conf_of(result->knobs).find("roundup"), std::string::npos);
+  options.without = {"glory"};
+  EXPECT_EQ(tune({&work}, options).error().code, base::Code::bad_input);
 }
 
 TEST(Knobs, WriteStringsThatMeanThem) {

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replay/tune/knobs.h"
+#include "replay/tune/outlook.h"
+#include "replay/tune/search.h"
+
+namespace ebb::replay {
+
+/// What is compared with in every future, whatever else is tried: PyTorch's default, expandable
+/// segments, and these with three sizes of segments.
+std::vector<Knobs> baselines_in(const SearchSpace& space, const cache::VersionProfile& profile);
+
+/// A setting chosen for what may come.
+struct Choice {
+  Knobs knobs;
+  /// The largest cost in any future, as a multiple of the cheapest baseline there.
+  double regret = 1;
+  std::optional<double> held_out_regret;  ///< the same in futures that were not chosen by
+  std::uint64_t tried = 0;                ///< settings tried on futures
+};
+
+/// Chooses among the baselines and the best of a search: the one whose regret is least. Halves the
+/// field on one future first. A setting with more settings than another has to be better by more
+/// than it varies from future to future, and has to hold in futures that it was not chosen by.
+Choice choose(const Outlook& outlook, const std::vector<Knobs>& baselines,
+              const std::vector<Trial>& candidates,
+              const std::function<void(double share)>& progress);
+
+}  // namespace ebb::replay

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/tune/futures.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace ebb::replay {
+namespace {
+
+using Kind = Operation::Kind;
+
+/// The n-th number of a sequence that `seed` names: SplitMix64, the same on every machine.
+std::uint64_t random_number(std::uint64_t seed, std::uint64_t n) {
+  std::uint64_t z = seed * 0xD1342543DE82EF95ULL + (n + 1) * 0x9E3779B97F4A7C15ULL;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+  return z ^ (z >> 31);
+}
+
+}  // namespace
+
+const char* name_of(Source source) {
+  switch (source) {
+    case Source::repeated:
+      return "repeated";
+    case Source::resampled:
+      return "resampled";
+    case Source::lengthened:
+      return "lengthened";
+    case Source::pieces:
+      break;
+  }
+  return "pieces";
+}
+
+FutureMaker::FutureMaker(const Workload& job) : steps_(find_steps(job)) {
+  frame_.streams = job.streams;
+  frame_.pools = job.pools;
+  frame_.recording.settings = job.recording.settings;
+  frame_.recording.newest_minor = job.recording.newest_minor;
+  frame_.recording.conf = job.recording.conf;
+  frame_.recording.conf_known = job.recording.conf_known;
+  frame_.recording.limit_low = job.recording.limit_low;
+  frame_.recording.limit_high = job.recording.limit_high;
+  frame_.recording.device_limit = job.recording.device_limit;
+  take_apart(job);
+  foresee_ends();
+  tell_leaks_from_caches();
+  if (steps_.repeats) fit_lengths();
+  varies_ = differ();
+}
+
+/// Sorts the operations into the steps that they belong to: those on a block of the same step stay
+/// where they are, the others become fates of their block.
+void FutureMaker::take_apart(const Workload& job) {
+  struct Home {
+    std::uint32_t step = 0;
+    std::uint32_t ordinal = 0;
+  };
+  std::vector<Home> homes(job.blocks);
+  parts_.resize(steps_.count());
+  struct Visit {
+    Home home;
+    std::size_t fate;
+    std::uint32_t before;  ///< own operations of the step before it
+  };
+  for (std::size_t s = 0; s < steps_.count(); ++s) {
+    Step& step = parts_[s];
+    std::vector<Visit> visits;
+    for (std::uint32_t at = steps_.begins[s]; at < steps_.end_of(s); ++at) {
+      Operation op = job.operations[at];
+      if (op.kind == Kind::failed) continue;  // nobody knows what the job did without it
+      op.waited = false;
+      if (op.kind == Kind::allocate) {
+        const auto ordinal = static_cast<std::uint32_t>(step.blocks.size());
+        homes[op.block] = {static_cast<std::uint32_t>(s), ordinal};
+        step.blocks.push_back({op.bytes, ordinal, op.stream, op.pool, false, {}});
+        op.block = ordinal;
+        step.operations.push_back(op);
+        continue;
+      }
+      const Home home = homes[op.block];
+      if (op.kind == Kind::empty_cache || home.step == s) {
+        op.block = home.ordinal;
+        step.operations.push_back(op);
+        continue;
+      }
+      std::vector<Fate>& fates = parts_[home.step].blocks[home.ordinal].fates;
+      visits.push_back({home, fates.size(), static_cast<std::uint32_t>(step.operations.size())});
+      fates.push_back({op.kind, op.stream, op.pool, static_cast<std::uint32_t>(s) - home.step, 0});
+    }
+    for (std::size_t v = 0; v < visits.size(); ++v) {
+      const Visit& visit = visits[v];
+      // Visits at one place keep their order: each a little behind the one before it.
+      parts_[visit.home.step].blocks[visit.home.ordinal].fates[visit.fate].place =
+          (visit.before + static_cast<double>(v) / static_cast<double>(visits.size() + 1)) /
+          static_cast<double>(step.operations.size() + 1);
+    }
+  }
+}
+
+/// The block of step `other` that stands for this one of `step`: the same place where both allocate
+/// as often, else the same size.
+const FutureMaker::Block* FutureMaker::counterpart(std::size_t other, std::size_t step,
+                                                   const Block& block) const {
+  const std::vector<Block>& blocks = parts_[other].blocks;
+  if (blocks.size() == parts_[step].blocks.size()) return &blocks[block.ordinal];
+  const auto same = std::find_if(blocks.begin(), blocks.end(), [&](const Block& candidate) {
+    return candidate.bytes == block.bytes && candidate.stream == block.stream;
+  });
+  return same != blocks.end() ? &*same : nullptr;
+}
+
+/// Blocks that were in use when the recording ended are freed as their counterparts of earlier
+/// steps were, where those lived long enough to explain it. The others stay.
+void FutureMaker::foresee_ends() {
+  const std::size_t count = parts_.size();
+  std::vector<std::vector<bool>> freed(count);  // in its own step
+  for (std::size_t s = steps_.steady; s < count; ++s) {
+    freed[s].resize(parts_[s].blocks.size());
+    for (const Operation& op : parts_[s].operations) {
+      if (op.kind == Kind::free || op.kind == Kind::free_later) freed[s][op.block] = true;
+    }
+    for (Block& block : parts_[s].blocks) {
+      if (freed[s][block.ordinal] || !block.fates.empty()) continue;
+      block.once = true;
+      for (std::size_t before = s; before-- > steps_.steady && block.once;) {
+        if (steps_.kinds[before] != steps_.kinds[s]) continue;
+        const Block* same = counterpart(before, s, block);
+        if (same == nullptr || same->once) continue;
+        if (freed[before][same->ordinal]) {
+          if (s + 1 < count) continue;
+          block.fates = {{Kind::free, block.stream, block.pool, 1, 0}};
+        } else if (s + same->fates.back().steps_later >= count) {
+          block.fates = same->fates;
+        } else {
+          continue;
+        }
+        block.once = false;
+      }
+    }
+  }
+}
+
+/// What stays for good is a leak only where most steps leave it; else it is made at the first use
+/// of something, and another step that needs it finds it there.
+void FutureMaker::tell_leaks_from_caches() {
+  using Key = std::tuple<std::uint64_t, std::uint16_t, std::uint16_t>;
+  const auto key_of = [](const Block& block) { return Key{block.bytes, block.stream, block.pool}; };
+  std::map<Key, std::set<std::size_t>> left_by;
+  for (std::size_t s = steps_.steady; s < parts_.size(); ++s) {
+    for (const Block& block : parts_[s].blocks) {
+      if (block.once) left_by[key_of(block)].insert(s);
+    }
+  }
+  const std::size_t steady = parts_.size() - steps_.steady;
+  for (std::size_t s = steps_.steady; s < parts_.size(); ++s) {
+    for (Block& block : parts_[s].blocks) {
+      if (block.once) block.once = 2 * left_by[key_of(block)].size() < steady;
+    }
+  }
+}
+
+void FutureMaker::fit_lengths() {
+  std::map<std::uint32_t, std::vector<std::vector<std::uint64_t>>> by_kind;
+  std::size_t steady = 0;
+  for (std::size_t s = steps_.steady; s < parts_.size(); ++s, ++steady) {
+    std::vector<std::uint64_t> sizes;
+    for (const Block& block : parts_[s].blocks) {
+      sizes.push_back(block.bytes);
+    }
+    by_kind[steps_.kinds[s]].push_back(std::move(sizes));
+  }
+  for (const auto& [kind, sizes] : by_kind) {
+    if (4 * sizes.size() < 3 * steady) continue;
+    lengths_ = Lengths::fit(sizes);
+    lengthened_kind_ = kind;
+  }
+}
+
+bool FutureMaker::differ() const {
+  if (parts_.size() <= steps_.steady) return false;
+  const Step& first = parts_[steps_.steady];
+  for (std::size_t s = steps_.steady + 1; s < parts_.size(); ++s) {
+    const Step& step = parts_[s];
+    const bool same =
+        step.operations.size() == first.operations.size() &&
+        std::equal(step.operations.begin(), step.operations.end(), first.operations.begin(),
+                   [](const Operation& a, const Operation& b) {
+                     return a.kind == b.kind && a.block == b.block && a.bytes == b.bytes &&
+                            a.stream == b.stream;
+                   });
+    if (!same) return true;
+  }
+  return false;
+}
+
+Source FutureMaker::source_of(std::uint64_t number) const {
+  if (number == 0) return Source::repeated;
+  if (!steps_.repeats) return Source::pieces;
+  return lengths_ && number % 2 == 0 ? Source::lengthened : Source::resampled;
+}
+
+/// After a step comes one of the kind that came after it in the recording; which of them is chance.
+std::size_t FutureMaker::next_step(std::size_t previous, std::uint64_t random) const {
+  std::size_t successor = previous + 1;
+  if (successor >= parts_.size() || successor < steps_.steady) successor = steps_.steady;
+  std::vector<std::size_t> alike;
+  for (std::size_t s = steps_.steady; s < parts_.size(); ++s) {
+    if (steps_.kinds[s] == steps_.kinds[successor]) alike.push_back(s);
+  }
+  return alike[random % alike.size()];
+}
+
+/// Writes steps one behind the other, with what earlier steps left to be freed in them.
+class FutureMaker::Writer {
+ public:
+  Writer(const FutureMaker& maker, Future& future) : maker_(maker), future_(future) {}
+
+  /// `length`: for a step of a size that was not recorded.
+  void write(std::size_t source, std::optional<std::int64_t> length) {
+    const Step& step = maker_.parts_[source];
+    const bool again = !drawn_.insert(source).second;
+    std::vector<Due> due = take_due();
+    std::vector<std::uint32_t> names(step.blocks.size(), kNoBlock);
+    std::size_t next = 0;
+    const auto count = static_cast<double>(step.operations.size() + 1);
+    for (std::size_t i = 0; i <= step.operations.size(); ++i) {
+      const bool last = i == step.operations.size();
+      while (next < due.size() && (last || due[next].place * count < static_cast<double>(i + 1))) {
+        emit(due[next++].operation);
+      }
+      if (!last) copy(step, step.operations[i], again, length, names);
+    }
+    for (const Block& block : step.blocks) {
+      if (names[block.ordinal] != kNoBlock) promise(block, names[block.ordinal]);
+    }
+    ++written_;
+    future_.ends.push_back(static_cast<std::uint32_t>(future_.work.operations.size()));
+  }
+
+ private:
+  struct Due {
+    double place = 0;
+    Operation operation;
+  };
+  static constexpr std::uint32_t kNoBlock = static_cast<std::uint32_t>(-1);
+
+  std::vector<Due> take_due() {
+    std::vector<Due> due;
+    if (const auto found = due_.find(written_); found != due_.end()) {
+      due = std::move(found->second);
+      due_.erase(found);
+    }
+    std::stable_sort(due.begin(), due.end(),
+                     [](const Due& a, const Due& b) { return a.place < b.place; });
+    return due;
+  }
+
+  void copy(const Step& step, Operation op, bool again, std::optional<std::int64_t> length,
+            std::vector<std::uint32_t>& names) {
+    if (op.kind == Kind::allocate) {
+      const Block& block = step.blocks[op.block];
+      if (block.once && again) return;
+      names[op.block] = future_.work.blocks;
+      if (length && op.bytes != 0) {
+        op.bytes = maker_.lengths_->size_at(block.ordinal, *length);
+      }
+      op.block = future_.work.blocks++;
+    } else if (op.kind != Kind::empty_cache) {
+      if (names[op.block] == kNoBlock) return;
+      op.block = names[op.block];
+    }
+    emit(op);
+  }
+
+  void promise(const Block& block, std::uint32_t name) {
+    for (const Fate& fate : block.fates) {
+      Operation op;
+      op.kind = fate.kind;
+      op.stream = fate.stream;
+      op.pool = fate.pool;
+      op.block = name;
+      due_[written_ + fate.steps_later].push_back({fate.place, op});
+    }
+  }
+
+  void emit(const Operation& op) {
+    future_.work.operations.push_back(op);
+    if (op.kind == Kind::allocate || op.kind == Kind::free || op.kind == Kind::free_later) {
+      ++future_.work.requests;
+    }
+  }
+
+  const FutureMaker& maker_;
+  Future& future_;
+  std::uint64_t written_ = 0;
+  std::map<std::uint64_t, std::vector<Due>> due_;  ///< by step
+  std::set<std::size_t> drawn_;
+};
+
+Future FutureMaker::make(std::uint64_t number, std::uint64_t operations) const {
+  Future future;
+  future.work = frame_;
+  future.source = source_of(number);
+  Writer writer(*this, future);
+  for (std::size_t s = 0; s < steps_.steady; ++s) {
+    writer.write(s, std::nullopt);
+  }
+  std::size_t source = steps_.steady;
+  if (steps_.steady >= parts_.size()) return future;
+  for (std::uint64_t drawn = 0; future.work.operations.size() < operations; ++drawn) {
+    if (number == 0) {
+      source = steps_.steady + drawn % (parts_.size() - steps_.steady);
+    } else {
+      source = next_step(drawn == 0 ? parts_.size() : source, random_number(number, 2 * drawn));
+    }
+    std::optional<std::int64_t> length;
+    if (future.source == Source::lengthened && steps_.kinds[source] == lengthened_kind_) {
+      length = lengths_->draw(random_number(number, 2 * drawn + 1));
+    }
+    const std::size_t before = future.work.operations.size();
+    writer.write(source, length);
+    if (future.work.operations.size() == before) break;
+  }
+  return future;
+}
+
+}  // namespace ebb::replay

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replay/forecast.h"
+#include "replay/tune/futures.h"
+#include "replay/tune/objective.h"
+
+namespace ebb::replay {
+
+/// What came of one setting in one future.
+struct Prospect {
+  std::uint64_t peak = 0;  ///< reserved
+  std::uint64_t live = 0;  ///< most bytes that were live at once
+  double cost = 0;         ///< by the objective; the smaller the better
+  bool out_of_memory = false;
+};
+
+/// One future of one of the jobs.
+struct Scenario {
+  std::size_t job = 0;
+  std::uint64_t number = 0;
+  Source source = Source::repeated;
+  bool held_out = false;  ///< not for choosing, but for checking what was chosen
+};
+
+/// How what is reserved goes on to rise from step to step.
+struct Growth {
+  std::uint64_t steps = 0;  ///< that were tried
+  /// The step with the last new peak, where as many steps again brought no other.
+  std::optional<std::uint64_t> stops_after_steps;
+  /// Where there always was another: by how much a step, over the later half of them.
+  double bytes_per_step = 0;
+  double live_bytes_per_step = 0;  ///< likewise, of what is live
+};
+
+/// One curve of the plot: what is reserved at the end of each step.
+struct FutureCurve {
+  std::vector<StepEnd> steps;
+  Source source = Source::repeated;
+};
+
+/// What may come of some recorded jobs. Which futures, and how far they go, follows from the
+/// recordings alone, so that the same files give the same answer on every machine.
+class Outlook {
+ public:
+  Outlook(const std::vector<const Workload*>& jobs, Objective objective,
+          const Circumstances& circumstances);
+
+  const std::vector<Scenario>& scenarios() const { return scenarios_; }
+  /// All jobs repeat themselves: what suits their steps suits what comes.
+  bool repeats() const;
+  const Steps& steps_of(std::size_t job) const { return makers_[job].steps(); }
+  /// Steps of the job's futures.
+  std::uint64_t steps_ahead(std::size_t job) const { return steps_ahead_[job]; }
+
+  /// What comes of each of these settings in a future; uses all cores. Settings that the release
+  /// refuses have no answer.
+  std::vector<std::optional<Prospect>> try_all(const Scenario& which,
+                                               const std::vector<std::string>& confs) const;
+
+  /// How the job's memory goes on under these settings, for as long as it takes to tell, at the
+  /// most 32 times the recording.
+  Growth growth_of(std::size_t job, const std::string& conf) const;
+
+  /// Some of the job's futures under these settings, step by step.
+  std::vector<FutureCurve> curves_of(std::size_t job, const std::string& conf) const;
+
+ private:
+  Setup setup_for(std::size_t job, const cache::Settings& settings) const;
+  std::uint64_t horizon_of(std::size_t job) const;
+
+  std::vector<const Workload*> jobs_;
+  Objective objective_;
+  Circumstances circumstances_;
+  cache::VersionProfile profile_;
+  std::vector<FutureMaker> makers_;
+  std::vector<std::uint64_t> horizons_;     ///< operations of a future, by job
+  std::vector<std::uint64_t> steps_ahead_;  ///< by job
+  std::vector<Scenario> scenarios_;
+};
+
+}  // namespace ebb::replay

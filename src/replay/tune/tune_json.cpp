@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <set>
+
+#include "replay/tune/tuner.h"
+
+namespace ebb::replay {
+namespace {
+
+base::Json growth_json(const Growth& growth) {
+  if (growth.stops_after_steps) {
+    return base::Json::object({{"stops_after_steps", *growth.stops_after_steps}});
+  }
+  return base::Json::object({
+      {"bytes_per_step", growth.bytes_per_step},
+      {"live_bytes_per_step", growth.live_bytes_per_step},
+      {"steps", growth.steps},
+  });
+}
+
+base::Json later_json(const Later& later) {
+  return base::Json::object({
+      {"median_bytes", later.median},
+      {"worst_bytes", later.worst},
+      {"over_live", later.over_live},
+  });
+}
+
+base::Json futures_json(const FuturesTried& futures) {
+  const std::set<Source> kinds(futures.sources.begin(), futures.sources.end());
+  base::Json sources = base::Json::array();
+  for (const Source source : kinds) {
+    sources.push(name_of(source));
+  }
+  return base::Json::object({
+      {"source", std::move(sources)},
+      {"count", std::uint64_t{futures.sources.size()}},
+      {"held_out", futures.held_out},
+      {"steps", futures.steps},
+  });
+}
+
+}  // namespace
+
+base::Json to_json(const TuneResult& result, const TunedJob& job) {
+  base::Json rows = base::Json::array();
+  for (const Row& row : job.rows) {
+    rows.push(to_json(row));
+  }
+  base::Json json = base::Json::object({
+      {"variable", result.variable},
+      {"best", to_json(job.best)},
+      {"rows", std::move(rows)},
+      {"recorded", to_json(job.recorded)},
+      {"lower_bound_bytes", job.lower_bound},
+      {"offline_packing_bytes", job.packing},
+      {"settings_tried", result.tried},
+      {"proven", result.proven},
+  });
+  if (result.futures) {
+    json.set("futures", futures_json(*result.futures));
+    base::Json regret = base::Json::object({{"chosen", result.futures->regret}});
+    if (result.futures->held_out_regret) regret.set("held_out", *result.futures->held_out_regret);
+    json.set("regret", std::move(regret));
+  }
+  if (job.later) {
+    json.set("later", later_json(*job.later));
+    json.set("later_live_bytes", job.later_live);
+    json.set("growth", growth_json(job.later->growth));
+  }
+  if (job.later_by_default) {
+    base::Json later = later_json(*job.later_by_default);
+    later.set("growth", growth_json(job.later_by_default->growth));
+    json.set("later_by_default", std::move(later));
+  }
+  return json;
+}
+
+}  // namespace ebb::replay

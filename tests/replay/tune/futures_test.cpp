@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/tune/futures.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "replay/lifetimes.h"
+#include "replay/tune/training_job.h"
+
+namespace ebb::replay {
+namespace {
+
+using Kind = Operation::Kind;
+
+/// Every block is allocated before it is freed, and freed once at the most.
+void expect_sound(const Workload& work) {
+  std::set<std::uint32_t> live;
+  std::set<std::uint32_t> seen;
+  std::uint64_t requests = 0;
+  for (const Operation& op : work.operations) {
+    if (op.kind == Kind::allocate) {
+      ASSERT_TRUE(seen.insert(op.block).second);
+      ASSERT_LT(op.block, work.blocks);
+      ASSERT_GT(op.bytes, 0U);
+      live.insert(op.block);
+      ++requests;
+    } else if (op.kind == Kind::free || op.kind == Kind::free_later) {
+      ASSERT_EQ(live.erase(op.block), 1U);
+      ++requests;
+    }
+  }
+  EXPECT_EQ(work.requests, requests);
+}
+
+std::map<std::uint64_t, int> sizes_in(const Workload& work) {
+  std::map<std::uint64_t, int> sizes;
+  for (const Operation& op : work.operations) {
+    if (op.kind == Kind::allocate) ++sizes[op.bytes];
+  }
+  return sizes;
+}
+
+TEST(Futures, AreSound) {
+  for (const bool keeps : {false, true}) {
+    TrainingJob job;
+    job.keeps_gradients = keeps;
+    const Workload recorded = job.run(varied_lengths(20));
+    const FutureMaker maker(recorded);
+    for (std::uint64_t number = 0; number < 6; ++number) {
+      const Future future = maker.make(number, 4 * recorded.operations.size());
+      SCOPED_TRACE(name_of(future.source));
+      expect_sound(future.work);
+      EXPECT_GE(future.work.operations.size(), 4 * recorded.operations.size());
+      EXPECT_EQ(future.ends.back(), future.work.operations.size());
+    }
+  }
+}
+
+TEST(Futures, OfRandomJobsAreSound) {
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    RecordedJob job;
+    run_randomly(job, seed, 600, 50);
+    const Workload recorded = job.workload();
+    const FutureMaker maker(recorded);
+    for (std::uint64_t number = 0; number < 4; ++number) {
+      expect_sound(maker.make(number, 3 * recorded.operations.size()).work);
+    }
+  }
+}
+
+TEST(Futures, RepeatWhatWasRecorded) {
+  const Workload recorded = TrainingJob().run(std::vector<std::uint64_t>(12, 200));
+  const FutureMaker maker(recorded);
+  EXPECT_FALSE(maker.varies());
+  const Future future = maker.make(0, 4 * recorded.operations.size());
+  // The same peak of live memory to the byte, and the same requests as far as the recording goes.
+  EXPECT_EQ(lower_bound_of(future.work).live, lower_bound_of(recorded).live);
+  const std::uint32_t end = maker.steps().end;
+  for (std::uint32_t at = 0; at < end; ++at) {
+    ASSERT_EQ(future.work.operations[at].kind, recorded.operations[at].kind) << at;
+    ASSERT_EQ(future.work.operations[at].block, recorded.operations[at].block) << at;
+    ASSERT_EQ(future.work.operations[at].bytes, recorded.operations[at].bytes) << at;
+  }
+}
+
+TEST(Futures, MakeWeightsAndTheStateOfAnOptimiserOnce) {
+  const TrainingJob job;
+  const Workload recorded = job.run(varied_lengths(20));
+  const FutureMaker maker(recorded);
+  for (std::uint64_t number = 0; number < 4; ++number) {
+    const Future future = maker.make(number, 10 * recorded.operations.size());
+    std::uint64_t floor = 0;  // weights and twice as much of the optimiser's
+    for (const Lifetime& life : lifetimes_of(future.work)) {
+      if (life.released == future.work.operations.size()) floor += life.bytes;
+    }
+    const std::uint64_t weights = static_cast<std::uint64_t>(job.layers) * job.weight;
+    EXPECT_EQ(floor, 3 * weights) << number;
+  }
+}
+
+TEST(Futures, GrowWhereTheJobLeaks) {
+  TrainingJob job;
+  job.leak = base::kMiB;
+  const Workload recorded = job.run(varied_lengths(20));
+  const Future future = FutureMaker(recorded).make(1, 4 * recorded.operations.size());
+  EXPECT_GT(sizes_in(future.work)[base::kMiB], 60);
+}
+
+TEST(Futures, DoNotRepeatWhatOneStepHappenedToKeep) {
+  RecordedJob whole;
+  TrainingJob middle;
+  middle.keeps_gradients = false;
+  middle.run(whole, varied_lengths(8));
+  whole.take(7 * base::kMiB);  // a workspace, made when something was used for the first time
+  const std::vector<std::uint64_t> more = varied_lengths(8, 2);
+  for (const std::uint64_t n : more) {
+    const device::Address a = whole.take(n * middle.unit);
+    const device::Address b = whole.take(3 * n * middle.unit);
+    whole.give(b);
+    whole.give(a);
+  }
+  const Workload recorded = whole.workload();
+  const Future future = FutureMaker(recorded).make(1, 8 * recorded.operations.size());
+  EXPECT_LE(sizes_in(future.work)[7 * base::kMiB], 1);
+}
+
+TEST(Futures, OfVariedLengthsHaveSizesThatWereNotRecorded) {
+  const TrainingJob job;
+  const Workload recorded = job.run(varied_lengths(20));
+  const FutureMaker maker(recorded);
+  ASSERT_EQ(maker.source_of(2), Source::lengthened);
+  const std::map<std::uint64_t, int> known = sizes_in(recorded);
+  int fresh = 0;
+  for (const auto& [bytes, count] : sizes_in(maker.make(2, 4 * recorded.operations.size()).work)) {
+    if (known.count(bytes) == 0) ++fresh;
+  }
+  EXPECT_GT(fresh, 20);
+  const std::map<std::uint64_t, int> resampled =
+      sizes_in(maker.make(1, 4 * recorded.operations.size()).work);
+  for (const auto& [bytes, count] : resampled) {
+    EXPECT_EQ(known.count(bytes), 1U) << "only what was recorded, in another order";
+  }
+}
+
+TEST(Futures, BeginWithTheShorterOnesOfTheirNumber) {
+  const Workload recorded = TrainingJob().run(varied_lengths(20));
+  const FutureMaker maker(recorded);
+  for (std::uint64_t number = 0; number < 3; ++number) {
+    const Future brief = maker.make(number, 2 * recorded.operations.size());
+    const Future longer = maker.make(number, 5 * recorded.operations.size());
+    for (std::size_t i = 0; i < brief.work.operations.size(); ++i) {
+      ASSERT_EQ(brief.work.operations[i].bytes, longer.work.operations[i].bytes);
+      ASSERT_EQ(brief.work.operations[i].block, longer.work.operations[i].block);
+    }
+  }
+}
+
+TEST(Futures, CarryBlocksThatOtherStreamsUse) {
+  RecordedJob job;
+  std::vector<device::Address> waiting;
+  for (int step = 0; step < 12; ++step) {
+    const device::Address batch = job.take(6 * base::kMiB, 3);
+    for (const device::Address block : waiting) {
+      job.complete(block);
+    }
+    waiting.clear();
+    const device::Address work = job.take((20 + static_cast<std::uint64_t>(step % 5)) * base::kMiB);
+    job.give(work);
+    job.give_later(batch);
+    waiting.push_back(batch);
+  }
+  const Workload recorded = job.workload();
+  const FutureMaker maker(recorded);
+  const Future future = maker.make(1, 4 * recorded.operations.size());
+  expect_sound(future.work);
+  std::size_t completed = 0;
+  for (const Operation& op : future.work.operations) {
+    if (op.kind == Kind::complete) ++completed;
+  }
+  EXPECT_GT(completed, 20U);
+}
+
+}  // namespace
+}  // namespace ebb::replay
