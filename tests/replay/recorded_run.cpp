@@ -7,24 +7,10 @@
 #include <filesystem>
 
 #include "base/json.h"
-#include "pack/byte_source.h"
+#include "support/packed_file.h"
 
 namespace ebb::replay {
 namespace {
-
-std::string text_of(const std::string& path) {
-  auto source = pack::open_source(path);
-  EXPECT_TRUE(source) << path;
-  std::string text;
-  std::vector<char> chunk(1 << 16);
-  while (source) {
-    const auto read = (*source)->read(chunk.data(), chunk.size());
-    EXPECT_TRUE(read) << path;
-    if (!read || *read == 0) break;
-    text.append(chunk.data(), *read);
-  }
-  return text;
-}
 
 trace::Action action_named(const std::string& name) {
   for (std::size_t i = 0; i < trace::kActions; ++i) {
@@ -41,7 +27,7 @@ RecordedRun run_of(const std::filesystem::path& path) {
   run.workload = name.substr(0, name.find('.'));
   run.setting = name.substr(name.find('.') + 1);
   run.pickle = (path.parent_path() / (name + ".pickle.gz")).string();
-  const auto json = base::parse_json(text_of(path.string()));
+  const auto json = base::parse_json(support::text_of(path.string()));
   EXPECT_TRUE(json) << path;
   if (!json) return run;
   run.conf = *json->find("conf")->as_string();
