@@ -12,23 +12,32 @@ namespace {
 
 /// As many as go on to all futures.
 constexpr std::size_t kFinalists = 8;
+/// What is chosen instead of the reference costs at most this multiple of it, wherever it was tried.
+constexpr double kSafe = 0.995;
 /// A gain that is worth another setting at all.
 constexpr double kWorth = 0.002;
+/// Steps that differ from each other and are enough to trust more than the baselines to.
+constexpr std::size_t kManySteps = 32;
 
 /// What is tried in a row of futures, and how it does there.
 class Field {
  public:
   Field(const Outlook& outlook, std::vector<Knobs> knobs, std::size_t baselines)
-      : outlook_(outlook), knobs_(std::move(knobs)), baselines_(baselines) {
+      : outlook_(outlook),
+        knobs_(std::move(knobs)),
+        baselines_(baselines),
+        regrets_(knobs_.size()),
+        beside_reference_(knobs_.size()),
+        failures_(knobs_.size()) {
     for (const Knobs& each : knobs_) {
       confs_.push_back(conf_of(each));
     }
-    regrets_.resize(knobs_.size());
-    failures_.resize(knobs_.size());
   }
 
   std::size_t size() const { return knobs_.size(); }
   const Knobs& knobs(std::size_t i) const { return knobs_[i]; }
+  /// What others have to be better than: expandable segments where they may be used.
+  std::size_t reference() const { return baselines_ > 1 ? 1 : 0; }
 
   void run(const Scenario& which) {
     const auto prospects = outlook_.try_all(which, confs_);
@@ -36,16 +45,17 @@ class Field {
     for (std::size_t i = 0; i < baselines_; ++i) {
       if (prospects[i] && !prospects[i]->out_of_memory) least = std::min(least, prospects[i]->cost);
     }
-    if (!std::isfinite(least)) {
-      for (const auto& prospect : prospects) {
-        if (prospect) least = std::min(least, prospect->cost);
-      }
-    }
+    const double reference = prospects[this->reference()] ? prospects[this->reference()]->cost : 0;
     for (std::size_t i = 0; i < size(); ++i) {
-      if (!prospects[i] || prospects[i]->out_of_memory) ++failures_[i];
-      const double cost = prospects[i] ? prospects[i]->cost : 0;
+      if (!prospects[i] || prospects[i]->out_of_memory) {
+        ++failures_[i];
+        continue;
+      }
       // Driver calls may take no time at all: then all are as good.
-      regrets_[i].push_back(least > 0 ? cost / least : 1);
+      const double cost = prospects[i]->cost;
+      const bool comparable = std::isfinite(least) && least > 0;
+      if (!which.recorded && !which.stretched) regrets_[i].push_back(comparable ? cost / least : 1);
+      beside_reference_[i] = std::max(beside_reference_[i], reference > 0 ? cost / reference : 1);
     }
   }
 
@@ -53,6 +63,8 @@ class Field {
   double regret(std::size_t i) const {
     return regrets_[i].empty() ? 1 : *std::max_element(regrets_[i].begin(), regrets_[i].end());
   }
+  /// Its largest cost as a multiple of the reference's.
+  double beside_reference(std::size_t i) const { return beside_reference_[i]; }
   /// By how much its regret differs from future to future.
   double spread(std::size_t i) const {
     const std::vector<double>& all = regrets_[i];
@@ -77,19 +89,26 @@ class Field {
     return order;
   }
 
-  /// Whether `longer` does so much better than `simpler` that it is worth its settings.
-  bool is_worth(std::size_t longer, std::size_t simpler) const {
-    if (failures_[longer] != failures_[simpler]) return failures_[longer] < failures_[simpler];
-    const double gain = regret(simpler) - regret(longer);
-    const bool as_long = count_set(knobs_[longer]) == count_set(knobs_[simpler]);
-    return gain > (as_long ? 0 : std::max(kWorth, spread(longer)));
+  /// Whether `i` may stand in for the reference: it fails less often, or as often and is no worse.
+  bool is_safe(std::size_t i) const {
+    const std::size_t reference = this->reference();
+    if (failures_[i] != failures_[reference]) return failures_[i] < failures_[reference];
+    return beside_reference_[i] <= (i == reference ? 1 : kSafe);
+  }
+
+  /// Whether `other` does so much better than `best` that it is worth its settings.
+  bool is_worth(std::size_t other, std::size_t best) const {
+    if (failures_[other] != failures_[best]) return failures_[other] < failures_[best];
+    const double gain = regret(best) - regret(other);
+    const int longer = count_set(knobs_[other]) - count_set(knobs_[best]);
+    if (longer < 0) return gain >= 0;
+    return gain > (longer == 0 ? 0 : std::max(kWorth, spread(other)));
   }
 
   std::size_t best() const {
-    const std::vector<std::size_t> order = simplest_first();
-    std::size_t best = order.front();
-    for (const std::size_t i : order) {
-      if (is_worth(i, best)) best = i;
+    std::size_t best = reference();
+    for (const std::size_t i : simplest_first()) {
+      if (is_safe(i) && is_worth(i, best)) best = i;
     }
     return best;
   }
@@ -109,6 +128,7 @@ class Field {
   std::size_t baselines_;
   std::vector<std::string> confs_;
   std::vector<std::vector<double>> regrets_;
+  std::vector<double> beside_reference_;
   std::vector<std::size_t> failures_;
 };
 
@@ -148,16 +168,18 @@ Choice choose(const Outlook& outlook, const std::vector<Knobs>& baselines,
               const std::vector<Trial>& candidates,
               const std::function<void(double share)>& progress) {
   std::vector<Knobs> all = baselines;
+  const std::optional<std::size_t> steps = outlook.fewest_steps();
+  const bool enough = outlook.repeats() && (!steps || *steps >= kManySteps);
   for (const Trial& trial : candidates) {
-    if (std::find(baselines.begin(), baselines.end(), trial.knobs) == baselines.end())
+    if (enough && std::find(baselines.begin(), baselines.end(), trial.knobs) == baselines.end())
       all.push_back(trial.knobs);
   }
   const std::vector<Scenario>& scenarios = outlook.scenarios();
   const std::vector<Scenario> heats = heats_of(outlook);
-  const auto steps = static_cast<double>(heats.size() + scenarios.size());
+  const auto parts = static_cast<double>(heats.size() + scenarios.size());
   double done = 0;
   const auto tell = [&] {
-    if (progress) progress(++done / steps);
+    if (progress) progress(++done / parts);
   };
   Field first(outlook, all, baselines.size());
   for (const Scenario& which : heats) {
@@ -177,20 +199,16 @@ Choice choose(const Outlook& outlook, const std::vector<Knobs>& baselines,
   Field known = first.again(going_on);
   Field held_out = first.again(going_on);
   bool checked = false;
+  for (const Scenario& which : outlook.trials()) {
+    known.run(which);
+  }
   for (const Scenario& which : scenarios) {
     (which.held_out ? held_out : known).run(which);
     checked |= which.held_out;
     tell();
   }
   std::size_t best = known.best();
-  if (checked) {
-    // The best baseline by the same futures stays, unless the other is better in new ones too.
-    std::size_t plain = 0;
-    for (const std::size_t i : known.simplest_first()) {
-      if (i < baselines.size() && known.is_worth(i, plain)) plain = i;
-    }
-    if (best != plain && !held_out.is_worth(best, plain)) best = plain;
-  }
+  if (checked && !held_out.is_safe(best)) best = known.reference();
   Choice choice;
   choice.knobs = known.knobs(best);
   choice.regret = known.regret(best);

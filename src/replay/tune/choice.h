@@ -26,9 +26,11 @@ struct Choice {
   std::uint64_t tried = 0;                ///< settings tried on futures
 };
 
-/// Chooses among the baselines and the best of a search: the one whose regret is least. Halves the
-/// field on one future first. A setting with more settings than another has to be better by more
-/// than it varies from future to future, and has to hold in futures that it was not chosen by.
+/// Chooses among the baselines and the best of a search the one whose regret is least. Halves the
+/// field on one future first. Whatever is chosen instead of plain expandable segments does no worse
+/// than these in any future and in the recording, and better by more than it varies; strings that no
+/// baseline is are considered only where there is enough to tell by: steps that never differ, or many
+/// of them.
 Choice choose(const Outlook& outlook, const std::vector<Knobs>& baselines,
               const std::vector<Trial>& candidates,
               const std::function<void(double share)>& progress);

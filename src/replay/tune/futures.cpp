@@ -11,6 +11,12 @@ namespace {
 
 using Kind = Operation::Kind;
 
+/// Sizes are stretched and shrunk by this factor at the most.
+constexpr double kMostStretch = 2;
+
+/// Where the draws of a future's pool begin among its random numbers.
+constexpr std::uint64_t kPoolDraws = std::uint64_t{1} << 40;
+
 /// The n-th number of a sequence that `seed` names: SplitMix64, the same on every machine.
 std::uint64_t random_number(std::uint64_t seed, std::uint64_t n) {
   std::uint64_t z = seed * 0xD1342543DE82EF95ULL + (n + 1) * 0x9E3779B97F4A7C15ULL;
@@ -48,6 +54,7 @@ FutureMaker::FutureMaker(const Workload& job) : steps_(find_steps(job)) {
   take_apart(job);
   foresee_ends();
   tell_leaks_from_caches();
+  tell_constant_sizes();
   if (steps_.repeats) fit_lengths();
   varies_ = differ();
 }
@@ -76,7 +83,7 @@ void FutureMaker::take_apart(const Workload& job) {
       if (op.kind == Kind::allocate) {
         const auto ordinal = static_cast<std::uint32_t>(step.blocks.size());
         homes[op.block] = {static_cast<std::uint32_t>(s), ordinal};
-        step.blocks.push_back({op.bytes, ordinal, op.stream, op.pool, false, {}});
+        step.blocks.push_back({op.bytes, ordinal, op.stream, op.pool, false, false, {}});
         op.block = ordinal;
         step.operations.push_back(op);
         continue;
@@ -163,6 +170,52 @@ void FutureMaker::tell_leaks_from_caches() {
   }
 }
 
+void FutureMaker::tell_constant_sizes() {
+  std::map<std::uint64_t, std::set<std::size_t>> steps_with;
+  for (std::size_t s = steps_.steady; s < parts_.size(); ++s) {
+    for (const Block& block : parts_[s].blocks) {
+      steps_with[block.bytes].insert(s);
+    }
+  }
+  const std::size_t steady = parts_.size() - steps_.steady;
+  for (Step& step : parts_) {
+    for (Block& block : step.blocks) {
+      const auto found = steps_with.find(block.bytes);
+      block.constant = found != steps_with.end() && 2 * found->second.size() > steady;
+    }
+  }
+}
+
+bool FutureMaker::stretches() const {
+  for (std::size_t s = steps_.steady; s < parts_.size(); ++s) {
+    const std::vector<Block>& blocks = parts_[s].blocks;
+    if (std::any_of(blocks.begin(), blocks.end(), [](const Block& b) { return !b.constant; }))
+      return true;
+  }
+  return false;
+}
+
+/// Brings what differs in a step to a size between those of two recorded steps of its kind.
+double FutureMaker::stretch_of(std::size_t step, std::uint64_t random) const {
+  std::vector<double> totals;
+  double own = 0;
+  for (std::size_t s = steps_.steady; s < parts_.size(); ++s) {
+    if (steps_.kinds[s] != steps_.kinds[step]) continue;
+    double total = 0;
+    for (const Block& block : parts_[s].blocks) {
+      if (!block.constant) total += static_cast<double>(block.bytes);
+    }
+    if (s == step) own = total;
+    if (total > 0) totals.push_back(total);
+  }
+  if (own == 0 || totals.size() < 2) return 1;
+  std::sort(totals.begin(), totals.end());
+  const std::size_t gap = random % (totals.size() - 1);
+  const double share = static_cast<double>(random >> 40) / (1 << 24);
+  const double wanted = totals[gap] + share * (totals[gap + 1] - totals[gap]);
+  return std::clamp(wanted / own, 1 / kMostStretch, kMostStretch);
+}
+
 void FutureMaker::fit_lengths() {
   std::map<std::uint32_t, std::vector<std::vector<std::uint64_t>>> by_kind;
   std::size_t steady = 0;
@@ -203,13 +256,29 @@ Source FutureMaker::source_of(std::uint64_t number) const {
   return lengths_ && number % 2 == 0 ? Source::lengthened : Source::resampled;
 }
 
+/// The steps that a future is drawn from: as many of each kind as were recorded, some of them several
+/// times and others never, as another recording of the same job could have had them.
+std::vector<std::size_t> FutureMaker::pool_of(std::uint64_t number) const {
+  std::vector<std::size_t> pool(parts_.size());
+  std::map<std::uint32_t, std::vector<std::size_t>> alike;
+  for (std::size_t s = steps_.steady; s < parts_.size(); ++s) {
+    alike[steps_.kinds[s]].push_back(s);
+  }
+  for (std::size_t s = steps_.steady; s < parts_.size(); ++s) {
+    const std::vector<std::size_t>& all = alike[steps_.kinds[s]];
+    pool[s] = all[random_number(number, kPoolDraws + s) % all.size()];
+  }
+  return pool;
+}
+
 /// After a step comes one of the kind that came after it in the recording; which of them is chance.
-std::size_t FutureMaker::next_step(std::size_t previous, std::uint64_t random) const {
+std::size_t FutureMaker::next_step(const std::vector<std::size_t>& pool, std::size_t previous,
+                                   std::uint64_t random) const {
   std::size_t successor = previous + 1;
   if (successor >= parts_.size() || successor < steps_.steady) successor = steps_.steady;
   std::vector<std::size_t> alike;
   for (std::size_t s = steps_.steady; s < parts_.size(); ++s) {
-    if (steps_.kinds[s] == steps_.kinds[successor]) alike.push_back(s);
+    if (steps_.kinds[s] == steps_.kinds[successor]) alike.push_back(pool[s]);
   }
   return alike[random % alike.size()];
 }
@@ -219,8 +288,9 @@ class FutureMaker::Writer {
  public:
   Writer(const FutureMaker& maker, Future& future) : maker_(maker), future_(future) {}
 
-  /// `length`: for a step of a size that was not recorded.
-  void write(std::size_t source, std::optional<std::int64_t> length) {
+  /// `length`: for a step of a size that was not recorded; `scale`: of sizes that differ.
+  void write(std::size_t source, std::optional<std::int64_t> length, double scale = 1) {
+    scale_ = scale;
     const Step& step = maker_.parts_[source];
     const bool again = !drawn_.insert(source).second;
     std::vector<Due> due = take_due();
@@ -267,6 +337,9 @@ class FutureMaker::Writer {
       names[op.block] = future_.work.blocks;
       if (length && op.bytes != 0) {
         op.bytes = maker_.lengths_->size_at(block.ordinal, *length);
+      } else if (!block.constant && scale_ != 1) {
+        op.bytes = std::max<std::uint64_t>(
+            1, static_cast<std::uint64_t>(static_cast<double>(op.bytes) * scale_));
       }
       op.block = future_.work.blocks++;
     } else if (op.kind != Kind::empty_cache) {
@@ -297,11 +370,20 @@ class FutureMaker::Writer {
   const FutureMaker& maker_;
   Future& future_;
   std::uint64_t written_ = 0;
+  double scale_ = 1;
   std::map<std::uint64_t, std::vector<Due>> due_;  ///< by step
   std::set<std::size_t> drawn_;
 };
 
 Future FutureMaker::make(std::uint64_t number, std::uint64_t operations) const {
+  return draw(number, operations, false);
+}
+
+Future FutureMaker::stretch(std::uint64_t number, std::uint64_t operations) const {
+  return draw(number, operations, true);
+}
+
+Future FutureMaker::draw(std::uint64_t number, std::uint64_t operations, bool stretched) const {
   Future future;
   future.work = frame_;
   future.source = source_of(number);
@@ -309,20 +391,26 @@ Future FutureMaker::make(std::uint64_t number, std::uint64_t operations) const {
   for (std::size_t s = 0; s < steps_.steady; ++s) {
     writer.write(s, std::nullopt);
   }
-  std::size_t source = steps_.steady;
   if (steps_.steady >= parts_.size()) return future;
+  const std::vector<std::size_t> pool = pool_of(number);
+  std::size_t source = steps_.steady;
   for (std::uint64_t drawn = 0; future.work.operations.size() < operations; ++drawn) {
     if (number == 0) {
       source = steps_.steady + drawn % (parts_.size() - steps_.steady);
     } else {
-      source = next_step(drawn == 0 ? parts_.size() : source, random_number(number, 2 * drawn));
+      source =
+          next_step(pool, drawn == 0 ? parts_.size() : source, random_number(number, 2 * drawn));
     }
+    const std::uint64_t random = random_number(number, 2 * drawn + 1);
     std::optional<std::int64_t> length;
-    if (future.source == Source::lengthened && steps_.kinds[source] == lengthened_kind_) {
-      length = lengths_->draw(random_number(number, 2 * drawn + 1));
+    double scale = 1;
+    if (stretched) {
+      scale = stretch_of(source, random);
+    } else if (future.source == Source::lengthened && steps_.kinds[source] == lengthened_kind_) {
+      length = lengths_->draw(random);
     }
     const std::size_t before = future.work.operations.size();
-    writer.write(source, length);
+    writer.write(source, length, scale);
     if (future.work.operations.size() == before) break;
   }
   return future;

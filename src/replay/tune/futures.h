@@ -42,6 +42,13 @@ class FutureMaker {
   /// number begins with the shorter one.
   Future make(std::uint64_t number, std::uint64_t operations) const;
 
+  /// Future `number` with the sizes that differ between steps stretched or shrunk to lie between those
+  /// of two recorded steps: no forecast, since nobody knows that they grow together, but a trial of
+  /// what is left of an advantage where sizes are not those that were recorded.
+  Future stretch(std::uint64_t number, std::uint64_t operations) const;
+  /// Whether there are sizes that differ between steps.
+  bool stretches() const;
+
  private:
   /// What becomes of a block in a later step.
   struct Fate {
@@ -56,6 +63,7 @@ class FutureMaker {
     std::uint32_t ordinal = 0;  ///< among the allocations of its step
     std::uint16_t stream = 0;
     std::uint16_t pool = 0;
+    bool constant = false;  ///< most steps allocate this size
     bool once = false;  ///< never freed, and not something that every step leaves behind
     std::vector<Fate>
         fates;  ///< in later steps; what happens in its own step is among the operations
@@ -70,9 +78,14 @@ class FutureMaker {
   void foresee_ends();
   void tell_leaks_from_caches();
   const Block* counterpart(std::size_t other, std::size_t step, const Block& block) const;
+  void tell_constant_sizes();
   void fit_lengths();
+  double stretch_of(std::size_t step, std::uint64_t random) const;
+  Future draw(std::uint64_t number, std::uint64_t operations, bool stretched) const;
   bool differ() const;
-  std::size_t next_step(std::size_t previous, std::uint64_t random) const;
+  std::vector<std::size_t> pool_of(std::uint64_t number) const;
+  std::size_t next_step(const std::vector<std::size_t>& pool, std::size_t previous,
+                        std::uint64_t random) const;
 
   Steps steps_;
   std::vector<Step> parts_;

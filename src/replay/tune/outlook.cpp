@@ -60,10 +60,10 @@ Outlook::Outlook(const std::vector<const Workload*>& jobs, Objective objective,
     const std::uint64_t each =
         makers_[job].varies() ? std::clamp<std::uint64_t>(affordable / 2, 2, kFutures) : 1;
     for (std::uint64_t number = 0; number < each; ++number) {
-      scenarios_.push_back({job, number, makers_[job].source_of(number), false});
+      scenarios_.push_back({job, number, makers_[job].source_of(number), false, false, false});
     }
     for (std::uint64_t number = each; makers_[job].varies() && number < 2 * each; ++number) {
-      scenarios_.push_back({job, number, makers_[job].source_of(number), true});
+      scenarios_.push_back({job, number, makers_[job].source_of(number), true, false, false});
     }
   }
 }
@@ -99,19 +99,45 @@ std::uint64_t Outlook::horizon_of(std::size_t job) const {
   return length * recorded;
 }
 
+std::vector<Scenario> Outlook::trials() const {
+  std::vector<Scenario> trials;
+  for (std::size_t job = 0; job < jobs_.size(); ++job) {
+    trials.push_back({job, 0, Source::repeated, false, true, false});
+    for (std::uint64_t number = 1; makers_[job].stretches() && number <= kFutures; ++number) {
+      trials.push_back({job, number, makers_[job].source_of(number), false, false, true});
+    }
+  }
+  return trials;
+}
+
+std::optional<std::size_t> Outlook::fewest_steps() const {
+  std::optional<std::size_t> fewest;
+  for (const FutureMaker& maker : makers_) {
+    if (!maker.varies()) continue;
+    const std::size_t steady = maker.steps().count() - maker.steps().steady;
+    fewest = fewest ? std::min(*fewest, steady) : steady;
+  }
+  return fewest;
+}
+
 std::vector<std::optional<Prospect>> Outlook::try_all(const Scenario& which,
                                                       const std::vector<std::string>& confs) const {
-  const Future future = makers_[which.job].make(which.number, horizons_[which.job]);
-  const std::uint64_t live = lower_bound_of(future.work).live;
   const Workload& recorded = *jobs_[which.job];
+  const FutureMaker& maker = makers_[which.job];
+  const std::uint64_t horizon = horizons_[which.job];
+  const Future future = which.recorded    ? Future()
+                        : which.stretched ? maker.stretch(which.number, horizon)
+                                          : maker.make(which.number, horizon);
+  const Workload& work = which.recorded ? recorded : future.work;
+  const std::uint64_t live = lower_bound_of(work).live;
   // Time in driver calls of as much work as was recorded.
   const double scale = static_cast<double>(recorded.operations.size()) /
-                       static_cast<double>(std::max<std::size_t>(future.work.operations.size(), 1));
+                       static_cast<double>(std::max<std::size_t>(work.operations.size(), 1));
   std::vector<std::optional<Prospect>> prospects(confs.size());
   for_all(confs.size(), [&](std::size_t i) {
     const auto settings = cache::parse_settings(confs[i], profile_);
     if (!settings) return;
-    const Outcome outcome = replay(future.work, setup_for(which.job, *settings));
+    const Outcome outcome = replay(work, setup_for(which.job, *settings));
     const double seconds = outcome.calls.seconds * scale;
     const double share = recorded.recording.seconds > 0 ? seconds / recorded.recording.seconds : 0;
     prospects[i] = Prospect{outcome.peak_reserved, live,

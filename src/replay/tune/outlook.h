@@ -28,6 +28,8 @@ struct Scenario {
   std::uint64_t number = 0;
   Source source = Source::repeated;
   bool held_out = false;  ///< not for choosing, but for checking what was chosen
+  bool recorded = false;   ///< no future: the recording itself
+  bool stretched = false;  ///< no future either: a trial with other sizes
 };
 
 /// How what is reserved goes on to rise from step to step.
@@ -54,9 +56,14 @@ class Outlook {
           const Circumstances& circumstances);
 
   const std::vector<Scenario>& scenarios() const { return scenarios_; }
+  /// What an advantage has to survive beside futures: the recordings themselves, and trials with
+  /// sizes that are not quite the recorded ones.
+  std::vector<Scenario> trials() const;
   /// All jobs repeat themselves: what suits their steps suits what comes.
   bool repeats() const;
   const Steps& steps_of(std::size_t job) const { return makers_[job].steps(); }
+  /// Steps that may happen again, of the job with the fewest; nothing where its steps never differ.
+  std::optional<std::size_t> fewest_steps() const;
   /// Steps of the job's futures.
   std::uint64_t steps_ahead(std::size_t job) const { return steps_ahead_[job]; }
 
