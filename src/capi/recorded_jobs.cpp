@@ -34,7 +34,8 @@ struct RecordedJobs {
   std::vector<replay::Job> jobs;
 };
 
-base::Result<RecordedJobs> jobs_argument(const Json& arguments) {
+base::Result<RecordedJobs> jobs_argument(const Json& arguments,
+                                         replay::History history = replay::History::required) {
   RecordedJobs recorded;
   replay::JobOptions options;
   base::Options known = replay::options_of(options);
@@ -51,7 +52,7 @@ base::Result<RecordedJobs> jobs_argument(const Json& arguments) {
   if (!paths) return paths.error();
   if (paths->empty()) return base::error(Code::bad_input, "snapshot: expected the name of a file");
   for (const std::string& path : *paths) {
-    auto jobs = replay::read_jobs(path, options.device, recorded.circumstances.limit);
+    auto jobs = replay::read_jobs(path, options.device, recorded.circumstances.limit, {}, history);
     if (!jobs) return jobs.error();
     for (replay::Job& job : *jobs)
       recorded.jobs.push_back(std::move(job));
@@ -110,7 +111,7 @@ base::Result<Json> call_doctor(const Json& arguments) {
     if (!reading) return reading.error();
     return fact::to_json(replay::diagnose(*reading));
   }
-  const auto recorded = jobs_argument(arguments);
+  const auto recorded = jobs_argument(arguments, replay::History::optional);
   if (!recorded) return recorded.error();
   std::vector<replay::SnapshotDiagnosis> diagnoses;
   for (const replay::Job& job : recorded->jobs) {

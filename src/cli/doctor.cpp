@@ -63,7 +63,8 @@ page::Document page_of(const Job& job, const replay::SnapshotDiagnosis& diagnosi
 int diagnose_snapshot(const DoctorOptions& options) {
   const auto circumstances = circumstances_of(options.shared);
   if (!circumstances) return complain(circumstances.error());
-  const auto jobs = read_jobs(options.subject, options.shared, *circumstances);
+  const auto jobs =
+      read_jobs(options.subject, options.shared, *circumstances, replay::History::optional);
   if (!jobs) return complain(jobs.error());
   int status = kDone;
   std::vector<replay::SnapshotDiagnosis> diagnoses;

@@ -38,9 +38,10 @@ base::Result<trace::Snapshot> read_snapshot_file(const std::string& path) {
 }
 
 base::Result<std::vector<Job>> read_jobs(const std::string& path, const SnapshotOptions& options,
-                                         const replay::Circumstances& circumstances) {
+                                         const replay::Circumstances& circumstances,
+                                         replay::History history) {
   term::Progress progress("reading");
-  return replay::read_jobs(path, options.device, circumstances.limit, showing(progress));
+  return replay::read_jobs(path, options.device, circumstances.limit, showing(progress), history);
 }
 
 void print_notes(const Job& job) {

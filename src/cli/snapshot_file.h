@@ -23,7 +23,8 @@ using replay::Job;
 /// Reads a snapshot, with a progress bar.
 base::Result<trace::Snapshot> read_snapshot_file(const std::string& path);
 base::Result<std::vector<Job>> read_jobs(const std::string& path, const SnapshotOptions& options,
-                                         const replay::Circumstances& circumstances);
+                                         const replay::Circumstances& circumstances,
+                                         replay::History history = replay::History::required);
 
 /// What could not be known, on stderr.
 void print_notes(const Job& job);

@@ -21,26 +21,32 @@ base::Json first_of(base::Json items) {
   return object;
 }
 
+/// Those that have a history; where none has, those that hold memory.
+std::vector<int> devices_in(const trace::Snapshot& snapshot) {
+  std::vector<int> devices;
+  for (std::size_t i = 0; i < snapshot.traces.size(); ++i) {
+    if (!snapshot.traces[i].empty()) devices.push_back(static_cast<int>(i));
+  }
+  if (!devices.empty()) return devices;
+  for (const trace::Segment& segment : snapshot.segments) {  // by device
+    if (devices.empty() || devices.back() != segment.device) devices.push_back(segment.device);
+  }
+  if (devices.empty()) devices.push_back(0);
+  return devices;
+}
+
 }  // namespace
 
 base::Result<std::vector<Job>> read_jobs(const std::string& path, std::optional<int> device,
                                          std::optional<std::uint64_t> limit,
-                                         const trace::ReadOptions& options) {
+                                         const trace::ReadOptions& options, History history) {
   auto read = trace::read_snapshot(path, options);
   if (!read) return read.error();
   const auto snapshot = std::make_shared<const trace::Snapshot>(std::move(*read));
-  std::vector<int> devices;
-  if (device) {
-    devices.push_back(*device);
-  } else {
-    for (std::size_t i = 0; i < snapshot->traces.size(); ++i) {
-      if (!snapshot->traces[i].empty()) devices.push_back(static_cast<int>(i));
-    }
-    if (devices.empty()) devices.push_back(0);
-  }
+  const std::vector<int> devices = device ? std::vector{*device} : devices_in(*snapshot);
   std::vector<Job> jobs;
   for (const int index : devices) {
-    auto workload = workload_of(*snapshot, {index, limit});
+    auto workload = workload_of(*snapshot, {index, limit, history == History::optional});
     if (!workload) {
       base::Error error = workload.error();
       error.message = path + ": " + error.message;

@@ -37,11 +37,15 @@ base::Options options_of(JobOptions& options);
 /// Code::bad_input for a version or a model that there is not.
 base::Result<Circumstances> circumstances_of(const JobOptions& options);
 
+/// Whether a snapshot without any history will do: what is held can be looked at, not replayed.
+enum class History : std::uint8_t { required, optional };
+
 /// Reads a snapshot: all devices that have a history, or the one asked for. `limit` is the byte
 /// limit of the circumstances, where it is known.
 base::Result<std::vector<Job>> read_jobs(const std::string& path, std::optional<int> device,
                                          std::optional<std::uint64_t> limit,
-                                         const trace::ReadOptions& options = {});
+                                         const trace::ReadOptions& options = {},
+                                         History history = History::required);
 
 /// Rows for all these strings, on all cores; the error names the string it is about.
 base::Result<std::vector<Row>> forecast_all(const Job& job, const std::vector<std::string>& confs,

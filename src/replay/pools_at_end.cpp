@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "replay/workload.h"
+
 namespace ebb::replay {
 
 using trace::Action;
@@ -23,7 +25,7 @@ PoolsAtEnd::PoolsAtEnd(const trace::Snapshot& snapshot, std::size_t device) {
   for (Held& held : held_) {
     unseen.emplace(held.begin, &held);
   }
-  const std::vector<trace::Event>& events = snapshot.traces[device];
+  const std::vector<trace::Event>& events = history_of(snapshot, static_cast<int>(device));
   for (std::size_t i = events.size(); i-- > 0 && !unseen.empty();) {
     const trace::Event& event = events[i];
     if (event.action != Action::segment_free && event.action != Action::segment_unmap) continue;

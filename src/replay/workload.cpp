@@ -27,7 +27,7 @@ class Builder {
   Builder(const trace::Snapshot& snapshot, const WorkloadOptions& options)
       : snapshot_(snapshot),
         options_(options),
-        events_(snapshot.traces[at(options.device)]),
+        events_(history_of(snapshot, options.device)),
         pools_(snapshot, at(options.device)) {}
 
   Workload build() && {
@@ -140,7 +140,7 @@ class Builder {
       add(Kind::free_later, {}).block = block;
     }
     work_.first_recorded = static_cast<std::uint32_t>(work_.operations.size());
-    if (work_.initial_blocks != 0) {
+    if (work_.initial_blocks != 0 && !events_.empty()) {
       work_.notes.push_back(base::format_text(
           "recording began with %u blocks in use: other settings allocate them first",
           work_.initial_blocks));
@@ -260,7 +260,7 @@ class Builder {
   void finish() {
     Recording& recording = work_.recording;
     recording.final_reserved = reserved_;
-    if (!snapshot_.has_pool_ids && work_.pools.size() > 1) {
+    if (!snapshot_.has_pool_ids && work_.pools.size() > 1 && !events_.empty()) {
       work_.notes.push_back(
           "before PyTorch 2.12 events do not name a pool: private pools are known only by what "
           "they hold at the end");
@@ -296,21 +296,35 @@ class Builder {
 
 }  // namespace
 
+const std::vector<trace::Event>& history_of(const trace::Snapshot& snapshot, int device) {
+  static const std::vector<trace::Event> kNothing;
+  const auto index = static_cast<std::size_t>(device);
+  return device >= 0 && index < snapshot.traces.size() ? snapshot.traces[index] : kNothing;
+}
+
 base::Result<Workload> workload_of(const trace::Snapshot& snapshot,
                                    const WorkloadOptions& options) {
+  const int device = options.device;
+  if (!history_of(snapshot, device).empty()) return Builder(snapshot, options).build();
+  const bool holds_memory = std::any_of(snapshot.segments.begin(), snapshot.segments.end(),
+                                        [&](const auto& held) { return held.device == device; });
+  if (options.segments_suffice && holds_memory) return Builder(snapshot, options).build();
+  if (options.segments_suffice && !snapshot.segments.empty()) {
+    return base::error(base::Code::bad_input,
+                       "device %d: the snapshot has neither a history nor segments of it", device);
+  }
+  const bool none = std::all_of(snapshot.traces.begin(), snapshot.traces.end(),
+                                [](const auto& trace) { return trace.empty(); });
   const std::size_t devices = snapshot.traces.size();
-  if (options.device < 0 || static_cast<std::size_t>(options.device) >= devices) {
+  if (!none && (device < 0 || static_cast<std::size_t>(device) >= devices)) {
     return base::error(base::Code::bad_input,
-                       "device %d: the snapshot has histories of %zu devices", options.device,
-                       devices);
+                       "device %d: the snapshot has histories of %zu devices", device, devices);
   }
-  if (snapshot.traces[static_cast<std::size_t>(options.device)].empty()) {
-    return base::error(base::Code::bad_input,
-                       "device %d: the snapshot has no history, expected one recorded with "
-                       "torch.cuda.memory._record_memory_history()",
-                       options.device);
-  }
-  return Builder(snapshot, options).build();
+  return base::error(base::Code::bad_input,
+                     "%sthe snapshot has no history, expected one that "
+                     "torch.cuda.memory._record_memory_history(max_entries=1000000) recorded from "
+                     "the start of the job on",
+                     none ? "" : base::format_text("device %d: ", device).c_str());
 }
 
 }  // namespace ebb::replay

@@ -93,7 +93,12 @@ struct Workload {
 struct WorkloadOptions {
   int device = 0;
   std::optional<std::uint64_t> limit;  ///< the byte limit it was recorded under, where it is known
+  /// A device without a history gives what it holds, as blocks from before the recording.
+  bool segments_suffice = false;
 };
+
+/// What was recorded on one device; nothing where it has no history.
+const std::vector<trace::Event>& history_of(const trace::Snapshot& snapshot, int device);
 
 /// The requests in one device's history. Fails where there is no history of that device.
 base::Result<Workload> workload_of(const trace::Snapshot& snapshot, const WorkloadOptions& options);

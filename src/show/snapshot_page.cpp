@@ -155,9 +155,12 @@ page::Document page_of_diagnosis(const replay::Job& job, const replay::SnapshotD
   page::Document page = start_page(job, "Diagnosis");
   page.verdict = card_of(diagnosis);
   if (!rows.empty()) {
-    page.plots.push_back(curves_of(rows));
     page.maps.push_back(
         map_of(job, rows.front(), moment, "Segments and blocks at the moment in question"));
+  }
+  // Without a history there is one moment, and nothing to replay.
+  if (!rows.empty() && job.workload.requests > 0) {
+    page.plots.push_back(curves_of(rows));
     page.tables.push_back(settings_table(rows));
   }
   page.tables.push_back(origins_table(diagnosis.origins));

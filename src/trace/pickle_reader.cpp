@@ -15,6 +15,7 @@ constexpr std::size_t kPickleBuffer = 256 << 10;
 /// an integer of as many.
 constexpr std::ptrdiff_t kLongestOpcode = 2 + 255;
 constexpr std::size_t kPadding = 512;
+constexpr std::string_view kSqliteHead("SQLite format 3\0", 16);
 
 struct Refused {
   unsigned char opcode;
@@ -132,6 +133,10 @@ bool PickleReader::begin() {
         "not a pickle of protocol 2 to 5 (is it one of protocol 0 or 1?); write it with "
         "pickle.dump "
         "and its default protocol");
+  } else if (std::string_view(at_, kSqliteHead.size()) == kSqliteHead) {
+    error_ = error_here(
+        "an SQLite database (torch.cuda.memory._dump_snapshot_sqlite?), expected a pickle, as "
+        "torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") writes it");
   } else if (std::string_view(at_, 4) == std::string_view("PK\x03\x04", 4)) {
     error_ = error_here(
         "a zip archive (torch.save?), expected what torch.cuda.memory._dump_snapshot writes");

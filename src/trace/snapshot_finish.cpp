@@ -173,6 +173,10 @@ base::Result<Snapshot> SnapshotRecords::finish(const Value& root) {
         base::format_text("%llu events of kinds that PyTorch 2.15 does not know were left out",
                           static_cast<unsigned long long>(ignored_events_)));
   }
+  if (has_host_memory_) {
+    snapshot.notes.emplace_back(
+        "pinned memory of the host was recorded too and left out: it has another allocator");
+  }
   infer_versions(snapshot, has_top);
   return snapshot;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of a snapshot: traces, stacks, runs of records.
+#include <algorithm>
+
 #include "trace/snapshot_records.h"
 
 namespace ebb::trace {
@@ -83,6 +85,15 @@ void SnapshotRecords::add_trace(Value& list, const Value& item) {
   budget_.make_room(traces_);
   traces_.push_back(item.is_empty_list() ? Range{} : Range{item.first(), item.count()});
   list.set_run(list.first(), list.count() + 1);
+}
+
+/// Whether it is a list of events, or of such lists, that are not all empty.
+bool SnapshotRecords::has_events(const Value& list) const {
+  if (list.is_list_of(ValueKind::event)) return list.count() > 0;
+  if (!list.is_list_of(ValueKind::list)) return false;
+  const auto first = traces_.begin() + static_cast<std::ptrdiff_t>(list.first());
+  return std::any_of(first, first + static_cast<std::ptrdiff_t>(list.count()),
+                     [](const Range& range) { return range.count > 0; });
 }
 
 void SnapshotRecords::drop(const Value& value) {

@@ -98,6 +98,11 @@ Value SnapshotRecords::make_top(const Fields& fields) {
     *into = Value::of(ValueKind::open_list);
     if (const Value* value = fields.find(key)) *into = *value;
   }
+  // Pinned memory of the host has an allocator of its own.
+  const Value* segments = fields.find(Word::host_segments);
+  const Value* traces = fields.find(Word::host_traces);
+  has_host_memory_ = (segments != nullptr && segments->is_list_of(ValueKind::segment)) ||
+                     (traces != nullptr && has_events(*traces));
   top_ = top;
   top_keys_.add(fields.keys);
   return Value::of(ValueKind::top);

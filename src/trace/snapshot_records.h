@@ -105,6 +105,7 @@ class SnapshotRecords {
   void add_frames(Value& list, const Value* items, std::size_t count);
   void add_item(Value& list, const Value& item);
   void add_trace(Value& list, const Value& item);
+  bool has_events(const Value& list) const;
 
   Value twice(const char* what, std::uint64_t keys);
   [[gnu::format(printf, 2, 3)]] Value broken(const char* format, ...);
@@ -152,6 +153,7 @@ class SnapshotRecords {
   std::uint64_t ignored_events_ = 0;
   bool maps_memory_ = false;
   bool annotates_ = false;
+  bool has_host_memory_ = false;
 };
 
 }  // namespace ebb::trace

@@ -75,6 +75,19 @@ TEST(EbbReplay, RefusesBadInputInOneLine) {
   expect_refused(ebb({"replay", kDefault, "--html", "/no/such/folder/page.html"}), "page.html");
 }
 
+TEST(EbbReplay, NeedsAHistoryAndAPickleAsTuneDoes) {
+  const std::string data = EBB_TEST_DATA;
+  for (const char* verb : {"replay", "tune"}) {
+    for (const char* file : {"/torch-2.11/untraced/ctx2.pickle.gz",
+                             "/torch-2.11/untraced/prefetch_streams.pickle.gz"}) {
+      expect_refused(ebb({verb, data + file}),
+                     "torch.cuda.memory._record_memory_history(max_entries=1000000)");
+    }
+    expect_refused(ebb({verb, data + "/interface/runs.db"}),
+                   "torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")");
+  }
+}
+
 TEST(EbbTune, PrintsALineToPaste) {
   const Finished shown = ebb({"tune", kDefault});
   EXPECT_EQ(shown.status, 0) << shown.error;

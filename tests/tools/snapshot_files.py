@@ -5,6 +5,7 @@
   snapshot_files.py protocol N IN OUT   as pickle.dump with that protocol
   snapshot_files.py embedder IN OUT     as PyTorch's C++ pickler: protocol 2, nothing batched
   snapshot_files.py old IN OUT          as PyTorch 2.0: a history in blocks, few fields, no times
+  snapshot_files.py untraced IN OUT     without traces and annotations (include_traces=False)
   snapshot_files.py segments IN OUT     only the list that torch.cuda.memory_snapshot() returns
   snapshot_files.py reversed IN OUT     every dict in the opposite order, with keys nobody knows
 """
@@ -94,6 +95,12 @@ def old(snapshot):
     return {key: snapshot[key] for key in ("segments", "device_traces")}
 
 
+def untraced(snapshot):
+    snapshot["device_traces"] = [[] for _ in snapshot["device_traces"]]
+    snapshot["external_annotations"] = []
+    return snapshot
+
+
 def backwards(value, done):
     if id(value) in done:
         return done[id(value)]
@@ -119,7 +126,7 @@ def main(arguments):
     elif kind == "protocol":
         data = pickle.dumps(snapshot, protocol=int(arguments[1]))
     else:
-        changed = {"old": old, "segments": lambda s: s["segments"],
+        changed = {"old": old, "untraced": untraced, "segments": lambda s: s["segments"],
                    "reversed": lambda s: backwards(s, {})}[kind](snapshot)
         data = pickle.dumps(changed)
     with open(target, "wb") as file:

@@ -145,6 +145,11 @@ TEST(PickleReader, RefusesWhatIsNoPickle) {
   EXPECT_EQ(pickle_refusal(""), "file: is empty, expected a snapshot");
   EXPECT_EQ(pickle_refusal("hello"),
             "file: byte 0: not a pickle, expected what torch.cuda.memory._dump_snapshot writes");
+  EXPECT_EQ(pickle_refusal(std::string("SQLite format 3\0 and so on", 27)),
+            "file: byte 0: an SQLite database (torch.cuda.memory._dump_snapshot_sqlite?), expected "
+            "a pickle, as torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") writes it");
+  EXPECT_EQ(pickle_refusal("SQLite format 2 and so on"),
+            "file: byte 0: not a pickle, expected what torch.cuda.memory._dump_snapshot writes");
   EXPECT_EQ(pickle_refusal("PK\x03\x04 and so on"),
             "file: byte 0: a zip archive (torch.save?), expected what "
             "torch.cuda.memory._dump_snapshot writes");

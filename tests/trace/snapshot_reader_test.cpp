@@ -175,7 +175,7 @@ TEST(SnapshotReader, LeavesOutEventsOfUnknownKindsAndSaysSo) {
             Strings{"1 events of kinds that PyTorch 2.15 does not know were left out"});
 }
 
-TEST(SnapshotReader, SkipsHostMemory) {
+TEST(SnapshotReader, SkipsHostMemoryAndSaysSo) {
   const Snapshot snapshot =
       parsed(dict({{"device_traces", list({list({event("alloc", 0, 5)})})},
                    {"host_traces", list({list({event("alloc", 8, 5), event("alloc", 16, 5)})})},
@@ -184,6 +184,27 @@ TEST(SnapshotReader, SkipsHostMemory) {
   ASSERT_EQ(snapshot.traces.size(), 1U);
   ASSERT_EQ(snapshot.traces[0].size(), 1U);
   EXPECT_EQ(snapshot.traces[0][0].address, 0U);
+  const Strings note = {
+      "pinned memory of the host was recorded too and left out: it has another allocator"};
+  EXPECT_EQ(snapshot.notes, note);
+  const std::string some = list({event("alloc", 8, 5)});
+  EXPECT_EQ(parsed(dict({{"segments", "]"}, {"host_traces", some}})).notes, note);
+  EXPECT_EQ(parsed(dict({{"segments", "]"}, {"host_traces", list({"]", some})}})).notes, note);
+  EXPECT_EQ(
+      parsed(dict({{"segments", "]"}, {"host_segments", list({segment(0, 512, {block(0, 512)})})}}))
+          .notes,
+      note);
+}
+
+TEST(SnapshotReader, SaysNothingOfHostMemoryThatWasNotRecorded) {
+  for (const std::string& traces : {std::string("]"), list({"]"}), list({"]", "]"})}) {
+    EXPECT_TRUE(parsed(dict({{"segments", "]"}, {"host_segments", "]"}, {"host_traces", traces}}))
+                    .notes.empty());
+  }
+}
+
+TEST(SnapshotReader, ReadsSnapshotsWithoutTraces) {
+  expect_agreement({"untraced"});
 }
 
 TEST(SnapshotReader, ReportsProgressUpToTheEnd) {

@@ -29,7 +29,24 @@ const char* what_it_is(Verdict cause) {
   }
 }
 
-/// The verdict as a sentence; `bytes` is what it is about.
+}  // namespace
+
+std::vector<Cause> causes_in(const Ledger& ledger) {
+  return {{Verdict::fragmentation, ledger.split_free},   {Verdict::rounding, ledger.rounding},
+          {Verdict::oversize, ledger.oversize},          {Verdict::deferred_frees, ledger.pending},
+          {Verdict::private_pools, ledger.private_free}, {Verdict::cache, ledger.cached}};
+}
+
+std::vector<std::string> findings_on(const Ledger& ledger) {
+  std::vector<std::string> findings = {base::bytes_text(ledger.reserved) + " reserved, " +
+                                       base::bytes_text(ledger.needed) + " of it needed"};
+  for (const Cause& cause : causes_in(ledger)) {
+    if (cause.bytes == 0 || cause.bytes < ledger.reserved / 100) continue;
+    findings.push_back(base::bytes_text(cause.bytes) + " " + what_it_is(cause.verdict));
+  }
+  return findings;
+}
+
 std::string headline_of(Verdict verdict, std::uint64_t bytes) {
   const std::string amount = base::bytes_text(bytes);
   switch (verdict) {
@@ -61,14 +78,6 @@ std::string headline_of(Verdict verdict, std::uint64_t bytes) {
   }
 }
 
-}  // namespace
-
-std::vector<Cause> causes_in(const Ledger& ledger) {
-  return {{Verdict::fragmentation, ledger.split_free},   {Verdict::rounding, ledger.rounding},
-          {Verdict::oversize, ledger.oversize},          {Verdict::deferred_frees, ledger.pending},
-          {Verdict::private_pools, ledger.private_free}, {Verdict::cache, ledger.cached}};
-}
-
 DiagnosisBuilder::DiagnosisBuilder(const trace::Snapshot& from, int of_device, const Workload& job,
                                    const Circumstances& under, Row row)
     : snapshot(from),
@@ -97,12 +106,8 @@ Setup DiagnosisBuilder::setup() const {
 void DiagnosisBuilder::look_at(std::uint32_t operation) {
   diagnosis.operation = operation;
   diagnosis.ledger = ledger_at(work, setup(), operation);
-  const Ledger& ledger = diagnosis.ledger;
-  find("%s reserved, %s of it needed", base::bytes_text(ledger.reserved),
-       base::bytes_text(ledger.needed));
-  for (const Cause& cause : causes_in(ledger)) {
-    if (cause.bytes == 0 || cause.bytes < ledger.reserved / 100) continue;
-    find("%s %s", base::bytes_text(cause.bytes), std::string(what_it_is(cause.verdict)));
+  for (std::string& finding : findings_on(diagnosis.ledger)) {
+    diagnosis.findings.push_back(std::move(finding));
   }
 }
 

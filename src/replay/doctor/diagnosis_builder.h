@@ -18,6 +18,12 @@ struct Cause {
 /// What each cause holds, in order of precedence.
 std::vector<Cause> causes_in(const Ledger& ledger);
 
+/// What the ledger says, a line for each part that counts.
+std::vector<std::string> findings_on(const Ledger& ledger);
+
+/// The verdict as a sentence; `bytes` is what it is about.
+std::string headline_of(fact::Verdict verdict, std::uint64_t bytes);
+
 /// A diagnosis in the making: the job as recorded, the moment looked at, and what has been found so
 /// far. For one thread; what it is made of outlives it.
 class DiagnosisBuilder {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "replay/doctor/diagnosis_builder.h"
+#include "replay/doctor/segments_diagnosis.h"
 
 namespace ebb::replay {
 namespace {
@@ -55,6 +56,7 @@ std::vector<Lifetime> suspects(const DiagnosisBuilder& builder) {
 base::Result<SnapshotDiagnosis> diagnose(const trace::Snapshot& snapshot, int device,
                                          const Workload& workload,
                                          const Circumstances& circumstances) {
+  if (history_of(snapshot, device).empty()) return diagnose_segments(snapshot, device, workload);
   auto recorded = recorded_row(workload, circumstances);
   if (!recorded) return recorded.error();
   const auto failed = failed_operation(workload, *recorded);

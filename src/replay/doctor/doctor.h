@@ -29,7 +29,8 @@ struct SnapshotDiagnosis : fact::Diagnosis {
   std::vector<Origin> origins;  ///< who holds what was live then; for a leak, what is left behind
 };
 
-/// The diagnosis of one device's history. Fails on settings that PyTorch would not accept.
+/// The diagnosis of one device's history; without one, of what it held when the snapshot was taken,
+/// which is never certain. Fails on settings that PyTorch would not accept.
 base::Result<SnapshotDiagnosis> diagnose(const trace::Snapshot& snapshot, int device,
                                          const Workload& workload,
                                          const Circumstances& circumstances);

@@ -213,13 +213,45 @@ TEST_F(EbbDoctor, BadInputGetsOneLine) {
   expect_one_line(doctor({write("empty", "")}), "empty");
 }
 
-TEST_F(EbbDoctor, ASnapshotWithoutHistoryIsNamedAsSuch) {
+TEST_F(EbbDoctor, TellsWhatSegmentsSayWhereThereIsNoHistory) {
+  const std::string file = recorded("untraced/ctx2.pickle.gz");
+  const Finished told = doctor({file});
+  ASSERT_EQ(told.status, 0) << told.error;
+  EXPECT_EQ(told.error, "");
+  for (const char* part :
+       {"verdict     private_pools (confidence medium)", "also        fragmentation",
+        "24.0 MiB reserved", "fragmentation 79.2 %", "no history was recorded", "t.py:13"}) {
+    EXPECT_NE(told.output.find(part), std::string::npos) << part << "\n" << told.output;
+  }
+  const base::Json json = json_of(doctor({file, "--json"}));
+  EXPECT_EQ(*json.find("evidence")->find("kind")->as_string(), "segments");
+  EXPECT_EQ(json.find("trace")->find("requests")->as_unsigned(), 0U);
+  EXPECT_EQ(json.find("ledger")->find("reserved_bytes")->as_unsigned(), 24 * kMiB);
+  EXPECT_EQ(doctor({file, "--fail-on", "fragmentation"}).status, 1);
+  EXPECT_EQ(doctor({file, "--fail-on", "leak"}).status, 0);
+  expect_one_line(doctor({file, "--device", "3"}), "neither a history nor segments");
+}
+
+TEST_F(EbbDoctor, WritesAPageOfSegmentsWithoutAHistory) {
+  const std::string page = folder_ / "page.html";
+  ASSERT_EQ(doctor({recorded("untraced/prefetch_streams.pickle.gz"), "--html", page}).status, 0);
+  const std::string text = bytes_of(page);
+  EXPECT_NE(text.find("Segments and blocks at the moment in question"), std::string::npos);
+  EXPECT_EQ(text.find("Reserved and allocated over time"), std::string::npos);
+}
+
+TEST_F(EbbDoctor, ComparesSnapshotsWithoutHistory) {
   Patient job;
   job.core().record_history({.enabled = false, .clear = true});
   job.take(100 * kMiB);
   const std::string file = write("silent.pickle", job);
-  expect_one_line(doctor({file}), "no history");
-  EXPECT_EQ(doctor({file, "--against", file}).status, 0) << "what is live is known all the same";
+  EXPECT_EQ(doctor({file, "--against", file}).status, 0);
+  EXPECT_EQ(doctor({file}).status, 0);
+}
+
+TEST_F(EbbDoctor, ADatabaseIsNoSnapshot) {
+  const std::string database = std::string(EBB_TEST_DATA) + "/interface/runs.db";
+  expect_one_line(doctor({database}), "_dump_snapshot(\"snapshot.pickle\")");
 }
 
 }  // namespace
