@@ -7,13 +7,19 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/bytes.h"
+
 namespace ebb::replay {
 namespace {
 
 /// As many as go on to all futures.
 constexpr std::size_t kFinalists = 8;
-/// What is chosen instead of the reference costs at most this multiple of it, wherever it was tried.
+/// What is chosen instead of the reference costs at most this multiple of it, wherever it was
+/// tried.
 constexpr double kSafe = 0.995;
+/// Twelve pages of expandable segments. In a smaller job one page more or less is most of what two
+/// settings differ by, and which of them is lucky changes with the next size that comes along.
+constexpr std::uint64_t kFewPages = 12 * 20 * base::kMiB;
 /// A gain that is worth another setting at all.
 constexpr double kWorth = 0.002;
 /// Steps that differ from each other and are enough to trust more than the baselines to.
@@ -45,7 +51,9 @@ class Field {
     for (std::size_t i = 0; i < baselines_; ++i) {
       if (prospects[i] && !prospects[i]->out_of_memory) least = std::min(least, prospects[i]->cost);
     }
-    const double reference = prospects[this->reference()] ? prospects[this->reference()]->cost : 0;
+    const auto& standard = prospects[this->reference()];
+    const double reference = standard ? standard->cost : 0;
+    if (standard) reference_peak_ = std::min(reference_peak_, standard->peak);
     for (std::size_t i = 0; i < size(); ++i) {
       if (!prospects[i] || prospects[i]->out_of_memory) {
         ++failures_[i];
@@ -93,6 +101,7 @@ class Field {
   bool is_safe(std::size_t i) const {
     const std::size_t reference = this->reference();
     if (failures_[i] != failures_[reference]) return failures_[i] < failures_[reference];
+    if (i != reference && outlook_.fewest_steps() && reference_peak_ < kFewPages) return false;
     return beside_reference_[i] <= (i == reference ? 1 : kSafe);
   }
 
@@ -130,6 +139,7 @@ class Field {
   std::vector<std::vector<double>> regrets_;
   std::vector<double> beside_reference_;
   std::vector<std::size_t> failures_;
+  std::uint64_t reference_peak_ = cache::kUnlimited;  ///< the smallest
 };
 
 /// One future of each job: the one after the repetition, where they differ.

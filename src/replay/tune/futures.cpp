@@ -256,8 +256,8 @@ Source FutureMaker::source_of(std::uint64_t number) const {
   return lengths_ && number % 2 == 0 ? Source::lengthened : Source::resampled;
 }
 
-/// The steps that a future is drawn from: as many of each kind as were recorded, some of them several
-/// times and others never, as another recording of the same job could have had them.
+/// The steps that a future is drawn from: as many of each kind as were recorded, some of them
+/// several times and others never, as another recording of the same job could have had them.
 std::vector<std::size_t> FutureMaker::pool_of(std::uint64_t number) const {
   std::vector<std::size_t> pool(parts_.size());
   std::map<std::uint32_t, std::vector<std::size_t>> alike;

@@ -42,9 +42,9 @@ class FutureMaker {
   /// number begins with the shorter one.
   Future make(std::uint64_t number, std::uint64_t operations) const;
 
-  /// Future `number` with the sizes that differ between steps stretched or shrunk to lie between those
-  /// of two recorded steps: no forecast, since nobody knows that they grow together, but a trial of
-  /// what is left of an advantage where sizes are not those that were recorded.
+  /// Future `number` with the sizes that differ between steps stretched or shrunk to lie between
+  /// those of two recorded steps: no forecast, since nobody knows that they grow together, but a
+  /// trial of what is left of an advantage where sizes are not those that were recorded.
   Future stretch(std::uint64_t number, std::uint64_t operations) const;
   /// Whether there are sizes that differ between steps.
   bool stretches() const;
@@ -64,7 +64,7 @@ class FutureMaker {
     std::uint16_t stream = 0;
     std::uint16_t pool = 0;
     bool constant = false;  ///< most steps allocate this size
-    bool once = false;  ///< never freed, and not something that every step leaves behind
+    bool once = false;      ///< never freed, and not something that every step leaves behind
     std::vector<Fate>
         fates;  ///< in later steps; what happens in its own step is among the operations
   };

@@ -27,7 +27,7 @@ struct Scenario {
   std::size_t job = 0;
   std::uint64_t number = 0;
   Source source = Source::repeated;
-  bool held_out = false;  ///< not for choosing, but for checking what was chosen
+  bool held_out = false;   ///< not for choosing, but for checking what was chosen
   bool recorded = false;   ///< no future: the recording itself
   bool stretched = false;  ///< no future either: a trial with other sizes
 };

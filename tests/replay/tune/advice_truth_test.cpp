@@ -47,11 +47,12 @@ TEST(Advice, OnOnePassHoldsForFour) {
     if (real <= foretold) ++bounded;
     if (real >= 0.9 * foretold && real <= 1.1 * foretold) ++close;
     const double by_default = static_cast<double>(peak_of(job.whole, "")) / live;
-    std::printf("%-20s %-55s %8.1f MiB, best baseline %8.1f; times live: %.3f, foretold %.3f; "
-                "default %.2f, foretold %.2f\n",
-                name.c_str(), conf.c_str(), static_cast<double>(later) / base::kMiB,
-                static_cast<double>(best) / base::kMiB, real, foretold, by_default,
-                answer->jobs[0].later_by_default->over_live);
+    std::printf(
+        "%-20s %-55s %8.1f MiB, best baseline %8.1f; times live: %.3f, foretold %.3f; "
+        "default %.2f, foretold %.2f\n",
+        name.c_str(), conf.c_str(), static_cast<double>(later) / base::kMiB,
+        static_cast<double>(best) / base::kMiB, real, foretold, by_default,
+        answer->jobs[0].later_by_default->over_live);
   }
   EXPECT_GE(bounded, 5);
   EXPECT_GE(close, 4);
