@@ -43,19 +43,21 @@ class TensorSum:
         with self._lock:
             self._check_finite(self._fitting(values))
 
-    def add(self, values: Any, weight: float = 1.0, *, keep: bool = False) -> None:
+    def add(self, values: Any, weight: float = 1.0, *, keep: bool = False, checked: bool = False) -> None:
         """Adds weight * values; adding them with the negative weight takes them back. Raises BadInput, with
         nothing added, for another shape, an unknown type or a value that is not finite.
 
         `keep` promises that nobody changes `values` any more. The first addition is then held as it is,
-        and no accumulator is needed until the second.
+        and no accumulator is needed until the second. `checked` says that `check` has just accepted them:
+        they are then not read once more to be kept.
         """
         if not math.isfinite(weight):
             raise errors.BadInput(f"weight {weight}: expected a finite number")
         with self._lock:
             whole = self._fitting(values)
             if keep and self._sum is None and self._kept is None:
-                self._check_finite(whole)
+                if not checked:
+                    self._check_finite(whole)
                 self._kept = whole, float(weight)
                 self._remember(whole)
                 return
@@ -113,16 +115,17 @@ class TensorSum:
         self._types.add(name)
 
     def _add(self, whole: Any, weight: float) -> None:
-        if self._sum is None:
-            self._check_finite(whole)  # what is refused decides no shape
-            made = ctypes.c_void_p()
-            check(library().ebb_sum_create(_elements(whole.shape), ctypes.byref(made)))
-            weakref.finalize(self, library().ebb_sum_destroy, made)
-            self._sum = made
-            self._remember(whole)
+        made = self._sum or self._new_sum(whole)
         name = _described(whole)[2]
-        check(library().ebb_sum_add(self._sum, _TYPES[name], _address(whole), weight))
+        check(library().ebb_sum_add(made, _TYPES[name], _address(whole), weight))
+        self._sum = made  # what is refused decides no shape
         self._remember(whole)
+
+    def _new_sum(self, whole: Any) -> ctypes.c_void_p:
+        made = ctypes.c_void_p()
+        check(library().ebb_sum_create(_elements(whole.shape), ctypes.byref(made)))
+        weakref.finalize(made, library().ebb_sum_destroy, ctypes.c_void_p(made.value))
+        return made
 
     def _add_kept(self) -> None:
         if self._kept is not None:

@@ -231,9 +231,11 @@ class Results(unittest.TestCase):
     def test_a_processed_result_is_let_go_of_and_handlers_see_it_before(self):
         import nvflare.fuel.f3.cellnet.cell as cell
         import nvflare.private.event as event
+        from nvflare.fuel.f3.streaming.stream_types import StreamFuture
         from ebb.nvflare import results
-        for module, name in ((cell, "decode_payload"), (event, "fire_event_to_components")):
-            self.addCleanup(setattr, module, name, getattr(module, name))
+        for owner, name in ((cell, "decode_payload"), (event, "fire_event_to_components"),
+                            (StreamFuture, "set_result"), (StreamFuture, "set_exception")):
+            self.addCleanup(setattr, owner, name, getattr(owner, name))
         self.assertTrue(results.drop_results(sys.modules))
         wrapped = event.fire_event_to_components
         self.assertTrue(results.drop_results(sys.modules))
@@ -247,6 +249,30 @@ class Results(unittest.TestCase):
         event.fire_event(EventType.AFTER_PROCESS_SUBMISSION, [handler], fl_ctx)
         self.assertEqual(seen, ["result", "result"])
         self.assertIsNone(fl_ctx.get_prop(FLContextKey.TASK_RESULT))
+
+    def test_what_was_sent_is_freed_when_its_stream_ends(self):
+        from nvflare.fuel.f3.streaming.blob_streamer import BlobStream
+        from nvflare.fuel.f3.streaming.byte_streamer import TxTask
+        from nvflare.fuel.f3.streaming.stream_types import StreamError
+        from ebb.nvflare import patching
+
+        def held_after(error):
+            task = TxTask(None, 1 << 20, "channel", "topic", "site-1", {}, BlobStream(bytes(1 << 20), {}), False, False,
+                          False)
+            future, held = task.stream_future, weakref.ref(task)
+            task.stop(error, notify=False)
+            self.assertFalse(future.cancel(), "it has ended")
+            self.assertIs(future.exception(timeout=60), error)
+            del task
+            return held() is not None
+
+        gc.disable()  # before a collection is what this is about
+        self.addCleanup(gc.enable)
+        for error in (None, StreamError("broken")):
+            self.assertTrue(held_after(error), "as NVFlare does it")
+            patching.release_transfers()
+            self.assertFalse(held_after(error))
+            patching.unpatch()
 
     def test_the_context_of_a_decoding_is_emptied(self):
         from ebb.nvflare import results

@@ -28,8 +28,15 @@ int lowest_with_room(int highest) {
   return highest + kRoomAbove - (kWordBits - 1);
 }
 
+/// 2^exponent. Requires: it is a normal number.
+double power_of_two(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52U);
+}
+
 /// |value| < 2^ this. Requires: not 0.
 int top_of(double value) {
+  const int field = static_cast<int>((std::bit_cast<std::uint64_t>(value) >> 52U) & 0x7ffU);
+  if (field != 0) return field - 1022;
   int exponent = 0;
   std::frexp(value, &exponent);
   return exponent;
@@ -124,9 +131,8 @@ Weight::Weight(double weight)
       bits(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::abs(parts.odd))))),
       top(weight == 0 ? 0 : top_of(weight)) {}
 
-void Block::add(std::int64_t* narrow, const double* values, std::size_t count, const Weight& weight,
-                bool exact_products, std::uint64_t additions) {
-  const double largest = largest_magnitude(values, count);
+void Block::add(std::int64_t* narrow, const double* values, std::size_t count, double largest,
+                const Weight& weight, bool exact_products, std::uint64_t additions) {
   if (largest == 0 || weight.value == 0) return;
   const int top = std::max<int>(top_, top_of(largest) + weight.top);
   if (exact_products && add_narrow(narrow, values, count, weight, top, additions)) return;
@@ -155,7 +161,7 @@ bool Block::add_narrow(std::int64_t* narrow, const double* values, std::size_t c
   if (highest > lowest + kWordBits - 1) return false;
   // Within these, scaling is exact; values do not get smaller by it, so that none ends up as 0.
   if (std::abs(lowest) > 600 || std::abs(weight.top) > 100) return false;
-  const double scale = std::ldexp(weight.value, -lowest);
+  const double scale = weight.value * power_of_two(-lowest);
   if (std::fabs(scale) < 1) return false;
   if (fresh) {
     if (!set_units(values, count, scale, narrow)) return false;
@@ -220,7 +226,7 @@ void Block::add_wide(const double* values, std::size_t count, const Weight& weig
 void Block::read(const std::int64_t* narrow, std::size_t count, double divisor,
                  double* into) const {
   if (words_ == 1 && std::abs(lowest_) <= 900)
-    return from_units(narrow, count, std::ldexp(1.0, lowest_), divisor, into);
+    return from_units(narrow, count, power_of_two(lowest_), divisor, into);
   for (std::size_t i = 0; i < count; ++i) {
     double sum = 0;
     if (words_ == 1) sum = std::ldexp(static_cast<double>(narrow[i]), lowest_);

@@ -33,11 +33,11 @@ class Block {
  public:
   static constexpr std::size_t kElements = 128;
 
-  /// Adds weight * values[i] to each sum. `exact_products`: no product of weight and value needs
-  /// more than a double's bits. `additions`: how many there were, this one included. Requires: all
-  /// finite. Throws std::bad_alloc, and is then as it was.
-  void add(std::int64_t* narrow, const double* values, std::size_t count, const Weight& weight,
-           bool exact_products, std::uint64_t additions);
+  /// Adds weight * values[i] to each sum. `largest`: of the values' magnitudes. `exact_products`:
+  /// no product of weight and value needs more than a double's bits. `additions`: how many there
+  /// were, this one included. Requires: all finite. Throws std::bad_alloc, and is then as it was.
+  void add(std::int64_t* narrow, const double* values, std::size_t count, double largest,
+           const Weight& weight, bool exact_products, std::uint64_t additions);
 
   /// The sums, each rounded once, to nearest even, divided by `divisor`, and rounded once more.
   void read(const std::int64_t* narrow, std::size_t count, double divisor, double* into) const;

@@ -2,9 +2,12 @@
 #include "sum/element.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
+
+#include "sum/widest.h"
 
 namespace ebb::sum {
 namespace {
@@ -56,11 +59,13 @@ std::uint16_t narrowed(SmallFloat format, double value) {
 template <class T>
 void load_as(const void* values, std::size_t first, std::size_t count, double* into) {
   const char* from = static_cast<const char*>(values) + first * sizeof(T);
-  for (std::size_t i = 0; i < count; ++i) {
-    T value;
-    std::memcpy(&value, from + i * sizeof(T), sizeof value);
-    into[i] = static_cast<double>(value);
-  }
+  in_widest([=]() EBB_IN_WIDEST {
+    for (std::size_t i = 0; i < count; ++i) {
+      T value;
+      std::memcpy(&value, from + i * sizeof(T), sizeof value);
+      into[i] = static_cast<double>(value);
+    }
+  });
 }
 
 void load_small(SmallFloat format, const void* values, std::size_t first, std::size_t count,
@@ -76,10 +81,12 @@ void load_small(SmallFloat format, const void* values, std::size_t first, std::s
 template <class T>
 void store_as(const double* from, std::size_t count, void* values, std::size_t first) {
   char* into = static_cast<char*>(values) + first * sizeof(T);
-  for (std::size_t i = 0; i < count; ++i) {
-    const T value = static_cast<T>(from[i]);
-    std::memcpy(into + i * sizeof(T), &value, sizeof value);
-  }
+  in_widest([=]() EBB_IN_WIDEST {
+    for (std::size_t i = 0; i < count; ++i) {
+      const T value = static_cast<T>(from[i]);
+      std::memcpy(into + i * sizeof(T), &value, sizeof value);
+    }
+  });
 }
 
 void store_small(SmallFloat format, const double* from, std::size_t count, void* values,
@@ -97,14 +104,35 @@ template <class Bits>
 bool no_exponent_is(Bits largest, std::size_t count, const void* values) {
   const char* from = static_cast<const char*>(values);
   const Bits lowest_of_exponent = largest & (~largest + 1);
-  Bits any = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    Bits bits;
-    std::memcpy(&bits, from + i * sizeof bits, sizeof bits);
-    // Carries into the sign's place from the largest exponent only.
-    any = static_cast<Bits>(any | ((bits & largest) + lowest_of_exponent));
-  }
+  const Bits any = in_widest([=]() EBB_IN_WIDEST {
+    Bits all = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      Bits bits;
+      std::memcpy(&bits, from + i * sizeof bits, sizeof bits);
+      // Carries into the sign's place from the largest exponent only.
+      all = static_cast<Bits>(all | ((bits & largest) + lowest_of_exponent));
+    }
+    return all;
+  });
   return any <= largest + (lowest_of_exponent - 1);
+}
+
+/// The largest of the floats' bits without their signs, which are in the order of the magnitudes:
+/// first the finite, then infinity, then what is no number. `Bits` is a signed integer of the
+/// float's size.
+template <class Bits>
+Bits largest_bits(const void* values, std::size_t count) {
+  const char* from = static_cast<const char*>(values);
+  return in_widest([=]() EBB_IN_WIDEST {
+    Bits largest = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      Bits bits;
+      std::memcpy(&bits, from + i * sizeof bits, sizeof bits);
+      bits &= std::numeric_limits<Bits>::max();
+      largest = bits > largest ? bits : largest;
+    }
+    return largest;
+  });
 }
 
 }  // namespace
@@ -214,15 +242,24 @@ bool all_finite(ElementType type, std::size_t elements, const void* values) {
   return false;
 }
 
+double largest_magnitude(ElementType type, const void* values, std::size_t first, std::size_t count,
+                         const double* loaded) {
+  // Of half as many bytes as the doubles have.
+  if (type == ElementType::float32) {
+    return static_cast<double>(std::bit_cast<float>(largest_bits<std::int32_t>(
+        static_cast<const char*>(values) + first * sizeof(float), count)));
+  }
+  const double largest = std::bit_cast<double>(largest_bits<std::int64_t>(loaded, count));
+  return type == ElementType::int64 && largest > 0x1p53 ? std::numeric_limits<double>::infinity()
+                                                        : largest;
+}
+
 std::size_t first_unusable(ElementType type, const double* values, std::size_t count) {
   const double most = type == ElementType::int64 ? 0x1p53 : std::numeric_limits<double>::max();
-  unsigned unusable = 0;  // no branch in the loop that nearly always is all there is
-  for (std::size_t i = 0; i < count; ++i)
-    unusable |= static_cast<unsigned>(!(std::fabs(values[i]) <= most));
   std::size_t first = 0;
-  while (first < count && unusable != 0 && std::fabs(values[first]) <= most)
+  while (first < count && std::fabs(values[first]) <= most)
     ++first;
-  return unusable != 0 ? first : count;
+  return first;
 }
 
 }  // namespace ebb::sum

@@ -44,6 +44,11 @@ void store(ElementType type, const double* from, std::size_t count, void* values
 /// memory. False for any int64: first_unusable knows those.
 bool all_finite(ElementType type, std::size_t elements, const void* values);
 
+/// The largest magnitude of `count` elements from `first` on, which `loaded` has as doubles; 0
+/// where there are none. Infinity or no number where one of them cannot be summed exactly.
+double largest_magnitude(ElementType type, const void* values, std::size_t first, std::size_t count,
+                         const double* loaded);
+
 /// The index of the first of `count` elements that cannot be summed exactly, or `count`.
 std::size_t first_unusable(ElementType type, const double* values, std::size_t count);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sum/narrow.h"
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
+
+#include "sum/widest.h"
 
 namespace ebb::sum {
 namespace {
@@ -23,8 +23,8 @@ constexpr std::uint64_t kNothing = (bits_of(kUpper) << kUpperBits) + bits_of(kOn
 
 /// sums[i] = changed(sums[i], values[i] * scale); whether the products are integers.
 template <class Changed>
-bool change(const double* values, std::size_t count, double scale, std::int64_t* sums,
-            Changed changed) {
+EBB_IN_WIDEST inline bool change(const double* values, std::size_t count, double scale,
+                                 std::int64_t* sums, Changed changed) {
   std::uint64_t inexact = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const double product = values[i] * scale;
@@ -38,36 +38,8 @@ bool change(const double* values, std::size_t count, double scale, std::int64_t*
   return inexact == 0;
 }
 
-}  // namespace
-
-double largest_magnitude(const double* values, std::size_t count) {
-  // Several maxima, as each comparison would else wait for the one before.
-  constexpr std::size_t kLanes = 8;
-  double largest[kLanes] = {};
-  const std::size_t whole = count / kLanes * kLanes;
-  for (std::size_t i = 0; i < whole; i += kLanes)
-    for (std::size_t lane = 0; lane < kLanes; ++lane)
-      largest[lane] = std::max(largest[lane], std::fabs(values[i + lane]));
-  for (std::size_t i = whole; i < count; ++i)
-    largest[0] = std::max(largest[0], std::fabs(values[i]));
-  return *std::max_element(largest, largest + kLanes);
-}
-
-bool set_units(const double* values, std::size_t count, double scale, std::int64_t* sums) {
-  return change(values, count, scale, sums, [](std::uint64_t, std::uint64_t by) { return by; });
-}
-
-bool add_units(const double* values, std::size_t count, double scale, std::int64_t* sums) {
-  return change(values, count, scale, sums,
-                [](std::uint64_t sum, std::uint64_t by) { return sum + by; });
-}
-
-void take_units(const double* values, std::size_t count, double scale, std::int64_t* sums) {
-  change(values, count, scale, sums, [](std::uint64_t sum, std::uint64_t by) { return sum - by; });
-}
-
-void from_units(const std::int64_t* units, std::size_t count, double scale, double divisor,
-                double* into) {
+EBB_IN_WIDEST inline void read_units(const std::int64_t* units, std::size_t count, double scale,
+                                     double divisor, double* into) {
   constexpr std::uint64_t kLowerMask = (1ULL << kUpperBits) - 1;
   constexpr std::uint64_t kSign = 1ULL << 31U;  // the upper half's, so that it is never negative
   for (std::size_t i = 0; i < count; ++i) {
@@ -77,6 +49,34 @@ void from_units(const std::int64_t* units, std::size_t count, double scale, doub
     // Exact up to the last addition, which rounds.
     into[i] = ((upper - (0x1p84 + 0x1p63 + 0x1p52)) + lower) * scale / divisor;
   }
+}
+
+}  // namespace
+
+bool set_units(const double* values, std::size_t count, double scale, std::int64_t* sums) {
+  return in_widest([=]() EBB_IN_WIDEST {
+    return change(values, count, scale, sums,
+                  [](std::uint64_t, std::uint64_t by) EBB_IN_WIDEST { return by; });
+  });
+}
+
+bool add_units(const double* values, std::size_t count, double scale, std::int64_t* sums) {
+  return in_widest([=]() EBB_IN_WIDEST {
+    return change(values, count, scale, sums,
+                  [](std::uint64_t sum, std::uint64_t by) EBB_IN_WIDEST { return sum + by; });
+  });
+}
+
+void take_units(const double* values, std::size_t count, double scale, std::int64_t* sums) {
+  in_widest([=]() EBB_IN_WIDEST {
+    return change(values, count, scale, sums,
+                  [](std::uint64_t sum, std::uint64_t by) EBB_IN_WIDEST { return sum - by; });
+  });
+}
+
+void from_units(const std::int64_t* units, std::size_t count, double scale, double divisor,
+                double* into) {
+  in_widest([=]() EBB_IN_WIDEST { read_units(units, count, scale, divisor, into); });
 }
 
 }  // namespace ebb::sum

@@ -10,9 +10,6 @@
 
 namespace ebb::sum {
 
-/// The largest of |values[i]|; 0 where there are none. Requires: all finite.
-double largest_magnitude(const double* values, std::size_t count);
-
 /// sums[i] = values[i] * scale. False, with `sums` of no use, where one of the products is no
 /// integer. Requires: doubles can hold every product, and none is 2^63 or more.
 bool set_units(const double* values, std::size_t count, double scale, std::int64_t* sums);

@@ -24,6 +24,15 @@ base::Error cut() {
                      "this process was forked while another thread used this sum: it is half done");
 }
 
+base::Status check_loaded(ElementType type, const double* loaded, std::size_t count,
+                          std::size_t first) {
+  const std::size_t unusable = first_unusable(type, loaded, count);
+  if (unusable == count) return {};
+  return base::error(base::Code::bad_input, "element %zu is %g: expected finite numbers%s",
+                     first + unusable, loaded[unusable],
+                     type == ElementType::int64 ? " up to 2^53" : "");
+}
+
 }  // namespace
 
 base::Status check(ElementType type, std::size_t elements, const void* values) {
@@ -32,12 +41,8 @@ base::Status check(ElementType type, std::size_t elements, const void* values) {
   for (std::size_t first = 0; first < elements; first += kElements) {
     const std::size_t count = std::min(kElements, elements - first);
     load(type, values, first, count, loaded);
-    const std::size_t unusable = first_unusable(type, loaded, count);
-    if (unusable != count) {
-      return base::error(base::Code::bad_input, "element %zu is %g: expected finite numbers%s",
-                         first + unusable, loaded[unusable],
-                         type == ElementType::int64 ? " up to 2^53" : "");
-    }
+    if (const base::Status usable = check_loaded(type, loaded, count, first); !usable)
+      return usable;
   }
   return {};
 }
@@ -75,25 +80,41 @@ std::size_t TensorSum::count_in(std::size_t block) const {
 base::Status TensorSum::add(ElementType type, const void* values, double weight) {
   if (!std::isfinite(weight))
     return base::error(base::Code::bad_input, "weight %g: expected a finite number", weight);
-  if (const base::Status usable = check(type, elements_, values); !usable) return usable;
-  double loaded[kElements];
   if (is_cut()) return cut();
   const Use use(*this);
   if (broken_) return broken();
-  const Weight parts(weight);
-  const bool exact_products = significant_bits(type) + parts.bits <= 53;
   try {
     ++additions_;
-    for (std::size_t block = 0; block < blocks_.size(); ++block) {
-      const std::size_t count = count_in(block);
-      load(type, values, block * kElements, count, loaded);
-      blocks_[block].add(storage_.data() + block * kElements, loaded, count, parts, exact_products,
-                         additions_);
+    std::size_t added = 0;
+    if (base::Status usable = add_blocks(type, values, weight, blocks_.size(), added); !usable) {
+      // Sums are exact: what is taken back leaves nothing behind.
+      std::size_t taken = 0;
+      broken_ = !add_blocks(type, values, -weight, added, taken);
+      --additions_;
+      return usable;
     }
-    weights_.add(&narrow_weights_, &weight, 1, Weight(1), true, additions_);
+    weights_.add(&narrow_weights_, &weight, 1, std::fabs(weight), Weight(1), true, additions_);
   } catch (const std::bad_alloc&) {
     broken_ = true;
     return broken();
+  }
+  return {};
+}
+
+base::Status TensorSum::add_blocks(ElementType type, const void* values, double weight,
+                                   std::size_t blocks, std::size_t& added) {
+  const Weight parts(weight);
+  const bool exact_products = significant_bits(type) + parts.bits <= 53;
+  double loaded[kElements];
+  for (added = 0; added < blocks; ++added) {
+    const std::size_t first = added * kElements;
+    const std::size_t count = count_in(added);
+    load(type, values, first, count, loaded);
+    // Here and not before all else: a tensor is read from memory once.
+    const double largest = largest_magnitude(type, values, first, count, loaded);
+    if (!std::isfinite(largest)) return check_loaded(type, loaded, count, first);
+    blocks_[added].add(storage_.data() + first, loaded, count, largest, parts, exact_products,
+                       additions_);
   }
   return {};
 }

@@ -66,6 +66,11 @@ class TensorSum {
 
   std::size_t count_in(std::size_t block) const;
 
+  /// Adds to the first `blocks` blocks. `added`: how many of them it got to; fewer where it says
+  /// which element cannot be summed. Throws std::bad_alloc.
+  base::Status add_blocks(ElementType type, const void* values, double weight, std::size_t blocks,
+                          std::size_t& added) EBB_REQUIRES(mutex_);
+
   const std::size_t elements_;
 
   mutable base::Mutex mutex_;

@@ -52,6 +52,13 @@ std::vector<double> random_values(std::mt19937_64& random, ElementType type, std
   return values;
 }
 
+double largest_of(const double* values, std::size_t count) {
+  double largest = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    largest = std::max(largest, std::fabs(values[i]));
+  return largest;
+}
+
 double random_weight(std::mt19937_64& random) {
   const double weights[] = {8.0,  500.0, -8.0,    1.0,    0.0,     0.1,         1.0 / 3,
                             -1e9, 65537, 0x1p-90, 0x1p99, 0x1p130, 536870911.0, 1073741823.0};
@@ -71,8 +78,9 @@ void expect_the_same_sums(std::mt19937_64& random, ElementType type, int spread,
     const Weight parts(weight);
     const bool exact_products = significant_bits(type) + parts.bits <= 53;
     const std::vector<double> values = random_values(random, type, count, spread);
-    quick.block.add(quick.narrow, values.data(), count, parts, exact_products, addition);
-    exact.block.add(exact.narrow, values.data(), count, parts, false, addition);
+    const double largest = largest_of(values.data(), count);
+    quick.block.add(quick.narrow, values.data(), count, largest, parts, exact_products, addition);
+    exact.block.add(exact.narrow, values.data(), count, largest, parts, false, addition);
     ASSERT_TRUE(same(quick, exact, count))
         << "type " << static_cast<int>(type) << ", spread " << spread << ", weight " << weight
         << ", addition " << addition;
@@ -97,8 +105,9 @@ TEST(Block, TheQuickWayGivesTheExactSumsOfNormalNumbers) {
       double values[Block::kElements];
       std::generate(values, values + Block::kElements, [&] { return normal(random); });
       const Weight weight(round % 2 == 0 ? 8.0 : 500.0 + static_cast<double>(addition));
-      quick.block.add(quick.narrow, values, Block::kElements, weight, true, addition);
-      exact.block.add(exact.narrow, values, Block::kElements, weight, false, addition);
+      const double largest = largest_of(values, Block::kElements);
+      quick.block.add(quick.narrow, values, Block::kElements, largest, weight, true, addition);
+      exact.block.add(exact.narrow, values, Block::kElements, largest, weight, false, addition);
       ASSERT_TRUE(same(quick, exact, Block::kElements)) << "addition " << addition;
     }
     EXPECT_EQ(quick.block.extra_bytes(Block::kElements), 0U);
@@ -109,7 +118,7 @@ TEST(Block, ScalingDoesNotTurnSmallNumbersIntoNothing) {
   Sums sums;
   std::uint64_t addition = 0;
   for (const double value : {0x1p600, 0x1p-600, -0x1p600})
-    sums.block.add(sums.narrow, &value, 1, Weight(1), true, ++addition);
+    sums.block.add(sums.narrow, &value, 1, std::fabs(value), Weight(1), true, ++addition);
   double read = 0;
   sums.block.read(sums.narrow, 1, 1, &read);
   EXPECT_EQ(read, 0x1p-600);

@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
+
+#include "sum/widest.h"
 
 namespace ebb::sum {
 namespace {
@@ -53,6 +57,56 @@ TEST(Element, LoadsIntegersAndFindsWhatIsNoNumber) {
   EXPECT_EQ(first_unusable(ElementType::float32, loaded, 2), 1U);
   EXPECT_FALSE(element_type_from(0));
   EXPECT_FALSE(element_type_from(10));
+}
+
+template <class T>
+double largest_in(ElementType type, const std::vector<T>& values, std::size_t first) {
+  const std::size_t count = values.size() - first;
+  std::vector<double> loaded(count);
+  load(type, values.data(), first, count, loaded.data());
+  return largest_magnitude(type, values.data(), first, count, loaded.data());
+}
+
+template <class T>
+void expect_the_largest(ElementType type) {
+  for (const bool wide : {false, true}) {
+    use_wide_vectors(wide);
+    EXPECT_EQ(largest_in(type, std::vector<T>{}, 0), 0);
+    for (std::size_t count = 1; count < 70; ++count) {
+      std::vector<T> values(count + 1, T{-1});
+      values[0] = T{100};  // not asked for
+      const std::size_t place = 1 + count * 2 / 3;
+      values[std::min(place, count)] = T{-3};
+      ASSERT_EQ(largest_in(type, values, 1), 3) << count << " elements, wide: " << wide;
+    }
+  }
+  use_wide_vectors(true);
+}
+
+TEST(Element, FindsTheLargestMagnitude) {
+  expect_the_largest<float>(ElementType::float32);
+  expect_the_largest<double>(ElementType::float64);
+  expect_the_largest<std::int32_t>(ElementType::int32);
+  const double smallest = std::numeric_limits<double>::denorm_min();
+  EXPECT_EQ(largest_in(ElementType::float64, std::vector<double>{0, -smallest, -0.0}, 0), smallest);
+  const float least = std::numeric_limits<float>::denorm_min();
+  EXPECT_EQ(largest_in(ElementType::float32, std::vector<float>{0, -least, -0.0F}, 0), least);
+  const std::int64_t most = std::int64_t{1} << 53U;
+  EXPECT_EQ(largest_in(ElementType::int64, std::vector<std::int64_t>{3, -most}, 0), 0x1p53);
+  EXPECT_FALSE(
+      std::isfinite(largest_in(ElementType::int64, std::vector<std::int64_t>{most + 2}, 0)));
+  for (const double bad : {HUGE_VAL, -HUGE_VAL, std::nan(""), -std::nan("")}) {
+    for (std::size_t place = 0; place < 40; ++place) {
+      std::vector<double> doubles(40, -std::numeric_limits<double>::max());
+      std::vector<float> floats(40, -std::numeric_limits<float>::max());
+      EXPECT_TRUE(std::isfinite(largest_in(ElementType::float64, doubles, 0)));
+      EXPECT_TRUE(std::isfinite(largest_in(ElementType::float32, floats, 0)));
+      doubles[place] = bad;
+      floats[place] = static_cast<float>(bad);
+      EXPECT_FALSE(std::isfinite(largest_in(ElementType::float64, doubles, 0)));
+      EXPECT_FALSE(std::isfinite(largest_in(ElementType::float32, floats, 0)));
+    }
+  }
 }
 
 TEST(Element, KnowsWhetherAllAreFinite) {

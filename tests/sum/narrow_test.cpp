@@ -8,6 +8,8 @@
 #include <limits>
 #include <random>
 
+#include "sum/widest.h"
+
 namespace ebb::sum {
 namespace {
 
@@ -47,23 +49,19 @@ std::vector<double> random_whole_doubles(std::mt19937_64& random, std::size_t co
   return doubles;
 }
 
-TEST(Narrow, FindsTheLargestMagnitude) {
-  std::mt19937_64 random(1);
-  EXPECT_EQ(largest_magnitude(nullptr, 0), 0);
-  for (std::size_t count = 1; count < 70; ++count) {
-    for (std::size_t place = 0; place < count; ++place) {
-      std::vector<double> values(count);
-      for (double& value : values)
-        value = std::ldexp(static_cast<double>(random() % 1000) - 500, -20);
-      values[place] = random() % 2 == 0 ? -3.5 : 3.5;
-      ASSERT_EQ(largest_magnitude(values.data(), count), 3.5) << place << " of " << count;
-    }
+/// Each loop in the form that every processor runs, and in the one for wide vectors.
+class Narrow : public testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    if (use_wide_vectors(GetParam()) != GetParam()) GTEST_SKIP() << "no wide vectors here";
   }
-  const double smallest[] = {0, -std::numeric_limits<double>::denorm_min(), -0.0};
-  EXPECT_EQ(largest_magnitude(smallest, 3), std::numeric_limits<double>::denorm_min());
-}
+  void TearDown() override { use_wide_vectors(true); }
+};
+INSTANTIATE_TEST_SUITE_P(Vectors, Narrow, testing::Bool(), [](const auto& wide) {
+  return std::string(wide.param ? "Wide" : "Everywhere");
+});
 
-TEST(Narrow, SumsAreThoseOfIntegers) {
+TEST_P(Narrow, SumsAreThoseOfIntegers) {
   std::mt19937_64 random(2);
   for (int round = 0; round < 2000; ++round) {
     const std::size_t count = 1 + random() % 130;
@@ -91,7 +89,7 @@ TEST(Narrow, SumsAreThoseOfIntegers) {
   }
 }
 
-TEST(Narrow, FractionsAreRefusedAndTakenBack) {
+TEST_P(Narrow, FractionsAreRefusedAndTakenBack) {
   std::mt19937_64 random(3);
   for (int round = 0; round < 4000; ++round) {
     const std::size_t count = 1 + random() % 130;
@@ -108,7 +106,7 @@ TEST(Narrow, FractionsAreRefusedAndTakenBack) {
   }
 }
 
-TEST(Narrow, UnitsBecomeTheNearestDoubles) {
+TEST_P(Narrow, UnitsBecomeTheNearestDoubles) {
   std::mt19937_64 random(4);
   for (int round = 0; round < 2000; ++round) {
     const std::size_t count = 1 + random() % 130;

@@ -11,6 +11,8 @@
 #include <random>
 #include <thread>
 
+#include "sum/widest.h"
+
 namespace ebb::sum {
 namespace {
 
@@ -80,6 +82,21 @@ TEST(TensorSum, GivesTheSameBitsInAnyOrderForDoubles) {
   for (const int spread : {0, 20, 300, 1000})
     for (const bool whole : {true, false})
       expect_same_bits_in_any_order<double>(spread, whole);
+}
+
+TEST(TensorSum, GivesTheSameBitsWithAndWithoutWideVectors) {
+  if (!use_wide_vectors(true)) GTEST_SKIP() << "no wide vectors here";
+  std::mt19937_64 random(9);
+  for (const int spread : {0, 3, 20, 60}) {
+    for (const bool whole : {true, false}) {
+      const auto parts = random_parts<float>(random, 5, 1000, spread, whole);
+      const std::vector<float> wide = mean_of(parts, {0, 1, 2, 3, 4});
+      use_wide_vectors(false);
+      const std::vector<float> narrow = mean_of(parts, {0, 1, 2, 3, 4});
+      use_wide_vectors(true);
+      ASSERT_EQ(std::memcmp(wide.data(), narrow.data(), wide.size() * sizeof(float)), 0) << spread;
+    }
+  }
 }
 
 TEST(TensorSum, IsAsExactAsLongDoubles) {
@@ -172,6 +189,30 @@ TEST(TensorSum, RefusesWhatIsNotFiniteAndAddsNothing) {
   ASSERT_TRUE((*sum)->mean(ElementType::float32, mean.data(), true));
   EXPECT_EQ(mean, values);
   EXPECT_FALSE((*sum)->mean(ElementType::float32, mean.data(), false)) << "no weight any more";
+}
+
+TEST(TensorSum, WhatItHadAddedOfATensorItRefusesIsTakenBack) {
+  std::mt19937_64 random(10);
+  for (const int spread : {3, 300}) {
+    for (const bool first : {true, false}) {
+      auto parts = random_parts<double>(random, 3, 1000, spread, false);
+      const std::vector<double> expected = mean_of(parts, {0, 1});
+      parts[2].values[999] = std::numeric_limits<double>::quiet_NaN();
+      auto sum = TensorSum::create(1000);
+      ASSERT_TRUE(sum);
+      const auto add = [&](std::size_t part) {
+        return (*sum)->add(ElementType::float64, parts[part].values.data(), parts[part].weight);
+      };
+      if (first) ASSERT_FALSE(add(2));
+      ASSERT_TRUE(add(0));
+      ASSERT_TRUE(add(1));
+      if (!first) ASSERT_FALSE(add(2));
+      EXPECT_EQ((*sum)->additions(), 2U);
+      std::vector<double> mean(1000);
+      ASSERT_TRUE((*sum)->mean(ElementType::float64, mean.data(), true));
+      EXPECT_EQ(mean, expected) << "spread " << spread;
+    }
+  }
 }
 
 TEST(TensorSum, CanBeUsedAgainAfterItWasReleased) {

@@ -64,7 +64,7 @@ class EbbAggregator(ModelAggregator):
             # Nothing but a lack of memory can fail now, and that is the end of the sums anyway.
             for name in sums:
                 if self.release_results:
-                    sums[name].add(_in_memory(params.pop(name)), weight, keep=True)
+                    sums[name].add(_in_memory(params.pop(name)), weight, keep=True, checked=True)
                 else:
                     sums[name].add(_in_memory(params[name]), weight)
             self._sums.update(sums)

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import functools
 import importlib
+import sys
 import threading
 from typing import Any
 
 from ..memory import cleanup
 from . import markers
-from .results import held_once
+from .results import STREAM_ENDS, held_once, parted
 
 _lock = threading.Lock()
 _originals: dict[tuple[Any, str], Any] = {}  # by owner, a module or a class, and name
@@ -41,18 +42,22 @@ def patch() -> None:
             _rebind(owner, name, ours)
 
 
-def release_downloads() -> None:
-    """Makes decoded messages hold each array once (`results.held_once`). Does nothing if this NVFlare decodes
-    differently, or if called again."""
+def release_transfers() -> None:
+    """Makes decoded messages hold each array once (`results.held_once`) and lets go of what was sent when it is
+    (`results.parted`). Leaves alone what this NVFlare does differently; a second call does nothing."""
     cell = importlib.import_module("nvflare.fuel.f3.cellnet.cell")
     with _lock:
         decode = getattr(cell, "decode_payload", None)
         if decode is not None:
             _rebind(cell, "decode_payload", held_once(decode))
+        for module, name, method in STREAM_ENDS:
+            owner = getattr(sys.modules.get(module), name, None)
+            if hasattr(owner, method):
+                _rebind(owner, method, parted(getattr(owner, method)))
 
 
 def unpatch() -> None:
-    """Undoes `patch` and `release_downloads`."""
+    """Undoes `patch` and `release_transfers`."""
     with _lock:
         for (owner, name), original in _originals.items():
             setattr(owner, name, original)

@@ -30,6 +30,27 @@ def held_once(decode: Callable[..., Any]) -> Callable[..., Any]:
     return decode_and_let_go
 
 
+def parted(finish: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of NVFlare's StreamFuture that ends it, so that future and sender then part. They hold each other, for
+    `cancel` alone, which does nothing once the future is done: every message that was sent, and the sender's buffer of
+    1 MiB, would stay until garbage is collected."""
+
+    @functools.wraps(finish)
+    def finish_and_part(future: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return finish(future, *args, **kwargs)
+        finally:
+            if future.waiter.is_set():
+                future.task_handle = None
+
+    return finish_and_part
+
+
+# Where NVFlare's streams end, by module, class and method.
+STREAM_ENDS = [("nvflare.fuel.f3.streaming.stream_types", "StreamFuture", name)
+               for name in ("set_result", "set_exception")]
+
+
 def let_go(fl_ctx: Any) -> None:
     """Drops the result that was processed; NVFlare's contexts would hold it until the next one arrives."""
     from nvflare.apis.fl_constant import FLContextKey
@@ -44,12 +65,14 @@ def let_go(fl_ctx: Any) -> None:
 
 
 def drop_results(modules: dict[str, Any]) -> bool:
-    """Does both for a job without components of ours, in those of NVFlare's modules that are loaded. True once
+    """Does all three for a job without components of ours, in those of NVFlare's modules that are loaded. True once
     all is done; a release that has none of these places is left alone."""
     cell = modules.get("nvflare.fuel.f3.cellnet.cell")
     event = modules.get("nvflare.private.event")
     _wrap(cell, "decode_payload", held_once)
     _wrap(event, "fire_event_to_components", _letting_go)
+    for module, owner, name in STREAM_ENDS:
+        _wrap(getattr(modules.get(module), owner, None), name, parted)
     return cell is not None and event is not None
 
 
@@ -67,10 +90,10 @@ def _letting_go(fire: Callable[..., Any]) -> Callable[..., Any]:
     return fire_and_let_go
 
 
-def _wrap(module: Any, name: str, wrapper: Callable[..., Any]) -> None:
-    original = getattr(module, name, None)
+def _wrap(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
+    original = getattr(owner, name, None)
     if original is None or hasattr(original, _MARK):
         return
     wrapped = wrapper(original)
     setattr(wrapped, _MARK, True)
-    setattr(module, name, wrapped)
+    setattr(owner, name, wrapped)

@@ -19,7 +19,7 @@ from .. import hooks, memory
 from .broadcast import SharedBroadcast
 from .garbage import GarbageWatch
 from .markers import EventMarkers
-from .patching import patch as patch_nvflare, release_downloads
+from .patching import patch as patch_nvflare, release_transfers
 from .results import let_go
 from .sent import SentResult
 
@@ -92,7 +92,7 @@ class EbbMemoryWidget(Widget):
             if self.patch:
                 patch_nvflare()
             if self.release_results:
-                release_downloads()
+                release_transfers()
             if self.at_once:
                 memory.give_back_at_once()
             self._rss_after = memory.rss()
