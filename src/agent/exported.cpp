@@ -37,19 +37,10 @@ bool only_changes_user() {
   });
 }
 
-/// Without any, not even an exception can be thrown: the process would be ended for it.
-bool memory_can_be_had() {
-  void* volatile memory = std::malloc(1024);  // or a compiler takes it for granted
-  const bool had = memory != nullptr;
-  std::free(memory);
-  return had;
-}
-
 [[gnu::constructor]] void begin() {
   if (only_changes_user()) return;
   const char* socket = std::getenv("EBB_SOCKET");
   if (socket == nullptr || socket[0] != '/' || getauxval(AT_SECURE) != 0) return;
-  if (!memory_can_be_had()) return;
   try {
     // A value that cannot be read more likely asks for less of Ebb than for more.
     const auto disabled = ebb::keep::is_disabled();
@@ -66,6 +57,20 @@ bool memory_can_be_had() {
   }
 }
 
+/// For calls out of the job, which cannot catch what is thrown here: it is told nothing instead.
+template <class Act>
+void quietly(const Act& act) noexcept {
+  try {
+    act();
+  } catch (...) {
+    // Out of memory: the job is about to learn it by itself.
+  }
+}
+
+void tell(const ebb::wire::Message& message) {
+  if (the_agent != nullptr) quietly([&] { the_agent->tell(message); });
+}
+
 }  // namespace
 
 EBB_EXPORT int ebb_agent_is_supervised() {
@@ -73,22 +78,23 @@ EBB_EXPORT int ebb_agent_is_supervised() {
 }
 
 EBB_EXPORT void ebb_agent_round_done(std::uint64_t number) {
-  if (the_agent != nullptr) the_agent->tell(ebb::wire::Round{number});
+  tell(ebb::wire::Round{number});
 }
 
 EBB_EXPORT void ebb_agent_name(const char* name) {
-  if (the_agent != nullptr) the_agent->tell(ebb::wire::Name{ebb::wire::Text<48>(name)});
+  tell(ebb::wire::Name{ebb::wire::Text<48>(name)});
 }
 
 EBB_EXPORT void ebb_agent_marked(const char* line) {
-  if (the_agent != nullptr) the_agent->tell(ebb::wire::Marker{ebb::wire::Text<240>(line)});
+  tell(ebb::wire::Marker{ebb::wire::Text<240>(line)});
 }
 
 EBB_EXPORT void ebb_agent_cleaned(const void* cleaned) {
-  if (the_agent == nullptr) return;
   ebb::wire::CleanupRecord record;
   std::memcpy(&record, cleaned, sizeof record);
-  if (const auto done = ebb::wire::fact_of(record)) the_agent->tell(*done);
+  quietly([&] {
+    if (const auto done = ebb::wire::fact_of(record)) tell(*done);
+  });
 }
 
 EBB_EXPORT void ebb_agent_set_cleaner(void (*clean)(const void* ask, void* cleaned)) {
@@ -116,15 +122,16 @@ EBB_EXPORT void ebb_agent_collected() {
 
 EBB_EXPORT void ebb_agent_device(std::uint32_t device, std::uint64_t before, std::uint64_t after) {
   auto* collector = the_agent != nullptr ? the_agent->collector() : nullptr;
-  if (collector != nullptr)
-    collector->changed(ebb::base::DeviceChange::between(device, before, after));
+  if (collector == nullptr) return;
+  quietly([&] { collector->changed(ebb::base::DeviceChange::between(device, before, after)); });
 }
 
 EBB_EXPORT void ebb_agent_device_memory(std::uint32_t device, std::uint64_t total,
                                         std::uint64_t free, std::uint64_t reserved,
                                         std::uint64_t cached) {
   auto* collector = the_agent != nullptr ? the_agent->collector() : nullptr;
-  if (collector != nullptr) collector->saw({device, {total, free, reserved, cached}});
+  if (collector == nullptr) return;
+  quietly([&] { collector->saw({device, {total, free, reserved, cached}}); });
 }
 
 EBB_EXPORT void ebb_agent_end_collections() {
@@ -133,7 +140,9 @@ EBB_EXPORT void ebb_agent_end_collections() {
 }
 
 EBB_EXPORT int ebb_agent_share_arenas() {
-  return the_agent != nullptr && the_agent->share_arenas() ? 1 : 0;
+  int shared = 0;
+  if (the_agent != nullptr) quietly([&] { shared = the_agent->share_arenas() ? 1 : 0; });
+  return shared;
 }
 
 EBB_EXPORT void ebb_agent_leave() {

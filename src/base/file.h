@@ -27,6 +27,13 @@ Result<std::string> read_file(const std::string& path, std::uint64_t limit = 64 
 /// - A FIFO that nobody reads, a directory: Code::bad_input.
 Status write_file_atomically(const std::string& path, std::string_view content);
 
+/// Whether write_file_atomically makes or replaces a file there, so that others may stand beside it
+/// under similar names.
+bool is_place_of_file(const std::string& path);
+
+/// Removes what processes that were killed while they wrote `path` have left beside it.
+void remove_unfinished(const std::string& path);
+
 /// Writes all of `content`, waiting where the other end is slow, also on a descriptor that does not
 /// wait by itself. 0, or errno of what went wrong.
 int write_all(int descriptor, std::string_view content);

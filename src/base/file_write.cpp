@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where output goes: files, and what else may stand at a path.
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -10,6 +11,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 
 #include "base/clock.h"
@@ -145,6 +147,18 @@ FileDescriptor create_beside(const std::string& path, mode_t mode, std::string& 
   return {};
 }
 
+/// The process that made a file with such an ending, if create_beside did.
+std::optional<pid_t> writer_of(std::string_view ending) {
+  constexpr std::size_t kFewestDigits = 8;  // nanoseconds since the machine was started
+  const std::size_t dash = ending.find('-');
+  if (dash == std::string_view::npos || ending.size() - dash - 1 < kFewestDigits ||
+      ending.find_first_not_of("0123456789abcdef", dash + 1) != std::string_view::npos)
+    return std::nullopt;
+  const auto writer = parse_unsigned(ending.substr(0, dash));
+  if (!writer || *writer == 0 || *writer > INT_MAX) return std::nullopt;
+  return static_cast<pid_t>(*writer);
+}
+
 /// Makes a new file of ours as the one that it replaces. Where the owner or the group cannot be
 /// kept, the rights that were meant for them are not given to others.
 int dress_as(int file, const struct stat& replaced) {
@@ -187,6 +201,27 @@ Status write_file_atomically(const std::string& path, std::string_view content) 
   if (S_ISDIR(to->existing->st_mode))
     return error(Code::bad_input, "cannot write %s: a folder, expected a file", path.c_str());
   return write_into(path, *to, content);
+}
+
+bool is_place_of_file(const std::string& path) {
+  const auto to = destination_of(path);
+  return to && !to->descriptor && (!to->existing || S_ISREG(to->existing->st_mode));
+}
+
+void remove_unfinished(const std::string& path) {
+  const auto to = destination_of(path);
+  if (!to) return;
+  const std::string before = to->path.substr(to->path.rfind('/') + 1) + ".";
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(folder_of(to->path).c_str()),
+                                                   ::closedir);
+  const dirent* entry = nullptr;
+  while (folder && (entry = ::readdir(folder.get())) != nullptr) {
+    const std::string_view name = entry->d_name;
+    if (!name.starts_with(before)) continue;
+    const auto writer = writer_of(name.substr(before.size()));
+    if (writer && ::kill(*writer, 0) != 0 && errno == ESRCH)
+      ::unlinkat(::dirfd(folder.get()), entry->d_name, 0);
+  }
 }
 
 }  // namespace ebb::base

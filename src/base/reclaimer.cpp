@@ -3,10 +3,25 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 
 #include "base/clock.h"
 
 namespace ebb::base {
+namespace {
+
+/// What it gave back, or why it did not.
+Reclaimed reclaimed_by(Reclaimer& reclaimer) {
+  try {
+    return reclaimer.reclaim();
+  } catch (const std::exception& failure) {
+    return {false, 0, failure.what()};
+  } catch (...) {
+    return {false, 0, "an exception that is no std::exception"};
+  }
+}
+
+}  // namespace
 
 ReclaimerRegistry::Id ReclaimerRegistry::add(std::string name, Stage stage,
                                              std::shared_ptr<Reclaimer> reclaimer) {
@@ -62,11 +77,9 @@ bool ReclaimerRegistry::call(const Entry& entry, Reclaimed& reclaimed, double& s
   }
   const std::int64_t start = system_clock().now_ns();
   try {
-    reclaimed = entry.reclaimer->reclaim();
-  } catch (const std::exception& failure) {
-    reclaimed = {false, 0, failure.what()};
-  } catch (...) {
-    reclaimed = {false, 0, "an exception that is no std::exception"};
+    reclaimed = reclaimed_by(*entry.reclaimer);
+  } catch (const std::bad_alloc&) {
+    reclaimed = {false, 0, {}};  // nor is there memory to say why
   }
   seconds = seconds_between(start, system_clock().now_ns());
   Lock lock(mutex_);

@@ -48,14 +48,24 @@ int without_ebb() {
                           "runs without Ebb"));
 }
 
+/// Unknown also where there is no memory to find it out with.
+heap::AllocatorKind allocator_here() {
+  heap::AllocatorKind kind = heap::AllocatorKind::unknown;
+  guarded([&] {
+    kind = heap::detect_here().kind();
+    return static_cast<int>(EBB_OK);
+  });
+  return kind;
+}
+
 }  // namespace
 
 const char* ebb_allocator(void) {
-  return heap::name_of(heap::detect_here().kind());
+  return heap::name_of(allocator_here());
 }
 
 const char* ebb_allocator_nvflare(void) {
-  return heap::nvflare_name_of(heap::detect_here().kind());
+  return heap::nvflare_name_of(allocator_here());
 }
 
 int ebb_trim(void) {

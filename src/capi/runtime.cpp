@@ -42,8 +42,12 @@ base::Status store_checked(const ebb_cleanup_report& whole, ebb_cleanup_report* 
 /// With the library, before there is a second thread of ours: a fork that fell into the first use
 /// would leave the child with a half-made runtime to wait for, for ever.
 [[gnu::constructor]] void make_runtime() {
-  static_cast<void>(runtime());
-  static_cast<void>(metered_rss());
+  try {
+    static_cast<void>(runtime());
+    static_cast<void>(metered_rss());
+  } catch (const std::bad_alloc&) {
+    // The first use tries again, and can say so.
+  }
 }
 
 std::uint32_t known(const fact::ProcessSample& sample) {
@@ -95,9 +99,9 @@ int store_text(const std::string& text, char** into) {
   return EBB_OK;
 }
 
-int guarded(const std::function<int()>& body) noexcept {
+int fail_with_exception() noexcept {
   try {
-    return body();
+    throw;
   } catch (const std::bad_alloc&) {
     std::strncpy(last_error, "out of memory", sizeof last_error - 1);
     return EBB_OUT_OF_MEMORY;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <string>
 
 #include "base/fork.h"
@@ -42,9 +41,18 @@ int fail(const base::Error& error);
 /// Gives the caller a copy of `text` to be freed with ebb_free; the code to return.
 int store_text(const std::string& text, char** into);
 
-/// Runs `body`, which returns an ebb_code, and turns whatever it throws into EBB_INTERNAL or
-/// EBB_OUT_OF_MEMORY.
-int guarded(const std::function<int()>& body) noexcept;
+/// The code to return for the exception that is being handled: EBB_INTERNAL or EBB_OUT_OF_MEMORY.
+int fail_with_exception() noexcept;
+
+/// Runs `body`, which returns an ebb_code, and turns whatever it throws into a code.
+template <class Body>
+int guarded(const Body& body) noexcept {
+  try {
+    return body();
+  } catch (...) {
+    return fail_with_exception();
+  }
+}
 
 /// Writes as much of a report as the caller's struct has room for. Null is allowed.
 /// Code::bad_input where struct_size is not set.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <new>
 
 #include "base/bytes.h"
 #include "capi/agent_link.h"
@@ -81,7 +82,11 @@ class TorchMemory final : public base::Reclaimer {
 
 /// With the library, for the reason that the runtime is made then.
 [[gnu::constructor]] void make_torch_devices() {
-  static_cast<void>(torch_devices());
+  try {
+    static_cast<void>(torch_devices());
+  } catch (const std::bad_alloc&) {
+    // Likewise, the first use tries again.
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "base/file.h"
 #include "base/plain_text.h"
 #include "base/text.h"
 #include "cli/verb.h"
@@ -11,6 +12,11 @@
 namespace ebb::cli {
 
 int write_pages(const std::vector<page::Document>& pages, const std::string& path) {
+  if (pages.size() > 1 && !base::is_place_of_file(path))
+    return complain(base::error(base::Code::bad_input,
+                                "--html '%s': %zu pages, one for each device: expected the name of "
+                                "a file, or --device",
+                                path.c_str(), pages.size()));
   for (std::size_t i = 0; i < pages.size(); ++i) {
     std::string file = path;
     if (pages.size() > 1) {

@@ -101,6 +101,7 @@ struct Execution {
   std::optional<std::uint64_t> memory;  ///< bytes that the process may use
   std::string folder;                   ///< of the run's files; "": none are written
   bool resume = false;                  ///< go on from the folder's checkpoint
+  bool begins_again = false;            ///< what is in the folder has no checkpoint yet
   std::uint32_t checkpoint_every = 1;   ///< rounds
   int gc_rounds = 1;                    ///< light cleanup after every so many rounds; 0 never
   int heavy_gc_rounds = 10;             ///< deep one likewise

@@ -57,16 +57,21 @@ void RunFolder::add_to_seal(std::string_view line) {
   marks_ += mark_of(line);
 }
 
-base::Status RunFolder::begin(const base::Json& config) {
+base::Status RunFolder::begin(const base::Json& config, bool begins_again) {
   std::error_code failed;
   std::filesystem::create_directories(path_, failed);
   if (failed)
     return base::error(base::Code::io, "%s: cannot make the folder: %s", path_.c_str(),
                        failed.message().c_str());
-  if (std::filesystem::exists(config_path(), failed))
-    return base::error(base::Code::bad_input,
-                       "%s: has a simulation in it already, expected another folder or --resume",
-                       path_.c_str());
+  if (std::filesystem::exists(config_path(), failed)) {
+    if (!begins_again)
+      return base::error(base::Code::bad_input,
+                         "%s: has a simulation in it already, expected another folder or --resume",
+                         path_.c_str());
+    if (auto taken = take(); !taken) return taken;
+  }
+  // The lock is on the file that is replaced: nobody gets between the old one and the new.
+  const base::FileDescriptor before = std::move(lock_);
   if (auto written = base::write_file_atomically(config_path(), config.text(true) + "\n"); !written)
     return written;
   if (auto taken = take(); !taken) return taken;
@@ -83,6 +88,8 @@ base::Status RunFolder::take() {
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     return base::error(base::Code::bad_input, "%s: another simulation works in it", path_.c_str());
   lock_ = std::move(file);
+  for (const std::string& path : {config_path(), rounds_path(), checkpoint_path()})
+    base::remove_unfinished(path);
   return {};
 }
 

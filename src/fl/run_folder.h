@@ -32,11 +32,12 @@ class RunFolder {
   std::string checkpoint_path() const { return path_ + "/checkpoint"; }
 
   /// Makes the folder with its config.json and no rounds. Code::bad_input where a simulation is in
-  /// it already.
-  base::Status begin(const base::Json& config);
+  /// it already, unless this one `begins_again` what was ended before its first checkpoint. Until
+  /// the new config.json is there the old one stays.
+  base::Status begin(const base::Json& config, bool begins_again = false);
 
-  /// Takes the folder of an earlier simulation. Code::bad_input where another process has it, or
-  /// where something in it is no file.
+  /// Takes the folder of an earlier simulation, and clears up after one that was killed.
+  /// Code::bad_input where another process has it, or where something in it is no file.
   base::Status take();
 
   /// The lines of the rounds below `rounds`; what follows them is cut off. Code::bad_input where

@@ -71,7 +71,8 @@ class Run {
     if (!engine) return engine.error();
     engine_ = std::move(*engine);
     if (writes() && !execution_.resume) {
-      if (auto begun = folder_.begin(to_json(result_.config)); !begun) return begun;
+      if (auto begun = folder_.begin(to_json(result_.config), execution_.begins_again); !begun)
+        return begun;
     }
     // Other ranks may be on machines that do not have the folder.
     if (auto opened = engine_->open_aggregator(writes() ? execution_.folder : ""); !opened)

@@ -43,6 +43,8 @@ base::Result<SweepFile> read_sweep(const std::string& path);
 
 /// The file beside a sweep's folders that a resumed one is read from.
 inline constexpr const char* kComparisonFile = "comparison.json";
+/// What came out of it, in its folder.
+inline constexpr const char* kResultFile = "result.json";
 
 /// Where a sweep's files go.
 class SweepFolder {
@@ -68,8 +70,5 @@ class SweepFolder {
 
 /// Whether a simulation has left something in `folder` to go on from.
 bool can_be_resumed(const std::string& folder);
-
-/// Removes what a simulation wrote that was ended before its first checkpoint.
-void forget_beginning(const std::string& folder);
 
 }  // namespace ebb::fl

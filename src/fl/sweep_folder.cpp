@@ -58,7 +58,10 @@ base::Result<std::string> prepare(const Sweep& sweep, const std::string& given,
   } else if (const auto made = make_folder(given); !made) {
     path = made.error();
   }
-  if (!path || sweep.is_single()) return path;
+  if (!path) return path;
+  for (const char* written : {kComparisonFile, kResultFile})
+    base::remove_unfinished(*path + "/" + written);
+  if (sweep.is_single()) return path;
   const auto written =
       base::write_file_atomically(*path + "/" + kComparisonFile, to_json(sweep).text(true) + "\n");
   if (!written) return written.error();
@@ -108,12 +111,6 @@ void SweepFolder::drop_if_empty() const {
 bool can_be_resumed(const std::string& folder) {
   std::error_code ignored;
   return files::exists(files::path(folder) / "checkpoint", ignored);
-}
-
-void forget_beginning(const std::string& folder) {
-  std::error_code ignored;
-  for (const char* name : {"config.json", "rounds.jsonl"})
-    files::remove(files::path(folder) / name, ignored);
 }
 
 }  // namespace ebb::fl

@@ -2,6 +2,7 @@
 #include "keep/cleanup.h"
 
 #include <algorithm>
+#include <new>
 
 #include "base/bytes.h"
 #include "base/text.h"
@@ -111,7 +112,14 @@ CleanupReport Cleaner::clean(const CleanupRequest& request) {
     mine = running_ = ++started_;
     runner_ = std::this_thread::get_id();
   }
-  CleanupReport report = run(request);
+  CleanupReport report;
+  try {
+    report = run(request);
+  } catch (...) {
+    // Whoever waits must not wait for ever.
+    finish(mine, {});
+    throw;
+  }
   finish(mine, report);
   if (request.announce && observer_) observer_(report.measured);
   return report;
@@ -123,7 +131,11 @@ void Cleaner::finish(std::uint64_t mine, const CleanupReport& report) {
   if (running_ != mine) return;
   const fact::Cleanup& measured = report.measured;
   if (measured.depth == fact::Depth::deep) beyond_reach_ = measured.after.retained.value_or(0);
-  latest_ = report;
+  try {
+    latest_ = report;
+  } catch (const std::bad_alloc&) {
+    latest_ = {};
+  }
   ++generation_;
   running_ = 0;
   runner_ = {};

@@ -77,7 +77,8 @@ std::string summary_of(const CleanupReport& report);
 inline constexpr std::uint64_t kWorthGoingDeepBytes = 32ULL << 20;
 inline constexpr double kWorthGoingDeepShare = 0.05;
 
-/// Runs cleanups, one at a time. Thread-safe; never throws; not for signal handlers. A forked child
+/// Runs cleanups, one at a time. Thread-safe; throws nothing but std::bad_alloc, after which others
+/// may clean as before; not for signal handlers. A forked child
 /// starts with no cleanup under way; one that forked from inside a hook ends there for itself
 /// alone. The allocator, registry and clock outlive it.
 class Cleaner {

@@ -62,7 +62,7 @@ std::string process_text(const record::RecordedRun& run, const story::RunStory& 
   for (const ProcessRow& row : process_rows(story, kMostProcesses)) {
     const story::ProcessStory& one = *row.process;
     table.add_row({std::to_string(one.process.pid), plain_line(row.name, kLongestName),
-                   bytes_text(one.peak_rss), bytes_text(one.steady_rss), or_dash(one.live),
+                   or_dash(one.peak_rss), or_dash(one.steady_rss), or_dash(one.live),
                    or_dash(one.retained), std::to_string(one.cleanups.count),
                    bytes_text(one.cleanups.returned), std::to_string(one.rounds),
                    fact::name_of(one.diagnosis.verdict),
@@ -79,8 +79,9 @@ std::string process_text(const record::RecordedRun& run, const story::RunStory& 
 std::string peak_text(const record::RunSummary& summary) {
   const story::Peak peak = story::peak_of(summary);
   std::string text = "peak       ";
-  if (peak.of_group)
-    text += bytes_text(peak.bytes) + " of its control group, file cache included; ";
+  if (peak.of_group) text += or_dash(peak.bytes) + " of its control group, file cache included; ";
+  if (!story::seen(summary.peak_rss))
+    return text + "rss not known: no process was looked at before it ended\n";
   return text + format_text("rss at least %s of all processes together, %s of one\n",
                             bytes_text(summary.peak_rss).c_str(),
                             bytes_text(summary.peak_process_rss).c_str());

@@ -40,6 +40,7 @@ std::string cleanups_text(const run::Summary& summary) {
 
 std::string peak_text(const run::Summary& summary) {
   if (summary.peak_group) return base::bytes_text(*summary.peak_group);
+  if (summary.peak_rss == 0) return "not known";
   return "at least " + base::bytes_text(summary.peak_rss);
 }
 

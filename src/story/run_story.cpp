@@ -51,16 +51,16 @@ ProcessStory process_story(const record::RecordedRun& run, std::size_t index) {
   ProcessStory story;
   story.index = index;
   story.process = history.process;
-  story.peak_rss = history.process.peak_rss.value_or(0);
+  story.peak_rss = seen(history.process.peak_rss.value_or(0));
   for (const record::Reading& reading : history.readings) {
-    if (reading.rss) story.peak_rss = std::max(story.peak_rss, reading.rss->high);
+    if (reading.rss) story.peak_rss = std::max(story.peak_rss.value_or(0), reading.rss->high);
     story.samples += reading.count;
     if (reading.live) story.live = reading.live->mean;
     if (reading.retained) story.retained = reading.retained->mean;
   }
   story.private_allocators = private_allocators_of(run, history.process.key());
   story.ledger = ledger_of(history, story.private_allocators);
-  story.steady_rss = steady_rss_of(history.readings);
+  story.steady_rss = seen(steady_rss_of(history.readings));
   story.cleanups = cleanups_of(run, history.process.key());
   story.rounds = static_cast<std::uint64_t>(std::count_if(
       run.rounds.begin(), run.rounds.end(),
@@ -257,8 +257,9 @@ class Teller {
     if (for_memory && !is_growth(found.verdict)) {
       found.verdict = Verdict::not_enough_data;
       found.confidence = Confidence::low;
+      const Peak peak = peak_of(run_.summary);
       found.headline = "it ran out of memory before a trend could be seen: peak " +
-                       text_of(peak_of(run_.summary)) +
+                       (peak.bytes ? text_of(peak) : "not known") +
                        (run_.summary.run.limit > 0 ? ", limit " + bytes_text(run_.summary.run.limit)
                                                    : std::string());
       found.fix = {FixKind::limit, "Give it more memory, or less to do at once", std::nullopt, 0};

@@ -26,11 +26,12 @@ struct ProcessStory {
   record::Process process;
   std::string name;  ///< as it is told from the others
   keep::ProcessDiagnosis diagnosis;
-  std::uint64_t peak_rss = 0;
-  std::uint64_t steady_rss = 0;           ///< median of the second half of its life
-  std::optional<std::uint64_t> live;      ///< the last that is known
-  std::optional<std::uint64_t> retained;  ///< likewise
-  fact::Ledger ledger;                    ///< when `live` was last known; else at the end
+  // Nothing where it was never looked at.
+  std::optional<std::uint64_t> peak_rss;
+  std::optional<std::uint64_t> steady_rss;  ///< median of the second half of its life
+  std::optional<std::uint64_t> live;        ///< the last that is known
+  std::optional<std::uint64_t> retained;    ///< likewise
+  fact::Ledger ledger;                      ///< when `live` was last known; else at the end
   std::vector<fact::PrivateAllocator> private_allocators;
   keep::CleanupSum cleanups;
   std::uint64_t rounds = 0;  ///< as kept in the record
@@ -64,13 +65,16 @@ EndingText ending_of(const record::RunSummary& run);
 
 /// The most that a run held.
 struct Peak {
-  std::uint64_t bytes = 0;
+  std::optional<std::uint64_t> bytes;  ///< nothing where it ended before anybody had looked
   bool of_group = false;  ///< of its control group, as the kernel counted it, file cache included
   bool at_least = true;   ///< sampled: there may have been more in between
 };
 Peak peak_of(const record::RunSummary& run);
 
-/// "1.2 GiB", "at least 311.6 MiB".
+/// Of a run's or a process's highest memory: nothing has none, so 0 is that nobody looked.
+std::optional<std::uint64_t> seen(std::uint64_t bytes);
+
+/// "1.2 GiB", "at least 311.6 MiB", "-".
 std::string text_of(const Peak& peak);
 
 /// "4242 (train.py --epochs 3)".

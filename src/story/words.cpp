@@ -26,27 +26,34 @@ std::string name_of(const ProcessStory& process) {
   return name.empty() ? pid : pid + " (" + name + ")";
 }
 
+std::optional<std::uint64_t> seen(std::uint64_t bytes) {
+  return bytes > 0 ? std::optional(bytes) : std::nullopt;
+}
+
 Peak peak_of(const record::RunSummary& summary) {
   if (summary.run.peak_group) return {*summary.run.peak_group, true, false};
-  return {std::max(summary.peak_rss, summary.peak_process_rss), false, true};
+  return {seen(std::max(summary.peak_rss, summary.peak_process_rss)), false, true};
 }
 
 std::string text_of(const Peak& peak) {
-  return (peak.at_least ? "at least " : "") + base::bytes_text(peak.bytes);
+  if (!peak.bytes) return "-";
+  return (peak.at_least ? "at least " : "") + base::bytes_text(*peak.bytes);
 }
 
 EndingText ending_of(const record::RunSummary& summary) {
   const record::Run& run = summary.run;
   const std::string after = " after " + base::duration_text(summary.seconds);
-  const std::string level =
-      text_of(peak_of(summary)) + (run.limit > 0 ? " of " + base::bytes_text(run.limit) : "");
+  const Peak peak = peak_of(summary);
+  const std::string limit = run.limit > 0 ? " of " + base::bytes_text(run.limit) : "";
+  const std::string level = peak.bytes ? text_of(peak) + limit : "a peak that is not known";
   if (summary.state == record::State::running) return {"running", "still running", false};
   if (summary.state == record::State::lost) {
     return {"cut short",
             "cut short" + after +
                 ": ebb itself ended without a word (killed, or the machine went down); how the "
                 "command ended is not known, until then it had " +
-                counted(summary.processes, "process", "processes") + " and a peak of " + level,
+                counted(summary.processes, "process", "processes") + " and " +
+                (peak.bytes ? "a peak of " : "") + level,
             true};
   }
   if (run.ending == fact::RunEnd::out_of_memory) {

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -155,6 +156,35 @@ TEST_F(WriteFile, AReaderThatHasLeftIsAnErrorAndNoSignal) {
   const auto written = write_file_atomically(format_text("/dev/fd/%d", end.get()), "page");
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().native, EPIPE);
+}
+
+TEST_F(WriteFile, WhatAKilledWriterLeftIsRemovedAndNothingElse) {
+  const pid_t gone = ::fork();
+  if (gone == 0) ::_exit(0);
+  ASSERT_EQ(::waitpid(gone, nullptr, 0), gone);
+  const auto named = [&](pid_t writer, const char* rest) {
+    return "out." + std::to_string(writer) + rest;
+  };
+  const std::string left = folder_.write(named(gone, "-1f0a3b5c9d"), "half");
+  std::vector<std::string> others = {folder_.write(named(::getpid(), "-1f0a3b5c9d"), "at work")};
+  for (const char* rest : {"", "-", "-1f", "-backup-of-mine", "-1F0A3B5C9D"})
+    others.push_back(folder_.write(named(gone, rest), "the user's"));
+  others.push_back(folder_.write("out.x-1f0a3b5c9d", "the user's"));
+  others.push_back(folder_.write("other." + std::to_string(gone) + "-1f0a3b5c9d", "of another"));
+  remove_unfinished(path_);
+  EXPECT_NE(::access(left.c_str(), F_OK), 0);
+  for (const std::string& other : others)
+    EXPECT_EQ(::access(other.c_str(), F_OK), 0) << other;
+}
+
+TEST_F(WriteFile, TellsPlacesOfFilesFromAllOthers) {
+  EXPECT_TRUE(is_place_of_file(path_)) << "nothing there";
+  folder_.write("out", "a file");
+  EXPECT_TRUE(is_place_of_file(path_));
+  EXPECT_FALSE(is_place_of_file(folder_.path()));
+  EXPECT_FALSE(is_place_of_file("/dev/null"));
+  const FileDescriptor file(::open(path_.c_str(), O_WRONLY));
+  EXPECT_FALSE(is_place_of_file("/dev/fd/" + std::to_string(file.get()))) << "whatever it is of";
 }
 
 TEST_F(WriteFile, LeavesNothingBehindWhenItFails) {

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Preloaded into a process it makes chosen calls fail, as a full disk, a lack of memory or a clock
-// would.
+// would, or ends the process there.
 //
-//   EBB_FAULT="in=ebb call=write errno=28 from=3 times=1 report=FILE"
+//   EBB_FAULT="in=ebb call=write errno=28 from=3 times=1 report=FILE under=FOLDER torn=1"
 //
 // in      ebb: all calls of the program of that name, which then starts its children without this
-// library;
-//         agent: calls that the code of libebb-agent.so makes, in any process
+//         library; agent, libebb: calls that the code of libebb-agent.so or libebb.so makes, in any
+//         process
+// call    one of those below; `disk` for all that change files: `write`, `sync`, `rename`, `mkdir`,
+//         `unlink`, and `open` to write
+// errno   how it fails; 0: the process is killed in place of the call
 // from    the first call that fails, counted from 1; 0: none
 // times   how many fail from there on; 0: all
 // report  a line `site NUMBER CALL PLACE` for the first call from each place, `fault NUMBER CALL
-// PLACE` for each
-//         that was made to fail; PLACE is the object's name and the offset in it
+//         PLACE` for each that was made to fail, `call NUMBER CALL PLACE` for each of `disk` where
+//         none is to fail; PLACE is the object's name and the offset in it
+// under   only calls about what lies in that folder (may be left out)
+// torn    where the first that fails is a write, half of it is written (may be left out)
 //
 // The call `clock` does not fail: from then on the time of day is `errno` hours later (or earlier).
 #include <dlfcn.h>
@@ -19,6 +24,7 @@
 #include <link.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
@@ -36,7 +42,6 @@
 #include <cstdlib>
 #include <cstring>
 
-extern "C" char* program_invocation_short_name;
 extern "C" void* __libc_malloc(std::size_t size);
 extern "C" void* __libc_calloc(std::size_t count, std::size_t size);
 extern "C" void* __libc_realloc(void* block, std::size_t size);
@@ -46,10 +51,13 @@ namespace {
 struct Order {
   bool active = false;
   bool agent_only = false;
+  bool library_only = false;
   char call[24] = {};
   long error = 0;
   long from = 0;
   long times = 1;
+  int torn = 0;
+  char under[200] = {};
   int report = -1;
   std::uintptr_t agent_begin = 0;
   std::uintptr_t agent_end = 0;
@@ -84,7 +92,7 @@ bool is_new(std::uintptr_t place) {
   return false;
 }
 
-void tell(const char* what, long number, const void* caller) {
+void tell(const char* what, const char* call, long number, const void* caller) {
   if (order.report < 0) return;
   Dl_info object{};
   char line[256];
@@ -93,25 +101,79 @@ void tell(const char* what, long number, const void* caller) {
   const auto offset = reinterpret_cast<std::uintptr_t>(caller) -
                       reinterpret_cast<std::uintptr_t>(known ? object.dli_fbase : nullptr);
   const int length =
-      std::snprintf(line, sizeof line, "%s %ld %s %s+%#zx\n", what, number, order.call,
+      std::snprintf(line, sizeof line, "%s %ld %s %s+%#zx\n", what, number, call,
                     name != nullptr ? name + 1 : "ebb", static_cast<std::size_t>(offset));
   if (length > 0) ::syscall(SYS_write, order.report, line, static_cast<std::size_t>(length));
 }
 
-/// Whether this call is one of those that fail; sets errno then.
-bool fails(const char* call, const void* caller) {
-  if (!order.active || is_inside || std::strcmp(call, order.call) != 0) return false;
+/// What a call is about: an open file, a path, or neither.
+struct Subject {
+  int descriptor = -1;
+  const char* path = nullptr;
+  bool is_changed = true;  ///< as far as it is a file
+};
+
+bool is_meant(const char* call, const Subject& subject) {
+  if (std::strcmp(order.call, "disk") != 0) {
+    if (std::strcmp(call, order.call) != 0) return false;
+  } else if (!subject.is_changed || (subject.descriptor < 0 && subject.path == nullptr)) {
+    return false;
+  }
+  if (order.under[0] == '\0') return true;
+  char link[40];
+  char name[512] = "";
+  std::snprintf(link, sizeof link, "/proc/self/fd/%d", subject.descriptor);
+  if (subject.path == nullptr && subject.descriptor >= 0)
+    ::syscall(SYS_readlinkat, AT_FDCWD, link, name, sizeof name - 1);
+  return std::strncmp(subject.path != nullptr ? subject.path : name, order.under,
+                      std::strlen(order.under)) == 0;
+}
+
+/// Loaded at any time, so that it is looked for with each call.
+bool is_in_library(const void* caller) {
+  Dl_info object{};
+  return ::dladdr(caller, &object) != 0 && object.dli_fname != nullptr &&
+         std::strstr(object.dli_fname, "libebb.so") != nullptr;
+}
+
+/// The number of a call that is one of those that fail, counted from 1; 0 of any other.
+long hit(const char* call, const void* caller, const Subject& subject) {
+  if (!order.active || is_inside) return 0;
   const auto place = reinterpret_cast<std::uintptr_t>(caller);
-  if (order.agent_only && (place < order.agent_begin || place >= order.agent_end)) return false;
+  if (order.agent_only && (place < order.agent_begin || place >= order.agent_end)) return 0;
   is_inside = true;
-  const long number = ++calls;
-  if (is_new(place)) tell("site", number, caller);
-  const bool hit = order.from > 0 && number >= order.from &&
-                   (order.times == 0 || number < order.from + order.times);
-  if (hit) tell("fault", number, caller);
+  long which = 0;
+  if (is_meant(call, subject) && (!order.library_only || is_in_library(caller))) {
+    const long number = ++calls;
+    if (is_new(place)) tell("site", call, number, caller);
+    if (order.from > 0 && number >= order.from &&
+        (order.times == 0 || number < order.from + order.times))
+      which = number - order.from + 1;
+    if (which > 0) tell("fault", call, number, caller);
+    if (order.from == 0 && std::strcmp(order.call, "disk") == 0) tell("call", call, number, caller);
+  }
   is_inside = false;
-  if (hit && std::strcmp(call, "clock") != 0) errno = static_cast<int>(order.error);
-  return hit;
+  return which;
+}
+
+void end_or_set_errno() {
+  if (order.error == 0) ::syscall(SYS_kill, ::getpid(), SIGKILL);
+  errno = static_cast<int>(order.error);
+}
+
+/// Whether this call is one of those that fail; sets errno then.
+bool fails(const char* call, const void* caller, const Subject& subject = {}) {
+  if (hit(call, caller, subject) == 0) return false;
+  if (std::strcmp(call, "clock") != 0) end_or_set_errno();
+  return true;
+}
+
+/// By its file: `ebb` becomes `ebb-simulate` with the words that it was started with.
+bool is_program(const char* name) {
+  char file[512] = "";
+  ::syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", file, sizeof file - 1);
+  const char* slash = std::strrchr(file, '/');
+  return slash != nullptr && std::strcmp(slash + 1, name) == 0;
 }
 
 __attribute__((constructor)) void take_order() {
@@ -119,15 +181,18 @@ __attribute__((constructor)) void take_order() {
   if (text == nullptr) return;
   char where[16] = "";
   char report[200] = "";
-  if (std::sscanf(text, "in=%15s call=%23s errno=%ld from=%ld times=%ld report=%199s", where,
-                  order.call, &order.error, &order.from, &order.times, report) != 6)
+  if (std::sscanf(text,
+                  "in=%15s call=%23s errno=%ld from=%ld times=%ld report=%199s under=%199s torn=%d",
+                  where, order.call, &order.error, &order.from, &order.times, report, order.under,
+                  &order.torn) < 6)
     return;
   order.agent_only = std::strcmp(where, "agent") == 0;
+  order.library_only = std::strcmp(where, "libebb") == 0;
   if (order.agent_only) {
     ::dl_iterate_phdr(find_agent, nullptr);
     if (order.agent_begin == 0) return;
-  } else {
-    if (std::strcmp(program_invocation_short_name, where) != 0) return;
+  } else if (!order.library_only) {
+    if (!is_program(where)) return;
     ::unsetenv("LD_PRELOAD");
     ::unsetenv("EBB_FAULT");
   }
@@ -147,25 +212,56 @@ Function next(const char* name) {
 }  // namespace
 
 // NAME(parameters) as the C library has it, but for calls that are to fail.
-#define EBB_FAILING(result, failure, name, call, parameters, arguments) \
-  extern "C" result name parameters {                                   \
-    if (fails(call, __builtin_return_address(0))) return failure;       \
-    static const auto real = next<result(*) parameters>(#name);         \
-    return real arguments;                                              \
+#define EBB_FAILING_ON(result, failure, name, call, parameters, arguments, ...)         \
+  extern "C" result name parameters {                                                   \
+    if (fails(call, __builtin_return_address(0), Subject{__VA_ARGS__})) return failure; \
+    static const auto real = next<result(*) parameters>(#name);                         \
+    return real arguments;                                                              \
   }
+#define EBB_FAILING(result, failure, name, call, parameters, arguments) \
+  EBB_FAILING_ON(result, failure, name, call, parameters, arguments)
+
+namespace {
+
+/// A write, perhaps torn: as the kernel does it where the disk becomes full within one.
+template <class Write>
+ssize_t written(const void* caller, int fd, size_t size, Write write) {
+  const long which = hit("write", caller, {fd});
+  if (which == 0) return write(size);
+  if (which == 1 && order.torn != 0 && size > 1) {
+    const ssize_t half = write(size / 2);
+    if (order.error != 0) return half;
+  }
+  end_or_set_errno();
+  return -1;
+}
+
+}  // namespace
+
+extern "C" ssize_t write(int fd, const void* from, size_t size) {
+  static const auto real = next<ssize_t (*)(int, const void*, size_t)>("write");
+  return written(__builtin_return_address(0), fd, size,
+                 [&](size_t part) { return real(fd, from, part); });
+}
+extern "C" ssize_t pwrite64(int fd, const void* from, size_t size, off64_t at) {
+  static const auto real = next<ssize_t (*)(int, const void*, size_t, off64_t)>("pwrite64");
+  return written(__builtin_return_address(0), fd, size,
+                 [&](size_t part) { return real(fd, from, part, at); });
+}
 
 EBB_FAILING(ssize_t, -1, read, "read", (int fd, void* to, size_t size), (fd, to, size))
-EBB_FAILING(ssize_t, -1, write, "write", (int fd, const void* from, size_t size), (fd, from, size))
 EBB_FAILING(ssize_t, -1, pread64, "read", (int fd, void* to, size_t size, off64_t at),
             (fd, to, size, at))
-EBB_FAILING(ssize_t, -1, pwrite64, "write", (int fd, const void* from, size_t size, off64_t at),
-            (fd, from, size, at))
-EBB_FAILING(int, -1, fsync, "sync", (int fd), (fd))
-EBB_FAILING(int, -1, fdatasync, "sync", (int fd), (fd))
-EBB_FAILING(int, -1, ftruncate64, "write", (int fd, off64_t size), (fd, size))
-EBB_FAILING(int, -1, rename, "rename", (const char* from, const char* to), (from, to))
-EBB_FAILING(int, -1, mkdir, "mkdir", (const char* path, mode_t mode), (path, mode))
-EBB_FAILING(int, -1, unlink, "unlink", (const char* path), (path))
+EBB_FAILING_ON(int, -1, fsync, "sync", (int fd), (fd), fd)
+EBB_FAILING_ON(int, -1, fdatasync, "sync", (int fd), (fd), fd)
+EBB_FAILING_ON(int, -1, ftruncate64, "write", (int fd, off64_t size), (fd, size), fd)
+EBB_FAILING_ON(int, static_cast<int>(order.error), posix_fallocate, "write",
+               (int fd, off_t from, off_t size), (fd, from, size), fd)
+EBB_FAILING_ON(int, -1, rename, "rename", (const char* from, const char* to), (from, to), -1, to)
+EBB_FAILING_ON(int, -1, mkdir, "mkdir", (const char* path, mode_t mode), (path, mode), -1, path)
+EBB_FAILING_ON(int, -1, unlink, "unlink", (const char* path), (path), -1, path)
+EBB_FAILING_ON(int, -1, remove, "unlink", (const char* path), (path), -1, path)
+EBB_FAILING_ON(int, -1, mkostemp, "open", (char* path, int flags), (path, flags), -1, path)
 EBB_FAILING(int, -1, socket, "socket", (int domain, int type, int protocol),
             (domain, type, protocol))
 EBB_FAILING(int, -1, bind, "socket", (int fd, const sockaddr* address, socklen_t size),
@@ -193,7 +289,8 @@ EBB_FAILING(int, -1, signalfd, "pipe", (int fd, const sigset_t* signals, int fla
 EBB_FAILING(pid_t, -1, fork, "fork", (), ())
 
 extern "C" int open64(const char* path, int flags, ...) {
-  if (fails("open", __builtin_return_address(0))) return -1;
+  if (fails("open", __builtin_return_address(0), {-1, path, (flags & O_ACCMODE) != O_RDONLY}))
+    return -1;
   va_list more;
   va_start(more, flags);
   const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
@@ -202,7 +299,8 @@ extern "C" int open64(const char* path, int flags, ...) {
 }
 
 extern "C" int open(const char* path, int flags, ...) {
-  if (fails("open", __builtin_return_address(0))) return -1;
+  if (fails("open", __builtin_return_address(0), {-1, path, (flags & O_ACCMODE) != O_RDONLY}))
+    return -1;
   va_list more;
   va_start(more, flags);
   const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;

@@ -124,7 +124,7 @@ void close_descriptors() {
     ::close(descriptor);
 }
 
-void work(const Plan& plan, unsigned worker, bool has_process) {
+void work(const Plan& plan, unsigned worker, bool has_process, bool has_threads = false) {
   Random random(plan.seed * 1000 + worker);
   std::uint64_t hash = 0;
   const unsigned steps = 4 + static_cast<unsigned>(random.below(20));
@@ -141,7 +141,7 @@ void work(const Plan& plan, unsigned worker, bool has_process) {
         hash ^= use_child(random);
         break;
       case 2:
-        if (has_process) close_descriptors();
+        if (has_process && !has_threads) close_descriptors();  // those have files open
         break;
       case 3:
         announce_round(step);
@@ -202,7 +202,7 @@ int run(const Plan& plan) {
   }
   // Before anything happens to the process: how far they had come would be chance.
   if (!plan.faults.empty()) join(threads);
-  work(plan, 0, true);
+  work(plan, 0, true, !threads.empty());
   join(threads);
   for (const auto& [worker, pid] : processes) {
     int status = 0;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a job with and without Ebb, and gives it the faults of a case."""
+import contextlib
 import os
 import resource
 import shutil
@@ -10,10 +11,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from drawing import OutsideFault, ShimFault
+import places
+from drawing import KERNELS, OutsideFault, ShimFault
 
-# Guards against hanging: a job takes less than a second.
-PATIENCE = 60
+# Guards against hanging: a job takes about a second, and ten times as long beside others.
+PATIENCE = 300
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,19 @@ class Programs:
     job: str
     shim: str
     malloc_shim: str
+    library: str  # libebb.so, for jobs in Python
+    package: str  # the folder of the package ebb
+
+    def needed(self):
+        return self.ebb, self.job, self.shim, self.malloc_shim, self.library
+
+    def job_of(self, case, folder):
+        """The command line of a case's job, which writes into `folder`."""
+        program = [self.job]
+        if case.program == "python":
+            program = ["/usr/bin/python3", str(Path(__file__).with_name("random_job.py"))]
+        faults = [f"{worker}:{step}:{int(number)}" for worker, step, number in case.job_faults]
+        return [*program, str(case.job), str(folder.path / "files"), *faults]
 
 
 class Hanging(Exception):
@@ -100,8 +115,9 @@ class Folder:
         shutil.rmtree(self.path, ignore_errors=True)
 
 
-def finish(job, folder, fault=None):
-    """Waits until the command and everything it started have ended."""
+def finish(job, folder, fault=None, place=None):
+    """Waits until the command and everything it started have ended. Its output, and whether there was time for the
+    fault."""
     output = []
     reader = threading.Thread(target=lambda: output.append(job.stdout.read()))
     reader.start()
@@ -110,7 +126,7 @@ def finish(job, folder, fault=None):
         # Limits of the supervisor's are not the job's: it has been started by then.
         if not given and time.monotonic() >= begun + fault.after and len(processes_of(folder.mark)) > 1:
             given = True
-            give(fault, job.pid, folder)
+            give(fault, job.pid, folder, place)
         if time.monotonic() > begun + PATIENCE:
             left = [described(pid) for pid in processes_of(folder.mark)]
             for pid in processes_of(folder.mark):
@@ -120,10 +136,40 @@ def finish(job, folder, fault=None):
         wake(folder.mark)
         time.sleep(0.02)
     reader.join()
-    return output[0]
+    return output[0], given
 
 
-def give(fault, pid, folder):
+# Room for any job of ours.
+SMALL_GROUP_BYTES = 256 << 20
+# An empty record takes a tenth of it.
+SMALL_DISK_BYTES = 1 << 20
+FROZEN_SECONDS = 0.1
+FROM_THE_START = ("small_group", "full_socket_disk")
+# Faults of a disk that come sooner are there before the run.
+AT_ONCE_SECONDS = 0.15
+
+
+@contextlib.contextmanager
+def place_for(fault, folder):
+    """What the kernel has to set up for a fault: a control group, a small disk, or nothing."""
+    what = fault.what if isinstance(fault, OutsideFault) else ""
+    if what == "full_record_disk":
+        place = places.SmallDisk(folder.db.parent, SMALL_DISK_BYTES)
+    elif what == "full_socket_disk":
+        place = places.SmallDisk(folder.path / "runtime", 4096, files=1)
+    elif what in KERNELS:
+        place = places.Group(KERNELS[what])
+    else:
+        place = contextlib.nullcontext()
+    with place as ready:
+        if what == "full_record_disk" and fault.after < AT_ONCE_SECONDS:
+            ready.fill()
+        if what == "small_group":
+            ready.set(SMALL_GROUP_BYTES)
+        yield ready
+
+
+def give(fault, pid, folder, place):
     try:
         if fault.what == "kill":
             os.kill(pid, signal.SIGKILL)
@@ -140,34 +186,57 @@ def give(fault, pid, folder):
             shutil.rmtree(folder.path / "runtime", ignore_errors=True)
         elif fault.what == "record_folder":
             shutil.rmtree(folder.path / "record", ignore_errors=True)
-    except (OSError, IndexError):
+        elif fault.what == "full_record_disk":
+            place.fill()
+        elif fault.what == "group_without_memory":
+            place.set(1 << 16)
+            place.add(pid)
+        elif fault.what == "group_without_processes":
+            place.add(pid)
+            place.set(0)
+        elif fault.what == "frozen_group":
+            place.add(pid)
+            place.freeze(True)
+            time.sleep(FROZEN_SECONDS)
+            place.freeze(False)
+    except (ProcessLookupError, FileNotFoundError, IndexError):
         pass  # it has ended
 
 
 def run_plain(programs, case, path):
     folder = Folder(path)
-    faults = [f"{worker}:{step}:{int(number)}" for worker, step, number in case.job_faults]
-    job = subprocess.Popen([programs.job, str(case.job), folder.path / "files", *faults], env=folder.environment(),
-                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    output = finish(job, folder)
+    job = subprocess.Popen(programs.job_of(case, folder), env=folder.environment(), stdin=subprocess.DEVNULL,
+                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    output, _ = finish(job, folder)
     result = Result(job.returncode, output, folder.files())
     folder.remove()
     return result
 
 
-def run_under_ebb(programs, case, folder):
-    """The job's result, and what Ebb said."""
+# Puts itself into a group, and is what follows from then on.
+JOIN = ("sh", "-c", 'echo $$ > "$0" && exec "$@"')
+
+
+def run_under_ebb(programs, case, folder, place=None):
+    """The job's result, what Ebb said, and whether the fault came before its end. `place`: of place_for."""
     environment = folder.environment()
+    if case.program == "python":
+        environment |= {"PYTHONPATH": programs.package, "EBB_LIBRARY": programs.library}
     if isinstance(case.fault, ShimFault):
         environment["LD_PRELOAD"] = programs.malloc_shim if case.fault.call == "malloc" else programs.shim
         environment["EBB_FAULT"] = case.fault.order(folder.report)
-    faults = [f"{worker}:{step}:{int(number)}" for worker, step, number in case.job_faults]
+    what = case.fault.what if isinstance(case.fault, OutsideFault) else ""
     said = folder.path / "stderr"
     with open(said, "wb") as error:
-        command = [programs.ebb, "run", "--db", folder.db, *case.options, "--",
-                   programs.job, str(case.job), folder.path / "files", *faults]
+        command = [programs.ebb, "run", "--db", folder.db, *case.options, "--", *programs.job_of(case, folder)]
+        if what == "small_group":
+            command = [*JOIN, place.path / "cgroup.procs", *command]
         job = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=error)
-        output = finish(job, folder, case.fault)
-    aimed = isinstance(case.fault, OutsideFault) and case.fault.what == "kill"
+        output, given = finish(job, folder, case.fault, place)
+    aimed = what in ("kill", "group_without_memory")
     status = None if aimed and job.returncode == -signal.SIGKILL else job.returncode
-    return Result(status, output, folder.files()), said.read_text(errors="replace")
+    if isinstance(case.fault, ShimFault) and case.fault.first:
+        given = folder.report.exists() and "fault" in folder.report.read_text()
+    elif what in FROM_THE_START or (what == "full_record_disk" and case.fault.after < AT_ONCE_SECONDS):
+        given = True
+    return Result(status, output, folder.files()), said.read_text(errors="replace"), given

@@ -38,6 +38,23 @@ TEST_F(RunFolderTest, IsNotWrittenOver) {
   EXPECT_NE(again.error().message.find("--resume"), std::string::npos);
 }
 
+TEST_F(RunFolderTest, BeginsAgainWhatHasNoCheckpoint) {
+  auto killed = std::make_unique<RunFolder>(path_);
+  ASSERT_TRUE(killed->begin(base::Json::object({{"clients", 10}})));
+  ASSERT_TRUE(killed->add_round(round(0)));
+  const auto in_use = RunFolder(path_).begin(base::Json::object(), true);
+  ASSERT_FALSE(in_use) << "whoever works there keeps it";
+  EXPECT_NE(in_use.error().message.find("another simulation"), std::string::npos);
+  EXPECT_EQ(*base::read_file(path_ / "rounds.jsonl"), "{\"round\":0}\n");
+  killed.reset();
+
+  RunFolder again(path_);
+  ASSERT_TRUE(again.begin(base::Json::object({{"clients", 10}}), true));
+  EXPECT_EQ(*base::read_file(path_ / "rounds.jsonl"), "");
+  EXPECT_FALSE(RunFolder(path_).take()) << "it belongs to the one that began again";
+  ASSERT_TRUE(again.add_round(round(0)));
+}
+
 TEST_F(RunFolderTest, BelongsToOneAtATime) {
   auto first = std::make_unique<RunFolder>(path_);
   ASSERT_TRUE(first->begin(base::Json::object()));

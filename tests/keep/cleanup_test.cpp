@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
 #include <stdexcept>
+#include <thread>
 
 #include "support/child_process.h"
 #include "support/fake_allocator.h"
@@ -223,6 +225,22 @@ TEST_F(CleanerTest, WhoWantsMoreThanDevicesIsNotServedWithThem) {
   other.join();
   EXPECT_FALSE(whole.coalesced);
   EXPECT_EQ(heap_.light_calls, 1) << "once, and not for the devices";
+}
+
+TEST_F(CleanerTest, OneThatRunsOutOfMemoryLeavesNobodyWaiting) {
+  bool is_out_of_memory = true;
+  Cleaner cleaner(
+      heap_, reclaimers_,
+      [&] {
+        if (is_out_of_memory) throw std::bad_alloc();
+        return heap_.rss();
+      },
+      clock_);
+  EXPECT_THROW(cleaner.clean({}), std::bad_alloc);
+  is_out_of_memory = false;
+  std::optional<std::uint64_t> before;
+  std::thread([&] { before = cleaner.clean({}).measured.before.rss; }).join();
+  EXPECT_EQ(before, 600 * kMiB);
 }
 
 TEST_F(CleanerTest, ManyThreadsMayCleanAndChangeHooks) {

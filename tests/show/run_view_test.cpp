@@ -46,6 +46,10 @@ TEST(RunView, APeakThatWasOnlySampledIsCalledAtLeast) {
   EXPECT_NE(summary_line(summary, 0).find("peak 5.0 MiB"), std::string::npos);
 }
 
+TEST(RunView, APeakThatNobodySawIsNoNumber) {
+  EXPECT_NE(summary_line({}, 0).find("peak not known, "), std::string::npos);
+}
+
 TEST(RunView, CleanupsAreCountedInWords) {
   run::Summary summary;
   EXPECT_NE(summary_line(summary, 0).find("no cleanup was needed"), std::string::npos);

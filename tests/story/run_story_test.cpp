@@ -408,9 +408,35 @@ TEST(RunStory, EndingsAreToldInWords) {
       "cut short after 90.0 s: ebb itself ended without a word (killed, or the machine went "
       "down); how the command ended is not known, until then it had 3 processes and a peak of "
       "at least 200.0 MiB of 1.0 GiB");
+  run.peak_rss = 0;
+  EXPECT_NE(ending_of(run).text.find("it had 3 processes and a peak that is not known"),
+            std::string::npos)
+      << ending_of(run).text;
   run.state = record::State::running;
   EXPECT_EQ(ending_of(run).text, "still running");
   EXPECT_EQ(ending_of(run).brief, "running");
+}
+
+TEST(RunStory, APeakThatNobodySawIsNoNumber) {
+  record::RunSummary run;
+  EXPECT_EQ(text_of(peak_of(run)), "-");
+  for (const char* key : {"peak_bytes", "peak_rss_bytes", "peak_process_rss_bytes"})
+    EXPECT_TRUE(to_json(run).find(key)->is_null()) << key;
+  run.peak_process_rss = 5 << 20;
+  EXPECT_EQ(text_of(peak_of(run)), "at least 5.0 MiB");
+  EXPECT_EQ(to_json(run).find("peak_bytes")->as_int(), 5 << 20);
+  run.run.peak_group = 7 << 20;
+  EXPECT_EQ(text_of(peak_of(run)), "7.0 MiB");
+
+  // Ended before it was looked at.
+  record::RecordedRun recorded;
+  record::ProcessHistory unseen;
+  unseen.process.pid = 7;
+  recorded.processes.push_back(unseen);
+  const base::Json json = report_json(recorded, story_of(recorded));
+  const base::Json& process = json.find("processes")->as_array()->at(0);
+  for (const char* key : {"peak_rss_bytes", "steady_rss_bytes"})
+    EXPECT_TRUE(process.find(key)->is_null()) << key;
 }
 
 TEST(RunStory, AThinnedRunHasTheSameVerdict) {

@@ -74,8 +74,7 @@ base::Status Session::simulate_one(std::size_t method, std::size_t seed) {
   fl::Execution execution = order_.execution;
   execution.folder = folder_.of(order_, method, seed);
   execution.resume = order_.execution.resume && fl::can_be_resumed(execution.folder);
-  if (is_first_ && order_.execution.resume && !execution.resume)
-    fl::forget_beginning(execution.folder);
+  execution.begins_again = order_.execution.resume && !execution.resume;
   SimulateWatcher::About about;
   about.name = config.method;
   if (order_.seeds.size() > 1)
@@ -143,7 +142,7 @@ base::Status Session::show_outcome() {
   const base::Json json = show::outcome_json(outcome_);
   if (!folder_.path().empty()) {
     const auto written =
-        base::write_file_atomically(folder_.path() + "/result.json", json.text(true) + "\n");
+        base::write_file_atomically(folder_.path() + "/" + fl::kResultFile, json.text(true) + "\n");
     if (!written) return written;
   }
   if (!order_.html.empty() && !outcome_.methods.empty()) {

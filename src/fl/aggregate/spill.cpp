@@ -20,15 +20,24 @@ std::string temporary_folder() {
   return folder != nullptr && *folder == '/' ? folder : "/tmp";
 }
 
+/// Gone with the process, however that ends; none and errno where it cannot be made.
+base::FileDescriptor nameless_file(const std::string& folder) {
+  base::FileDescriptor file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  // Not every file system knows them.
+  if (file.is_open() || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return file;
+  std::string name = folder + "/ebb-updates-XXXXXX";
+  file = base::FileDescriptor(::mkostemp(name.data(), O_CLOEXEC));
+  if (file.is_open()) ::unlink(name.c_str());
+  return file;
+}
+
 }  // namespace
 
 base::Result<Spill> Spill::create(const std::string& folder, std::size_t count) {
   const std::string place = folder.empty() ? temporary_folder() : folder;
-  std::string name = place + "/ebb-updates-XXXXXX";
-  const base::FileDescriptor file(::mkostemp(name.data(), O_CLOEXEC));
+  const base::FileDescriptor file = nameless_file(place);
   if (!file.is_open())
     return base::system_error(errno, "%s: cannot make a file for updates", place.c_str());
-  ::unlink(name.c_str());
   const std::size_t bytes = count * sizeof(float);
   if (const int failed = ::posix_fallocate(file.get(), 0, static_cast<off_t>(bytes)); failed != 0)
     return base::system_error(failed, "%s: no room for %zu bytes of updates", place.c_str(), bytes);

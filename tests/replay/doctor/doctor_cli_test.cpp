@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ebb doctor, run as a user runs it.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "base/json.h"
@@ -106,6 +108,27 @@ TEST_F(EbbDoctor, TellsEveryDevice) {
             "capacity");
   EXPECT_EQ(doctor({file, "--cap", "1GiB", "--fail-on", "capacity"}).status, 1);
   expect_one_line(doctor({file, "--device", "2"}), "device 2");
+}
+
+TEST_F(EbbDoctor, SeveralPagesNeedTheNameOfAFile) {
+  device::SimOptions cards;
+  cards.devices = 2;
+  Patient job({.limit = kGiB, .device = cards});
+  job.take(100 * kMiB);
+  EXPECT_NE(job.core(1).allocate(100 * kMiB, 0), 0U);
+  const std::string file = write("two.pickle", job);
+  const std::string page = folder_ / "page";
+  for (const char* place : {"/proc/self/fd/1", "/dev/null"}) {
+    ASSERT_EQ(::symlink(place, page.c_str()), 0);
+    expect_one_line(doctor({file, "--html", page}), "page': 2 pages, one for each device");
+    EXPECT_FALSE(std::filesystem::exists(page + "-0.html"));
+    EXPECT_EQ(doctor({file, "--html", page, "--device", "1"}).status, 0);
+    std::filesystem::remove(page);
+  }
+  expect_one_line(doctor({file, "--html", folder_.path()}), "expected the name of a file");
+  EXPECT_EQ(doctor({file, "--html", page + ".html"}).status, 0);
+  EXPECT_TRUE(std::filesystem::exists(page + "-0.html"));
+  EXPECT_TRUE(std::filesystem::exists(page + "-1.html"));
 }
 
 TEST_F(EbbDoctor, FailsOnTheVerdictThatIsAskedForAndOnNoOther) {
