@@ -91,11 +91,11 @@ Sha256::Digest Sha256::finish() {
 }
 
 std::string hex_text(const Sha256::Digest& digest) {
-  static constexpr char kDigits[] = "0123456789abcdef";
+  static constexpr char kHexDigits[] = "0123456789abcdef";
   std::string text;
   for (const std::uint8_t byte : digest) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
+    text += kHexDigits[byte >> 4];
+    text += kHexDigits[byte & 15];
   }
   return text;
 }
