@@ -3,12 +3,15 @@
 // lie: compiled into those two alone, which carry their own hidden C++ runtime. The runtime's own
 // functions of these names end the process where malloc gives nothing and what they had put aside
 // with malloc, at some moment while the library was loaded, is not there. Here it is always there.
+// That is libstdc++; libc++ has a place that needs no malloc.
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+
+#ifdef __GLIBCXX__
 
 namespace {
 
@@ -71,3 +74,5 @@ void __cxa_free_dependent_exception(void* reference) noexcept {
 }
 
 }  // extern "C"
+
+#endif  // __GLIBCXX__

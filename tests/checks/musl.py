@@ -84,12 +84,31 @@ def own_answers(program: Path, source: Path) -> List[str]:
     return violations
 
 
+LIMITED = ("sh", "-c", 'ulimit -v "$0" && exec "$@"')
+
+
+def without_memory(program: Path, kilobytes=range(1000, 60000, 100)) -> List[str]:
+    """The command runs, with its own output and status, from the least address space on in which the program can turn
+    to its last resort."""
+    violations, became = [], 0
+    for limit in kilobytes:
+        job = run(*LIMITED, limit, program, "run", "--no-record", "--", "sh", "-c", "echo out; exit 7")
+        is_last_resort = "the command runs without Ebb" in job.stderr
+        became += is_last_resort
+        if became and (job.returncode != 7 or job.stdout != "out\n"):
+            violations.append(f"ebb run in {limit} KiB: exit {job.returncode}, {job.stdout!r}, {job.stderr!r}; expected "
+                              "the command's own output and status 7")
+        if became and not is_last_resort and not violations and "no cleanup was needed" in job.stderr:
+            return []  # enough for all that follows
+    return violations or ["ebb run in little memory: the command never ran, or never without Ebb"]
+
+
 def check(source: Path, folder: Path, here: Path) -> List[str]:
     violations = build(source, folder)
     if violations:
         return violations
     program = folder / "build/bin/ebb"
-    return other_answers(program, here, source) + own_answers(program, source)
+    return other_answers(program, here, source) + own_answers(program, source) + without_memory(program)
 
 
 if __name__ == "__main__":
