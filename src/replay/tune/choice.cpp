@@ -17,13 +17,15 @@ constexpr std::size_t kFinalists = 8;
 /// What is chosen instead of the reference costs at most this multiple of it, wherever it was
 /// tried.
 constexpr double kSafe = 0.995;
-/// Twelve pages of expandable segments. In a smaller job one page more or less is most of what two
+/// Nine pages of expandable segments. In a smaller job one page more or less is most of what two
 /// settings differ by, and which of them is lucky changes with the next size that comes along.
-constexpr std::uint64_t kFewPages = 12 * 20 * base::kMiB;
+constexpr std::uint64_t kFewPages = 9 * 20 * base::kMiB;
 /// A gain that is worth another setting at all.
 constexpr double kWorth = 0.002;
-/// Steps that differ from each other and are enough to trust more than the baselines to.
-constexpr std::size_t kManySteps = 32;
+/// Steps that are enough to trust more than expandable segments to: of those that never differ, and
+/// of those that do.
+constexpr std::size_t kManySteps = 12;
+constexpr std::size_t kManyDifferentSteps = 32;
 
 /// What is tried in a row of futures, and how it does there.
 class Field {
@@ -34,6 +36,7 @@ class Field {
         baselines_(baselines),
         regrets_(knobs_.size()),
         beside_reference_(knobs_.size()),
+        stretched_(knobs_.size()),
         failures_(knobs_.size()) {
     for (const Knobs& each : knobs_) {
       confs_.push_back(conf_of(each));
@@ -63,7 +66,8 @@ class Field {
       const double cost = prospects[i]->cost;
       const bool comparable = std::isfinite(least) && least > 0;
       if (!which.recorded && !which.stretched) regrets_[i].push_back(comparable ? cost / least : 1);
-      beside_reference_[i] = std::max(beside_reference_[i], reference > 0 ? cost / reference : 1);
+      double& worst = which.stretched ? stretched_[i] : beside_reference_[i];
+      worst = std::max(worst, reference > 0 ? cost / reference : 1);
     }
   }
 
@@ -71,8 +75,6 @@ class Field {
   double regret(std::size_t i) const {
     return regrets_[i].empty() ? 1 : *std::max_element(regrets_[i].begin(), regrets_[i].end());
   }
-  /// Its largest cost as a multiple of the reference's.
-  double beside_reference(std::size_t i) const { return beside_reference_[i]; }
   /// By how much its regret differs from future to future.
   double spread(std::size_t i) const {
     const std::vector<double>& all = regrets_[i];
@@ -101,8 +103,10 @@ class Field {
   bool is_safe(std::size_t i) const {
     const std::size_t reference = this->reference();
     if (failures_[i] != failures_[reference]) return failures_[i] < failures_[reference];
-    if (i != reference && outlook_.fewest_steps() && reference_peak_ < kFewPages) return false;
-    return beside_reference_[i] <= (i == reference ? 1 : kSafe);
+    if (i == reference) return true;
+    if (outlook_.varies() && reference_peak_ < kFewPages) return false;
+    if (knobs_[reference].expandable && !knobs_[i].expandable && !never_differs()) return false;
+    return beside_reference_[i] <= kSafe && stretched_[i] <= 1;
   }
 
   /// Whether `other` does so much better than `best` that it is worth its settings.
@@ -122,6 +126,13 @@ class Field {
     return best;
   }
 
+  /// Whether it is well known that what comes is what was: only then are plain segments trusted, which
+  /// one step of another size can split for good.
+  bool never_differs() const {
+    const std::size_t steps = outlook_.fewest_steps();
+    return !outlook_.varies() && (steps >= kManySteps || steps == 1);
+  }
+
   /// The same competitors, to be tried anew.
   Field again(const std::vector<std::size_t>& which) const {
     std::vector<Knobs> knobs;
@@ -137,7 +148,8 @@ class Field {
   std::size_t baselines_;
   std::vector<std::string> confs_;
   std::vector<std::vector<double>> regrets_;
-  std::vector<double> beside_reference_;
+  std::vector<double> beside_reference_;  ///< the largest cost as a multiple of the reference's
+  std::vector<double> stretched_;         ///< the same in trials with other sizes
   std::vector<std::size_t> failures_;
   std::uint64_t reference_peak_ = cache::kUnlimited;  ///< the smallest
 };
@@ -178,8 +190,9 @@ Choice choose(const Outlook& outlook, const std::vector<Knobs>& baselines,
               const std::vector<Trial>& candidates,
               const std::function<void(double share)>& progress) {
   std::vector<Knobs> all = baselines;
-  const std::optional<std::size_t> steps = outlook.fewest_steps();
-  const bool enough = outlook.repeats() && (!steps || *steps >= kManySteps);
+  const bool enough =
+      outlook.repeats() &&
+      outlook.fewest_steps() >= (outlook.varies() ? kManyDifferentSteps : kManySteps);
   for (const Trial& trial : candidates) {
     if (enough && std::find(baselines.begin(), baselines.end(), trial.knobs) == baselines.end())
       all.push_back(trial.knobs);

@@ -2,6 +2,7 @@
 #include "replay/tune/outlook.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "replay/lifetimes.h"
 #include "replay/parallel.h"
@@ -110,12 +111,15 @@ std::vector<Scenario> Outlook::trials() const {
   return trials;
 }
 
-std::optional<std::size_t> Outlook::fewest_steps() const {
-  std::optional<std::size_t> fewest;
+bool Outlook::varies() const {
+  return std::any_of(makers_.begin(), makers_.end(),
+                     [](const FutureMaker& maker) { return maker.varies(); });
+}
+
+std::size_t Outlook::fewest_steps() const {
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();
   for (const FutureMaker& maker : makers_) {
-    if (!maker.varies()) continue;
-    const std::size_t steady = maker.steps().count() - maker.steps().steady;
-    fewest = fewest ? std::min(*fewest, steady) : steady;
+    fewest = std::min(fewest, maker.steps().count() - maker.steps().steady);
   }
   return fewest;
 }

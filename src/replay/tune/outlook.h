@@ -62,8 +62,10 @@ class Outlook {
   /// All jobs repeat themselves: what suits their steps suits what comes.
   bool repeats() const;
   const Steps& steps_of(std::size_t job) const { return makers_[job].steps(); }
-  /// Steps that may happen again, of the job with the fewest; nothing where its steps never differ.
-  std::optional<std::size_t> fewest_steps() const;
+  /// Steps of some job differ.
+  bool varies() const;
+  /// Recorded steps that may happen again, of the job with the fewest.
+  std::size_t fewest_steps() const;
   /// Steps of the job's futures.
   std::uint64_t steps_ahead(std::size_t job) const { return steps_ahead_[job]; }
 
