@@ -81,12 +81,10 @@ void load_small(SmallFloat format, const void* values, std::size_t first, std::s
 template <class T>
 void store_as(const double* from, std::size_t count, void* values, std::size_t first) {
   char* into = static_cast<char*>(values) + first * sizeof(T);
-  in_widest([=]() EBB_IN_WIDEST {
-    for (std::size_t i = 0; i < count; ++i) {
-      const T value = static_cast<T>(from[i]);
-      std::memcpy(into + i * sizeof(T), &value, sizeof value);
-    }
-  });
+  for (std::size_t i = 0; i < count; ++i) {
+    const T value = static_cast<T>(from[i]);
+    std::memcpy(into + i * sizeof(T), &value, sizeof value);
+  }
 }
 
 void store_small(SmallFloat format, const double* from, std::size_t count, void* values,

@@ -38,19 +38,6 @@ EBB_IN_WIDEST inline bool change(const double* values, std::size_t count, double
   return inexact == 0;
 }
 
-EBB_IN_WIDEST inline void read_units(const std::int64_t* units, std::size_t count, double scale,
-                                     double divisor, double* into) {
-  constexpr std::uint64_t kLowerMask = (1ULL << kUpperBits) - 1;
-  constexpr std::uint64_t kSign = 1ULL << 31U;  // the upper half's, so that it is never negative
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto bits = static_cast<std::uint64_t>(units[i]);
-    const double upper = std::bit_cast<double>(bits_of(0x1p84) | ((bits >> kUpperBits) ^ kSign));
-    const double lower = std::bit_cast<double>(bits_of(0x1p52) | (bits & kLowerMask));
-    // Exact up to the last addition, which rounds.
-    into[i] = ((upper - (0x1p84 + 0x1p63 + 0x1p52)) + lower) * scale / divisor;
-  }
-}
-
 }  // namespace
 
 bool set_units(const double* values, std::size_t count, double scale, std::int64_t* sums) {
@@ -74,9 +61,18 @@ void take_units(const double* values, std::size_t count, double scale, std::int6
   });
 }
 
+// Not in wide vectors: divisions are most of it, and they divide no faster.
 void from_units(const std::int64_t* units, std::size_t count, double scale, double divisor,
                 double* into) {
-  in_widest([=]() EBB_IN_WIDEST { read_units(units, count, scale, divisor, into); });
+  constexpr std::uint64_t kLowerMask = (1ULL << kUpperBits) - 1;
+  constexpr std::uint64_t kSign = 1ULL << 31U;  // the upper half's, so that it is never negative
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto bits = static_cast<std::uint64_t>(units[i]);
+    const double upper = std::bit_cast<double>(bits_of(0x1p84) | ((bits >> kUpperBits) ^ kSign));
+    const double lower = std::bit_cast<double>(bits_of(0x1p52) | (bits & kLowerMask));
+    // Exact up to the last addition, which rounds.
+    into[i] = ((upper - (0x1p84 + 0x1p63 + 0x1p52)) + lower) * scale / divisor;
+  }
 }
 
 }  // namespace ebb::sum
