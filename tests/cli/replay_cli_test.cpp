@@ -100,11 +100,27 @@ TEST(EbbTune, PrintsALineToPaste) {
 TEST(EbbTune, PrintsOneJsonObjectWithTheKeysItPromises) {
   const base::Json json = json_of({"tune", kDefault, "--json"});
   for (const char* key :
-       {"best", "rows", "recorded", "lower_bound_bytes", "offline_packing_bytes", "variable"}) {
+       {"best", "rows", "recorded", "lower_bound_bytes", "offline_packing_bytes", "variable",
+        "futures", "later", "later_by_default", "later_live_bytes", "regret", "growth"}) {
     EXPECT_NE(json.find(key), nullptr) << key;
   }
   EXPECT_EQ(*json.find("lower_bound_bytes")->as_unsigned(), 468076032U);
+  EXPECT_LE(*json.find("best")->find("peak_reserved_bytes")->as_unsigned(), 568328192U);
+}
+
+TEST(EbbTune, FitsWhatWasRecordedWhenThatIsAskedFor) {
+  const base::Json json = json_of({"tune", kDefault, "--json", "--quick"});
+  EXPECT_EQ(json.find("futures"), nullptr);
   EXPECT_LT(*json.find("best")->find("peak_reserved_bytes")->as_unsigned(), 568328192U);
+  const Finished shown = ebb({"tune", kDefault, "--quick"});
+  EXPECT_NE(shown.output.find("how the job goes on was not looked at"), std::string::npos);
+}
+
+TEST(EbbTune, LeavesOutSettingsThatCannotBeUsed) {
+  const base::Json json =
+      json_of({"tune", kDefault, "--json", "--quick", "--without", "expandable_segments"});
+  EXPECT_EQ(json.find("best")->find("conf")->as_string()->find("expandable"), std::string::npos);
+  expect_refused(ebb({"tune", kDefault, "--without", "glory"}), "setting 'glory'");
 }
 
 TEST(EbbTune, FindsSettingsUnderWhichAFailedJobRuns) {

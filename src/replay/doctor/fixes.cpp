@@ -84,6 +84,7 @@ bool serves_all(const Row& row) {
 std::optional<Row> tuned(const Workload& work, const Circumstances& same) {
   TuneOptions options;
   options.circumstances = same;
+  options.quick = true;  // it is the recorded requests that have to fit
   auto result = tune({&work}, options);
   if (!result) return std::nullopt;
   return std::move(result->jobs.front().best);

@@ -16,14 +16,15 @@ namespace {
 constexpr std::size_t kFinalists = 8;
 /// What is chosen instead of the reference costs at most this multiple of it, wherever it was
 /// tried.
-constexpr double kSafe = 0.995;
+constexpr double kSafe = 0.99;
 /// Nine pages of expandable segments. In a smaller job one page more or less is most of what two
 /// settings differ by, and which of them is lucky changes with the next size that comes along.
 constexpr std::uint64_t kFewPages = 9 * 20 * base::kMiB;
 /// A gain that is worth another setting at all.
 constexpr double kWorth = 0.002;
-/// Steps that are enough to trust more than expandable segments to: of those that never differ, and
-/// of those that do.
+/// Steps that are too few to say that they never differ; and those that are enough to trust more
+/// than expandable segments to, where none differ and where they do.
+constexpr std::size_t kFewSteps = 5;
 constexpr std::size_t kManySteps = 12;
 constexpr std::size_t kManyDifferentSteps = 32;
 
@@ -104,7 +105,8 @@ class Field {
     const std::size_t reference = this->reference();
     if (failures_[i] != failures_[reference]) return failures_[i] < failures_[reference];
     if (i == reference) return true;
-    if (outlook_.varies() && reference_peak_ < kFewPages) return false;
+    if ((outlook_.varies() || outlook_.fewest_steps() < kFewSteps) && reference_peak_ < kFewPages)
+      return false;
     if (knobs_[reference].expandable && !knobs_[i].expandable && !never_differs()) return false;
     return beside_reference_[i] <= kSafe && stretched_[i] <= 1;
   }
@@ -126,8 +128,8 @@ class Field {
     return best;
   }
 
-  /// Whether it is well known that what comes is what was: only then are plain segments trusted, which
-  /// one step of another size can split for good.
+  /// Whether it is well known that what comes is what was: only then are plain segments trusted,
+  /// which one step of another size can split for good.
   bool never_differs() const {
     const std::size_t steps = outlook_.fewest_steps();
     return !outlook_.varies() && (steps >= kManySteps || steps == 1);
@@ -190,9 +192,9 @@ Choice choose(const Outlook& outlook, const std::vector<Knobs>& baselines,
               const std::vector<Trial>& candidates,
               const std::function<void(double share)>& progress) {
   std::vector<Knobs> all = baselines;
+  const std::size_t needed = outlook.varies() ? kManyDifferentSteps : kManySteps;
   const bool enough =
-      outlook.repeats() &&
-      outlook.fewest_steps() >= (outlook.varies() ? kManyDifferentSteps : kManySteps);
+      outlook.is_limited() || (outlook.repeats() && outlook.fewest_steps() >= needed);
   for (const Trial& trial : candidates) {
     if (enough && std::find(baselines.begin(), baselines.end(), trial.knobs) == baselines.end())
       all.push_back(trial.knobs);

@@ -111,6 +111,12 @@ std::vector<Scenario> Outlook::trials() const {
   return trials;
 }
 
+bool Outlook::is_limited() const {
+  return std::any_of(jobs_.begin(), jobs_.end(), [&](const Workload* job) {
+    return limit_for(*job, circumstances_) != cache::kUnlimited;
+  });
+}
+
 bool Outlook::varies() const {
   return std::any_of(makers_.begin(), makers_.end(),
                      [](const FutureMaker& maker) { return maker.varies(); });

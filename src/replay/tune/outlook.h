@@ -62,6 +62,8 @@ class Outlook {
   /// All jobs repeat themselves: what suits their steps suits what comes.
   bool repeats() const;
   const Steps& steps_of(std::size_t job) const { return makers_[job].steps(); }
+  /// Some job has a limit: then what serves every request comes before what holds least.
+  bool is_limited() const;
   /// Steps of some job differ.
   bool varies() const;
   /// Recorded steps that may happen again, of the job with the fewest.

@@ -8,6 +8,7 @@
 #include "replay/forecast.h"
 #include "replay/long_job.h"
 #include "replay/tune/tuner.h"
+#include "support/effort.h"
 
 namespace ebb::replay {
 namespace {
@@ -30,9 +31,13 @@ std::uint64_t best_baseline(const Workload& work) {
 }
 
 TEST(Advice, OnOnePassHoldsForFour) {
+  std::vector<std::string> names = long_jobs();
+  names.resize(static_cast<std::size_t>(support::trials(2, static_cast<int>(names.size()))));
+  const int count = static_cast<int>(names.size());
+  int as_good = 0;  // as the best of five well-known settings turned out to be
   int bounded = 0;  // what was held was no more than the worst that was foretold, by live bytes
   int close = 0;    // and at most a tenth less
-  for (const std::string& name : long_jobs()) {
+  for (const std::string& name : names) {
     SCOPED_TRACE(name);
     const LongJob job = read_long_job(name);
     const auto answer = tune({&job.pass1}, {});
@@ -40,7 +45,8 @@ TEST(Advice, OnOnePassHoldsForFour) {
     const std::string conf = conf_of(answer->knobs);
     const std::uint64_t later = peak_of(job.whole, conf);
     const std::uint64_t best = best_baseline(job.whole);
-    EXPECT_LE(later, std::max(best + best / 100, best + 2 * base::kMiB)) << conf;
+    EXPECT_LE(later, best + best / 50) << conf;
+    if (later <= std::max(best + best / 100, best + 2 * base::kMiB)) ++as_good;
     const double live = static_cast<double>(lower_bound_of(job.whole).live);
     const double real = static_cast<double>(later) / live;
     const double foretold = answer->jobs[0].later->over_live;
@@ -54,8 +60,9 @@ TEST(Advice, OnOnePassHoldsForFour) {
         static_cast<double>(best) / base::kMiB, real, foretold, by_default,
         answer->jobs[0].later_by_default->over_live);
   }
-  EXPECT_GE(bounded, 5);
-  EXPECT_GE(close, 4);
+  EXPECT_GE(as_good, count - 1);
+  EXPECT_GE(bounded, count - 1);
+  EXPECT_GE(close, count - 2);
 }
 
 }  // namespace
