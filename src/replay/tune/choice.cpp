@@ -213,9 +213,10 @@ Choice choose(const Outlook& outlook, const std::vector<Knobs>& baselines,
   }
   std::vector<std::size_t> finalists(all.size() - baselines.size());
   std::iota(finalists.begin(), finalists.end(), baselines.size());
+  // Of those that do as well, what fits the recording best.
   std::stable_sort(finalists.begin(), finalists.end(), [&](std::size_t a, std::size_t b) {
-    return std::make_tuple(first.failures(a), first.regret(a), count_set(first.knobs(a))) <
-           std::make_tuple(first.failures(b), first.regret(b), count_set(first.knobs(b)));
+    return std::make_tuple(first.failures(a), first.regret(a)) <
+           std::make_tuple(first.failures(b), first.regret(b));
   });
   finalists.resize(std::min(finalists.size(), kFinalists));
   std::vector<std::size_t> going_on(baselines.size());
@@ -233,7 +234,11 @@ Choice choose(const Outlook& outlook, const std::vector<Knobs>& baselines,
     tell();
   }
   std::size_t best = known.best();
-  if (checked && !held_out.is_safe(best)) best = known.reference();
+  const std::size_t reference = known.reference();
+  const bool fails_less = known.failures(best) < known.failures(reference);
+  const bool holds =
+      fails_less ? held_out.failures(best) <= held_out.failures(reference) : held_out.is_safe(best);
+  if (checked && !holds) best = reference;
   Choice choice;
   choice.knobs = known.knobs(best);
   choice.regret = known.regret(best);

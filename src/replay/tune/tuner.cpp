@@ -137,8 +137,8 @@ base::Result<TuneResult> tune(const std::vector<const Workload*>& jobs,
   } else {
     outlook.emplace(jobs, options.objective, options.circumstances);
     const std::vector<Knobs> baselines = baselines_in(space, search.profile());
-    // Of a job that does not repeat itself the recording says too little for a longer string, unless
-    // nothing else fits.
+    // Of a job that does not repeat itself the recording says too little for a longer string,
+    // unless nothing else fits.
     if (outlook->repeats() || outlook->is_limited()) search.run(space, options.refine);
     const Choice choice = choose(*outlook, baselines, search.best(), part(0.4, 0.9));
     result.knobs = choice.knobs;
