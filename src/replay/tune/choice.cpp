@@ -243,7 +243,6 @@ Choice choose(const Outlook& outlook, const std::vector<Knobs>& baselines,
   choice.knobs = known.knobs(best);
   choice.regret = known.regret(best);
   if (checked) choice.held_out_regret = held_out.regret(best);
-  choice.tried = all.size();
   return choice;
 }
 

@@ -23,7 +23,6 @@ struct Choice {
   /// The largest cost in any future, as a multiple of the cheapest baseline there.
   double regret = 1;
   std::optional<double> held_out_regret;  ///< the same in futures that were not chosen by
-  std::uint64_t tried = 0;                ///< settings tried on futures
 };
 
 /// Chooses among the baselines and the best of a search the one whose regret is least. Halves the

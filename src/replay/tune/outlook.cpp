@@ -182,17 +182,4 @@ Growth Outlook::growth_of(std::size_t job, const std::string& conf) const {
   return growth;
 }
 
-std::vector<FutureCurve> Outlook::curves_of(std::size_t job, const std::string& conf) const {
-  std::vector<FutureCurve> curves;
-  const auto settings = cache::parse_settings(conf, profile_);
-  for (const Scenario& which : scenarios_) {
-    if (which.job != job || !settings) continue;
-    const Future future = makers_[job].make(which.number, horizons_[job]);
-    Setup setup = setup_for(job, *settings);
-    setup.step_ends = &future.ends;
-    curves.push_back({replay(future.work, setup).steps, which.source});
-  }
-  return curves;
-}
-
 }  // namespace ebb::replay

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,12 +40,6 @@ struct Growth {
   double live_bytes_per_step = 0;  ///< likewise, of what is live
 };
 
-/// One curve of the plot: what is reserved at the end of each step.
-struct FutureCurve {
-  std::vector<StepEnd> steps;
-  Source source = Source::repeated;
-};
-
 /// What may come of some recorded jobs. Which futures, and how far they go, follows from the
 /// recordings alone, so that the same files give the same answer on every machine.
 class Outlook {
@@ -61,7 +53,6 @@ class Outlook {
   std::vector<Scenario> trials() const;
   /// All jobs repeat themselves: what suits their steps suits what comes.
   bool repeats() const;
-  const Steps& steps_of(std::size_t job) const { return makers_[job].steps(); }
   /// Some job has a limit: then what serves every request comes before what holds least.
   bool is_limited() const;
   /// Steps of some job differ.
@@ -79,9 +70,6 @@ class Outlook {
   /// How the job's memory goes on under these settings, for as long as it takes to tell, at the
   /// most 32 times the recording.
   Growth growth_of(std::size_t job, const std::string& conf) const;
-
-  /// Some of the job's futures under these settings, step by step.
-  std::vector<FutureCurve> curves_of(std::size_t job, const std::string& conf) const;
 
  private:
   Setup setup_for(std::size_t job, const cache::Settings& settings) const;

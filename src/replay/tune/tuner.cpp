@@ -134,6 +134,7 @@ base::Result<TuneResult> tune(const std::vector<const Workload*>& jobs,
   if (options.quick) {
     search.run(space, options.refine);
     result.knobs = search.best().front().knobs;
+    result.tried = search.tried();
   } else {
     outlook.emplace(jobs, options.objective, options.circumstances);
     const std::vector<Knobs> baselines = baselines_in(space, search.profile());
@@ -142,9 +143,9 @@ base::Result<TuneResult> tune(const std::vector<const Workload*>& jobs,
     if (outlook->repeats() || outlook->is_limited()) search.run(space, options.refine);
     const Choice choice = choose(*outlook, baselines, search.best(), part(0.4, 0.9));
     result.knobs = choice.knobs;
+    result.tried = std::max<std::uint64_t>(search.tried(), baselines.size());
     result.futures = futures_of(*outlook, choice);
   }
-  result.tried = std::max<std::uint64_t>(search.tried(), 1);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     auto job =
         tuned_job(*jobs[i], conf_of(result.knobs), search.bounds()[i], options.circumstances);
