@@ -203,10 +203,14 @@ TEST(TensorSum, WhatItHadAddedOfATensorItRefusesIsTakenBack) {
       const auto add = [&](std::size_t part) {
         return (*sum)->add(ElementType::float64, parts[part].values.data(), parts[part].weight);
       };
-      if (first) ASSERT_FALSE(add(2));
+      if (first) {
+        ASSERT_FALSE(add(2));
+      }
       ASSERT_TRUE(add(0));
       ASSERT_TRUE(add(1));
-      if (!first) ASSERT_FALSE(add(2));
+      if (!first) {
+        ASSERT_FALSE(add(2));
+      }
       EXPECT_EQ((*sum)->additions(), 2U);
       std::vector<double> mean(1000);
       ASSERT_TRUE((*sum)->mean(ElementType::float64, mean.data(), true));
