@@ -105,8 +105,9 @@ class Field {
     const std::size_t reference = this->reference();
     if (failures_[i] != failures_[reference]) return failures_[i] < failures_[reference];
     if (i == reference) return true;
-    if ((outlook_.varies() || outlook_.fewest_steps() < kFewSteps) && reference_peak_ < kFewPages)
-      return false;
+    const std::size_t steps = outlook_.fewest_steps();
+    const bool may_differ = outlook_.varies() || (steps > 1 && steps < kFewSteps);
+    if (may_differ && reference_peak_ < kFewPages) return false;
     if (knobs_[reference].expandable && !knobs_[i].expandable && !never_differs()) return false;
     return beside_reference_[i] <= kSafe && stretched_[i] <= 1;
   }
