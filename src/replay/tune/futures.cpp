@@ -154,7 +154,7 @@ void FutureMaker::tell_leaks_from_caches() {
   const std::size_t steady = parts_.size() - steps_.steady;
   for (std::size_t s = steps_.steady; s < parts_.size(); ++s) {
     for (Block& block : parts_[s].blocks) {
-      if (block.once) block.once = 2 * left_by[key_of(block)].size() < steady;
+      if (block.once) block.once = steady == 1 || 2 * left_by[key_of(block)].size() < steady;
     }
   }
 }
