@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/run_store.h"
+#include "record/place.h"
 
 #include <unistd.h>
 
 #include <chrono>
 
-namespace ebb::cli {
+namespace ebb::record {
 
-record::Run beginning_run(const std::string& name, const std::vector<std::string>& command) {
-  record::Run run;
+base::Result<std::string> path_of(const std::string& named) {
+  if (!named.empty()) return named;
+  return default_path();
+}
+
+base::Result<Place> place_of(const std::string& named) {
+  const auto path = path_of(named);
+  if (path) return Place{*path, ""};
+  if (!named.empty()) return path.error();
+  return Place{"", "nothing is recorded: " + path.error().message};
+}
+
+Run beginning_run(const std::string& name, const std::vector<std::string>& command) {
+  Run run;
   run.name = name;
   run.command = command;
   char host[256] = "";
@@ -20,15 +32,10 @@ record::Run beginning_run(const std::string& name, const std::vector<std::string
   return run;
 }
 
-base::Result<std::string> record_path(const std::string& db) {
-  if (!db.empty()) return db;
-  return record::default_path();
-}
-
-base::Result<record::RecordedRun> read_run(const std::string& run, const std::string& db) {
-  const auto path = record_path(db);
+base::Result<RecordedRun> read_run(const std::string& run, const std::string& named) {
+  const auto path = path_of(named);
   if (!path) return path.error();
-  auto store = record::Store::open(*path);
+  auto store = Store::open(*path);
   if (!store && store.error().code == base::Code::not_found) {
     return base::error(base::Code::not_found, "no run '%s': nothing is recorded in %s yet",
                        run.c_str(), path->c_str());
@@ -39,4 +46,4 @@ base::Result<record::RecordedRun> read_run(const std::string& run, const std::st
   return store->read(found->run.id);
 }
 
-}  // namespace ebb::cli
+}  // namespace ebb::record
