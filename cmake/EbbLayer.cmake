@@ -15,7 +15,7 @@ endfunction()
 
 # Where time is spent computing: these are worth all optimisation, and some under a sanitizer. The other
 # folders wait for files, processes and people: there it takes longer than it saves.
-set(EBB_COMPUTING_LAYERS base cache device fl pack plan replay sum trace trend)
+set(EBB_COMPUTING_LAYERS base cache device fl heap pack plan replay sum trace trend)
 if(EBB_SANITIZE STREQUAL "thread")
   set(EBB_COMPUTING_LAYERS cache replay sum)
 elseif(EBB_SANITIZE)
