@@ -124,6 +124,23 @@ void DiagnosisBuilder::find_empty_cache() {
       std::to_string(use.driver_calls), time);
 }
 
+void DiagnosisBuilder::find_growth() {
+  diagnosis.growth = find_reserved_growth(work, setup());
+  if (!diagnosis.growth) return;
+  const ReservedGrowth& growth = *diagnosis.growth;
+  find(
+      "as the job goes on, reserved memory grows from step to step while live memory does not: "
+      "from "
+      "%s after the first step to %s for %s live; it %s",
+      base::bytes_text(growth.from), base::bytes_text(growth.to), base::bytes_text(growth.live),
+      text_of(growth.growth));
+  std::string sizes;
+  for (const GrowingSizes& each : growth.sizes) {
+    sizes += (sizes.empty() ? "" : ", ") + text_of(each);
+  }
+  find("what drives it: %s", sizes);
+}
+
 base::Json DiagnosisBuilder::ledger_evidence() const {
   const bool as_recorded = recorded.is_recorded && recorded.check == Check::exact;
   return ledger_certificate(diagnosis.ledger, work, diagnosis.operation, as_recorded);
