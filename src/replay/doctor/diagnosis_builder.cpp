@@ -125,15 +125,15 @@ void DiagnosisBuilder::find_empty_cache() {
 }
 
 void DiagnosisBuilder::find_growth() {
-  diagnosis.growth = find_reserved_growth(work, setup());
+  diagnosis.growth = find_reserved_growth(work, setup(), recorded.outcome);
   if (!diagnosis.growth) return;
   const ReservedGrowth& growth = *diagnosis.growth;
   find(
-      "as the job goes on, reserved memory grows from step to step while live memory does not: "
-      "from "
-      "%s after the first step to %s for %s live; it %s",
-      base::bytes_text(growth.from), base::bytes_text(growth.to), base::bytes_text(growth.live),
-      text_of(growth.growth));
+      "reserved memory goes on to grow from step to step, live memory does not: from the %s "
+      "recorded "
+      "to %s as a rule, %s at the most, for %s live; it %s",
+      base::bytes_text(growth.from), base::bytes_text(growth.to), base::bytes_text(growth.worst),
+      base::bytes_text(growth.live), text_of(growth.growth));
   std::string sizes;
   for (const GrowingSizes& each : growth.sizes) {
     sizes += (sizes.empty() ? "" : ", ") + text_of(each);

@@ -45,13 +45,6 @@ std::uint64_t idle_at_end(const DiagnosisBuilder& builder) {
   return std::min(unused, end.cached);
 }
 
-/// Whether it goes on to hold much more than what was recorded.
-bool will_grow(const DiagnosisBuilder& builder) {
-  const std::optional<ReservedGrowth>& growth = builder.diagnosis.growth;
-  const std::uint64_t peak = builder.recorded.outcome.peak_reserved;
-  return growth && growth->to > peak && is_worthwhile(growth->to - peak, peak);
-}
-
 /// Nothing is wrong yet, but what is free will not be where it is needed.
 void foretell_fragmentation(DiagnosisBuilder& builder) {
   SnapshotDiagnosis& diagnosis = builder.diagnosis;
@@ -99,7 +92,7 @@ void explain_peak(DiagnosisBuilder& builder) {
         "Take torch.cuda.empty_cache() out of the loop: PyTorch reuses its cache by itself";
     return;
   }
-  if (causes.empty() && will_grow(builder)) return foretell_fragmentation(builder);
+  if (causes.empty() && diagnosis.growth) return foretell_fragmentation(builder);
   if (causes.empty()) return builder.decide(Verdict::healthy, ledger.reserved - ledger.needed);
   builder.decide(causes.front().verdict, causes.front().bytes);
   if (diagnosis.verdict == Verdict::cache) {

@@ -4,40 +4,44 @@
 
 #include <gtest/gtest.h>
 
+#include "base/bytes.h"
 #include "replay/long_job.h"
 
 namespace ebb::replay {
 namespace {
 
-Setup default_setup(const Workload& work) {
-  Setup setup;
+std::optional<ReservedGrowth> told_of(const Workload& work) {
+  struct Setup setup;
   setup.settings = work.recording.settings;
   setup.profile = *cache::profile_of(work.recording.newest_minor);
-  return setup;
+  return find_reserved_growth(work, setup, replay(work, setup));
 }
 
 TEST(ReservedGrowthOfRealJobs, IsToldOfOnePass) {
   for (const std::string& name : long_jobs()) {
     SCOPED_TRACE(name);
     const LongJob job = read_long_job(name);
-    const auto growth = find_reserved_growth(job.pass1, default_setup(job.pass1));
-    const LongJob::Setting& real = job.measured.at("default");
-    std::printf("%-20s recorded %6.0f MiB, live %6.0f; after four passes %6.0f, live %6.0f; ",
-                name.c_str(), static_cast<double>(real.peaks[0].reserved) / 1048576.0,
-                static_cast<double>(real.peaks[0].allocated) / 1048576.0,
-                static_cast<double>(real.peaks[3].reserved) / 1048576.0,
-                static_cast<double>(real.peaks[3].allocated) / 1048576.0);
-    if (growth) {
-      std::printf("told: %.0f to %.0f MiB, %.0f without live, %s\n",
-                  static_cast<double>(growth->from) / 1048576.0,
-                  static_cast<double>(growth->to) / 1048576.0,
-                  static_cast<double>(growth->without_live) / 1048576.0,
-                  text_of(growth->growth).c_str());
-      for (const GrowingSizes& sizes : growth->sizes)
-        std::printf("    %s\n", text_of(sizes).c_str());
-    } else {
-      std::printf("told: no growth\n");
+    const auto growth = told_of(job.pass1);
+    const std::vector<LongJob::Peak>& real = job.measured.at("default").peaks;
+    const LongJob::Peak& recorded = real.front();
+    const LongJob::Peak& later = real.back();
+    std::printf("%-20s %s recorded, %s after four passes: %s\n", name.c_str(),
+                base::bytes_text(recorded.reserved).c_str(),
+                base::bytes_text(later.reserved).c_str(),
+                growth ? (base::bytes_text(growth->to) + " foretold, it " +
+                          text_of(growth->growth) + "; " + text_of(growth->sizes.front()))
+                             .c_str()
+                       : "no growth foretold");
+    if (name == "llama_ckpt") {
+      ASSERT_TRUE(growth) << "4.3 GiB become 10.6 GiB, for 3.8 GiB live";
+      EXPECT_GE(growth->worst, recorded.reserved + recorded.reserved / 2);
+      EXPECT_LE(growth->worst, later.reserved);
     }
+    if (!growth) continue;
+    const std::uint64_t live = later.allocated - recorded.allocated;
+    EXPECT_GE(later.reserved - recorded.reserved, live + recorded.reserved / 10)
+        << "it is called growing, so it has to grow";
+    EXPECT_EQ(growth->from, recorded.reserved);
   }
 }
 
