@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t kFirstSeed = 2001;
 
 TEST(AdviceOnGeneratedJobs, IsSeldomWorseThanExpandableSegmentsAndOftenBetter) {
-  const auto count = static_cast<std::size_t>(support::trials(40, 2000));
+  const auto count = static_cast<std::size_t>(support::trials(60, 2000));
   std::vector<Advice> all(count);
   for_all(count, [&](std::size_t i) { all[i] = advice_for(kFirstSeed + i); });
   AdviceCounts counts;
