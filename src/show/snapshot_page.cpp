@@ -49,6 +49,7 @@ page::Plot curves_of(const std::vector<replay::Row>& rows) {
 page::Line fan_of(const std::string& name, const std::vector<replay::FanStep>& fan) {
   page::Line line;
   line.name = name;
+  line.step = false;
   for (std::size_t step = 0; step < fan.size(); ++step) {
     line.x.push_back(static_cast<double>(step + 1));
     line.y.push_back(static_cast<double>(fan[step].median));
@@ -77,7 +78,8 @@ page::Plot fans_of(const replay::TunedJob& tuned) {
   if (tuned.later_by_default && !tuned.best.conf.empty())
     plot.lines.push_back(fan_of("reserved, " + conf_text(""), tuned.later_by_default->fan));
   page::Line live;
-  live.name = "live";
+  live.name = "live, at the most";
+  live.step = false;
   for (std::size_t step = 0; step < tuned.later->fan.size(); ++step) {
     live.x.push_back(static_cast<double>(step + 1));
     live.y.push_back(static_cast<double>(tuned.later->fan[step].live));
