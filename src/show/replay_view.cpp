@@ -113,7 +113,11 @@ std::string tuned_job_text(const replay::Job& job, const replay::TunedJob& tuned
   if (tuned.later) text += later_text("later", *tuned.later);
   if (tuned.later_by_default && !tuned.best.conf.empty())
     text += later_text("by default", *tuned.later_by_default);
-  if (tuned.card) text += card_text(*tuned.card);
+  if (tuned.card) {
+    text += card_text(*tuned.card);
+  } else if (tuned.later && tuned.best.limit != cache::kUnlimited) {
+    text += "smallest card    none: memory still grows\n";
+  }
   return text;
 }
 

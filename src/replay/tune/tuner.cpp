@@ -172,7 +172,8 @@ base::Result<TuneResult> tune(const std::vector<const Workload*>& jobs,
         tuned_job(*jobs[i], conf_of(result.knobs), search.bounds()[i], options.circumstances);
     if (!job) return job.error();
     if (outlook) look_ahead(*outlook, i, *job);
-    if (outlook && outlook->is_limited() && job->later)
+    // No card is large enough for a job that goes on to grow.
+    if (outlook && outlook->is_limited() && job->later && job->later->growth.stops_after_steps)
       job->card = smallest_card(*outlook, i, job->best.conf, job->later_live);
     result.jobs.push_back(std::move(*job));
   }

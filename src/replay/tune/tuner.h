@@ -56,7 +56,7 @@ struct TunedJob {
   std::optional<Later> later;             ///< of the best; nothing after a quick search
   std::optional<Later> later_by_default;  ///< of PyTorch's default
   std::uint64_t later_live = 0;           ///< most live bytes of any future
-  std::optional<SmallestCard> card;       ///< for the best; where there is a limit
+  std::optional<SmallestCard> card;       ///< for the best; where there is a limit and growth stops
 };
 
 /// The futures that an answer was chosen by.
