@@ -92,8 +92,8 @@ page::Plot fans_of(const replay::TunedJob& tuned) {
 
 page::Plot growth_plot(const replay::ReservedGrowth& growth) {
   page::Plot plot = steps_plot();
-  plot.note = "Reserved memory grows from step to step while live memory does not: it " +
-              text_of(growth.growth) + ".";
+  plot.note = "One of its futures: reserved memory goes beyond the " + bytes_text(growth.from) +
+              " recorded by more than live memory explains; it " + text_of(growth.growth) + ".";
   page::Line reserved;
   page::Line live;
   reserved.name = "reserved";
