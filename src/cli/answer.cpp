@@ -2,6 +2,7 @@
 #include "cli/answer.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -36,6 +37,10 @@ int status_once_answered(int status) {
   if (write_failure != EPIPE)
     complain(base::system_error(write_failure, "cannot write the answer to stdout"));
   return kFailed;
+}
+
+void outlive_limits_of_files() {
+  ::signal(SIGXFSZ, SIG_IGN);
 }
 
 void hold_standard_streams() {

@@ -27,4 +27,8 @@ int status_once_answered(int status);
 /// Call first.
 void hold_standard_streams();
 
+/// A file that may not grow (ulimit -f) is an error from now on, not the end. Not for what starts
+/// others' programs: they would be told so too.
+void outlive_limits_of_files();
+
 }  // namespace ebb::cli

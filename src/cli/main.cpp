@@ -26,7 +26,13 @@ bool is_tuning_of_a_command(const std::vector<char*>& words) {
                      [](const char* word) { return std::string_view(word) == "--"; });
 }
 
+bool starts_a_command(const std::vector<char*>& words) {
+  return (words.size() > 1 && std::string_view(words[1]) == "run") || is_tuning_of_a_command(words);
+}
+
 int run(int count, char** words) {
+  std::vector<char*> given(words, words + count);
+  if (!starts_a_command(given)) outlive_limits_of_files();
   // Of several processes of one simulation the first says what is wrong, for all of them.
   if (names_the_simulator(count, words) && (fl::rank_by_environment() != 0 || !has_simulator()))
     return start_simulator(words);
@@ -47,7 +53,6 @@ int run(int count, char** words) {
                          add_tune, add_tune_command, add_doctor, add_plan})
     add(program.verbs());
   add_simulating(program.verbs(), [words](const SimulateOrder&) { return start_simulator(words); });
-  std::vector<char*> given(words, words + count);
   std::string tune_command = kTuneCommand;
   if (is_tuning_of_a_command(given)) given[1] = tune_command.data();
   return program.run(count, given.data());

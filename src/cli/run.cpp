@@ -214,7 +214,13 @@ base::Result<run::Ending> supervise(const run::Options& options,
   give_up_last_resort();
   try {
     const auto launched = supervisor.start();
-    if (!launched) return launched.error();
+    if (!launched) {  // the record must not say that it runs, or that it was cut short
+      about.ended = about.started;
+      journal.add(record::Event{
+          0, "agent", launched.error().message + ": the command runs without Ebb", std::nullopt});
+      journal.end(about);
+      return launched.error();
+    }
     if (launched->trouble.empty()) return supervise_to_the_end(supervisor, journal, about, db);
     say(launched->trouble);
     about.ended = about.started;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_store.h"
 
-#include <unistd.h>
-
 #include <chrono>
+
+#include "record/liveness.h"
 
 namespace ebb::cli {
 
@@ -11,9 +11,7 @@ record::Run beginning_run(const std::string& name, const std::vector<std::string
   record::Run run;
   run.name = name;
   run.command = command;
-  char host[256] = "";
-  ::gethostname(host, sizeof host - 1);
-  run.host = host;
+  run.host = record::this_host();
   run.version = EBB_VERSION;
   run.started =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();

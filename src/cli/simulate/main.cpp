@@ -62,6 +62,7 @@ int run(int count, char** words) {
 
 int main(int count, char** words) {
   ebb::cli::hold_standard_streams();
+  ebb::cli::outlive_limits_of_files();
   if (ebb::cli::set_simulator_environment()) {
     ::execv("/proc/self/exe", words);
     std::perror("ebb: cannot start /proc/self/exe again");
