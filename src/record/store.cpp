@@ -52,8 +52,8 @@ State state_of(const Run& run, const std::string& writer, double seen) {
   return silence < kSilentSeconds + 3 * run.interval ? State::running : State::lost;
 }
 
-/// A record may lie on a disk that several machines share, or have been copied: another boot means a
-/// restart on the machine of that name only.
+/// A record may lie on a disk that several machines share, or have been copied: another boot means
+/// a restart on the machine of that name only.
 CutBy cause_of(const Run& run, const std::string& writer) {
   const auto restarted = was_restarted_since(writer);
   if (!restarted) return CutBy::unknown;

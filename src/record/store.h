@@ -38,7 +38,7 @@ struct RunSummary {
   Run run;
   State state = State::ended;
   CutBy cut_by = CutBy::unknown;  ///< where the state is `lost`
-  double seconds = 0;  ///< how long it was recorded
+  double seconds = 0;             ///< how long it was recorded
   /// Of all processes together, at least: the most that was seen at one moment, or that one of them
   /// had. Shared pages count in each.
   std::uint64_t peak_rss = 0;

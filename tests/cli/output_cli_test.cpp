@@ -121,8 +121,8 @@ TEST_F(Output, AFileThatMayNotGrowIsOneLine) {
   expect_one_line(page, 1, "File too large");
   EXPECT_FALSE(std::filesystem::exists(page_));
   expect_one_line(in_shell("ulimit -f 0; $EBB runs --db $DB"), 1, "disk I/O error");
-  const Finished job = in_shell(
-      "ulimit -f 0; exec $EBB run --quiet --no-record -- sh -c 'echo x > " + page_ + "'");
+  const Finished job =
+      in_shell("ulimit -f 0; exec $EBB run --quiet --no-record -- sh -c 'echo x > " + page_ + "'");
   EXPECT_EQ(job.status, -SIGXFSZ) << "the command is told as without Ebb: " << job.error;
 }
 
