@@ -18,6 +18,16 @@ std::string counted(std::uint64_t count, const char* one, const char* many) {
   return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
+/// A worker's name begins with its parent's, and what tells it from the others stands last: that
+/// stays.
+std::string shortened(const std::string& name) {
+  const std::size_t comma = name.rfind(", ");
+  const std::size_t left = comma == std::string::npos ? 0 : name.size() - comma;
+  if (left == 0 || left > kLongestTold / 2) return base::plain_line(name, kLongestTold);
+  return base::plain_line(name.substr(0, comma), kLongestTold - left) +
+         base::plain_line(name.substr(comma), left);
+}
+
 /// What it held, of what it may hold.
 std::string level_of(const record::RunSummary& summary) {
   const Peak peak = peak_of(summary);
@@ -48,7 +58,7 @@ EndingText cut_short(const record::RunSummary& summary, const std::string& after
 }  // namespace
 
 std::string name_of(const ProcessStory& process) {
-  const std::string name = base::plain_line(process.name, kLongestTold);
+  const std::string name = shortened(process.name);
   const std::string pid = std::to_string(process.process.pid);
   return name.empty() ? pid : pid + " (" + name + ")";
 }

@@ -429,6 +429,18 @@ TEST(RunStory, EndingsAreToldInWords) {
   EXPECT_EQ(ending_of(run).brief, "running");
 }
 
+TEST(RunStory, ALongNameKeepsWhatTellsAWorkerApart) {
+  ProcessStory process;
+  process.process.pid = 7;
+  process.name = "simulator /tmp/tmp_qusemrx/fedavg -w /tmp/a/rather/long/path/work";
+  EXPECT_TRUE(name_of(process).ends_with("…)")) << name_of(process);
+  process.name += ", simulator_server";
+  EXPECT_TRUE(name_of(process).starts_with("7 (simulator /tmp/")) << name_of(process);
+  EXPECT_TRUE(name_of(process).ends_with("…, simulator_server)")) << name_of(process);
+  process.name = "train.py, worker 2";
+  EXPECT_EQ(name_of(process), "7 (train.py, worker 2)");
+}
+
 TEST(RunStory, APeakThatNobodySawIsNoNumber) {
   record::RunSummary run;
   EXPECT_EQ(text_of(peak_of(run)), "-");
