@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 
 namespace ebb::base {
 
@@ -15,6 +16,10 @@ void hold_standard_streams() {
     const int use = stream == STDIN_FILENO ? O_WRONLY : O_RDONLY;
     if (::open("/dev/null", use | O_CLOEXEC) < 0) return;
   }
+}
+
+void outlive_limits_of_files() {
+  ::signal(SIGXFSZ, SIG_IGN);
 }
 
 }  // namespace ebb::base

@@ -8,4 +8,8 @@ namespace ebb::base {
 /// Call first.
 void hold_standard_streams();
 
+/// A file that may not grow (ulimit -f) is an error from now on, not the end. Not for what starts
+/// others' programs: they would be told so too.
+void outlive_limits_of_files();
+
 }  // namespace ebb::base

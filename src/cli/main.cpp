@@ -26,12 +26,18 @@ bool is_tuning_of_a_command(const std::vector<char*>& words) {
                      [](const char* word) { return std::string_view(word) == "--"; });
 }
 
+bool starts_a_command(const std::vector<char*>& words) {
+  return (words.size() > 1 && std::string_view(words[1]) == "run") || is_tuning_of_a_command(words);
+}
+
 bool names_the_simulator(int count, char** words) {
   return count > 1 &&
          (words[1] == std::string_view("simulate") || words[1] == std::string_view("compare"));
 }
 
 int run(int count, char** words) {
+  std::vector<char*> given(words, words + count);
+  if (!starts_a_command(given)) base::outlive_limits_of_files();
   // Of several processes of one simulation the first says what is wrong, for all of them.
   if (names_the_simulator(count, words) && (fl::rank_by_environment() != 0 || !fl::has_simulator()))
     return complain(fl::become_simulator(words));
@@ -53,7 +59,6 @@ int run(int count, char** words) {
     add(program.verbs());
   add_simulating(program.verbs(),
                  [words](const SimulateOrder&) { return complain(fl::become_simulator(words)); });
-  std::vector<char*> given(words, words + count);
   std::string tune_command = kTuneCommand;
   if (is_tuning_of_a_command(given)) given[1] = tune_command.data();
   return program.run(count, given.data());

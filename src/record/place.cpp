@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/place.h"
 
-#include <unistd.h>
-
 #include <chrono>
+
+#include "record/liveness.h"
 
 namespace ebb::record {
 
@@ -23,9 +23,7 @@ Run beginning_run(const std::string& name, const std::vector<std::string>& comma
   Run run;
   run.name = name;
   run.command = command;
-  char host[256] = "";
-  ::gethostname(host, sizeof host - 1);
-  run.host = host;
+  run.host = this_host();
   run.version = EBB_VERSION;
   run.started =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();

@@ -52,6 +52,15 @@ State state_of(const Run& run, const std::string& writer, double seen) {
   return silence < kSilentSeconds + 3 * run.interval ? State::running : State::lost;
 }
 
+/// A record may lie on a disk that several machines share, or have been copied: another boot means
+/// a restart on the machine of that name only.
+CutBy cause_of(const Run& run, const std::string& writer) {
+  const auto restarted = was_restarted_since(writer);
+  if (!restarted) return CutBy::unknown;
+  if (!*restarted) return CutBy::kill;
+  return !run.host.empty() && run.host == this_host() ? CutBy::restart : CutBy::unknown;
+}
+
 RunSummary summary_of(const Row& row) {
   RunSummary summary;
   Run& run = summary.run;
@@ -70,6 +79,7 @@ RunSummary summary_of(const Row& row) {
   run.interval = seconds_of(row.integer(12));
   run.limit = row.count(13);
   summary.state = state_of(run, row.text(14), seconds_of(row.integer(15)));
+  if (summary.state == State::lost) summary.cut_by = cause_of(run, row.text(14));
   summary.seconds = seconds_of(row.integer(16));
   summary.peak_rss = std::max(row.count(17), row.count(18));
   summary.peak_process_rss = row.count(18);
@@ -147,6 +157,18 @@ const char* name_of(State state) {
       return "ended";
     case State::lost:
       return "lost";
+  }
+  return "";
+}
+
+const char* name_of(CutBy cause) {
+  switch (cause) {
+    case CutBy::unknown:
+      return "";
+    case CutBy::kill:
+      return "kill";
+    case CutBy::restart:
+      return "restart";
   }
   return "";
 }

@@ -64,7 +64,13 @@ base::Result<JobEnd> supervise(const Options& options, const Preparation& prepar
   give_up_last_resort();
   try {
     const auto launched = supervisor.start();
-    if (!launched) return launched.error();
+    if (!launched) {  // the record must not say that it runs, or that it was cut short
+      about.ended = about.started;
+      journal.add(record::Event{
+          0, "agent", launched.error().message + ": the command runs without Ebb", std::nullopt});
+      journal.end(about);
+      return launched.error();
+    }
     if (launched->trouble.empty())
       return JobEnd{supervise_to_the_end(supervisor, journal, about, last_line), {}};
     about.ended = about.started;

@@ -182,6 +182,7 @@ void Supervisor::reap() {
     const auto peak = static_cast<std::uint64_t>(usage.ru_maxrss) * base::kKiB;
     summary_.peak_rss = std::max(summary_.peak_rss, peak);
     note_last_peak(pid, peak);
+    accept_agents();  // one that was over in a moment has said all it had to say
     forget(pid, seconds);
   }
 }

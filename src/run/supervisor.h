@@ -75,6 +75,8 @@ class Supervisor {
   // Processes of the job.
   void scan(double seconds);
   Member* find_or_add(pid_t pid, double seconds);
+  /// One that ended before it was seen, as it described itself.
+  Member& add_ended(pid_t pid, const wire::Hello& hello, double seconds);
   void forget(pid_t pid, double seconds);
   /// The kernel's, of a process that ended: its own where it had no children.
   void note_last_peak(pid_t pid, std::uint64_t peak);

@@ -53,6 +53,9 @@ Json to_json(const record::RunSummary& summary) {
       .set("exit_code", run.exit_code)
       .set("signal", run.signal)
       .set("outcome", ending_of(summary).text)
+      .set("cut_by", summary.cut_by == record::CutBy::unknown
+                         ? Json()
+                         : Json(record::name_of(summary.cut_by)))
       .set("interval_seconds", run.interval)
       .set("limit_bytes", run.limit > 0 ? Json(run.limit) : Json())
       .set("peak_rss_bytes", seen(summary.peak_rss))

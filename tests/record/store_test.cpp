@@ -243,6 +243,33 @@ TEST(Schema, AnotherProgramsDatabaseIsRefusedAndNotTouched) {
   EXPECT_EQ(database->number("SELECT x FROM t"), 7);
 }
 
+TEST(Store, TellsAKilledRecorderFromAMachineThatWasRestarted) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "runs.db";
+  record_run(path, "x");
+  const std::string here = this_writer();
+  const std::string boot = here.substr(0, here.find('/'));
+  ASSERT_FALSE(boot.empty());
+  const std::string ended = here.substr(boot.size(), here.find(' ') - boot.size()) + " 4194304 1";
+  const std::string other_boot = "00000000-0000-4000-8000-000000000000";
+  const auto of = [&](const std::string& writer, const std::string& host) {
+    {
+      auto database = Database::open(path, Database::Mode::write, 1000);
+      database->run("UPDATE runs SET ended = NULL, seen = 0, writer = ?, host = ?", writer, host);
+      EXPECT_FALSE(database->failed());
+    }
+    auto store = Store::open(path);
+    const RunSummary found = store->find("x").value();
+    EXPECT_EQ(found.state, State::lost) << writer;
+    return found.cut_by;
+  };
+  EXPECT_EQ(of(boot + ended, this_host()), CutBy::kill);
+  EXPECT_EQ(of(boot + "/pid:[1] 7 1", "a container"), CutBy::kill) << "on the same kernel";
+  EXPECT_EQ(of(other_boot + ended, this_host()), CutBy::restart);
+  EXPECT_EQ(of(other_boot + ended, "another machine"), CutBy::unknown);
+  EXPECT_EQ(of(" 7 1", this_host()), CutBy::unknown) << "it could not be seen";
+}
+
 TEST(Schema, IsWhatTheDocumentationNames) {
   const support::TemporaryDirectory folder;
   const std::string path = folder / "runs.db";

@@ -80,6 +80,7 @@ int run(int count, char** words) {
 
 int main(int count, char** words) {
   ebb::base::hold_standard_streams();
+  ebb::base::outlive_limits_of_files();
   if (ebb::fl::set_simulator_environment()) {
     ::execv("/proc/self/exe", words);
     std::perror("ebb: cannot start /proc/self/exe again");
