@@ -3,8 +3,8 @@
 
 #include "cli/answer.h"
 #include "cli/page_file.h"
-#include "cli/run_store.h"
 #include "cli/verb.h"
+#include "record/place.h"
 #include "show/report_page.h"
 #include "show/report_view.h"
 #include "story/run_story.h"
@@ -29,7 +29,7 @@ base::Options options_of(ReportOptions& o) {
 }
 
 int run_report(const ReportOptions& options) {
-  const auto recorded = read_run(options.run, options.db);
+  const auto recorded = record::read_run(options.run, options.db);
   if (!recorded) return complain(recorded.error());
   const story::RunStory story = story::story_of(*recorded);
   if (!options.html.empty()) {

@@ -220,6 +220,17 @@ base::Result<RunSummary> Store::find(const std::string& run) {
   return std::move(*found);
 }
 
+base::Result<std::vector<std::int64_t>> Store::ended_before(double unix_seconds) {
+  const auto all = runs();
+  if (!all) return all.error();
+  std::vector<std::int64_t> ids;
+  for (const RunSummary& one : *all)
+    if (one.state != State::running &&
+        one.run.ended.value_or(one.run.started + one.seconds) < unix_seconds)
+      ids.push_back(one.run.id);
+  return ids;
+}
+
 base::Result<RecordedRun> Store::read(std::int64_t id) {
   RecordedRun result;
   bool found = false;

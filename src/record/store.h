@@ -80,6 +80,9 @@ class Store {
   /// By number, by name (the newest of that name), or "last". A name of digits is a number first.
   base::Result<RunSummary> find(const std::string& run);
 
+  /// Those that are not running and that nobody has written to since `unix_seconds`.
+  base::Result<std::vector<std::int64_t>> ended_before(double unix_seconds);
+
   /// As of one moment, also where the run goes on.
   base::Result<RecordedRun> read(std::int64_t id);
 

@@ -189,13 +189,16 @@ std::vector<Knobs> baselines_in(const SearchSpace& space, const cache::VersionPr
   return baselines;
 }
 
+bool trusts_longer_strings(const Outlook& outlook) {
+  const std::size_t needed = outlook.varies() ? kManyDifferentSteps : kManySteps;
+  return outlook.is_limited() || (outlook.repeats() && outlook.fewest_steps() >= needed);
+}
+
 Choice choose(const Outlook& outlook, const std::vector<Knobs>& baselines,
               const std::vector<Trial>& candidates,
               const std::function<void(double share)>& progress) {
   std::vector<Knobs> all = baselines;
-  const std::size_t needed = outlook.varies() ? kManyDifferentSteps : kManySteps;
-  const bool enough =
-      outlook.is_limited() || (outlook.repeats() && outlook.fewest_steps() >= needed);
+  const bool enough = trusts_longer_strings(outlook);
   for (const Trial& trial : candidates) {
     if (enough && std::find(baselines.begin(), baselines.end(), trial.knobs) == baselines.end())
       all.push_back(trial.knobs);

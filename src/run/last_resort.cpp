@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/last_resort.h"
+#include "run/last_resort.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include <new>
 #include <string_view>
 
-namespace ebb::cli {
+namespace ebb::run {
 namespace {
 
 // How the program was started. Written once, before anything else runs.
@@ -20,7 +20,7 @@ sigset_t mask_at_start;
 bool ignored_children = false;
 std::atomic<bool> is_armed{false};
 
-void print(std::string_view text) {
+void print_plainly(std::string_view text) {
   if (::write(STDERR_FILENO, text.data(), text.size()) < 0) {
     // Nobody reads.
   }
@@ -75,17 +75,17 @@ int become_command(std::size_t words, const char* why) {
   is_armed = false;
   if (words == 0 || static_cast<int>(words) >= number_of_words) return 1;
   char** command = words_of_program + number_of_words - static_cast<int>(words);
-  print("ebb: ");
-  print(why);
-  print(": the command runs without Ebb\n");
+  print_plainly("ebb: ");
+  print_plainly(why);
+  print_plainly(": the command runs without Ebb\n");
   if (ignored_children) ::signal(SIGCHLD, SIG_IGN);
   ::sigprocmask(SIG_SETMASK, &mask_at_start, nullptr);
   ::execvp(command[0], command);
   const int status = errno == ENOENT ? 127 : 126;
-  print("ebb: cannot run ");
-  print(command[0]);
-  print(status == 127 ? ": no such command\n" : "\n");
+  print_plainly("ebb: cannot run ");
+  print_plainly(command[0]);
+  print_plainly(status == 127 ? ": no such command\n" : "\n");
   return status;
 }
 
-}  // namespace ebb::cli
+}  // namespace ebb::run

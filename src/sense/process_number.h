@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "base/text.h"
 
-namespace ebb::cli {
+namespace ebb::sense {
 
 /// `text` as the number of a process; Code::bad_input names `what` it was given for.
 inline base::Result<pid_t> parse_pid(const std::string& text, const char* what) {
@@ -19,4 +19,4 @@ inline base::Result<pid_t> parse_pid(const std::string& text, const char* what) 
                      text.c_str());
 }
 
-}  // namespace ebb::cli
+}  // namespace ebb::sense

@@ -4,11 +4,17 @@
 #include <string>
 
 #include "base/result.h"
+#include "record/place.h"
 #include "show/simulate/outcome.h"
 
 namespace ebb::cli {
 
-/// Code::unavailable where this build writes none.
+// Where simulations go to beside their folder. A build without SQLite and npm has neither.
+
+/// As record::place_of. Code::unavailable where a record is named and this build has none.
+base::Result<record::Place> place_of_simulations(const std::string& db);
+
+/// Code::unavailable where this build writes no pages.
 base::Status can_write_pages();
 
 /// Writes simulations as a page. Requires: a method with a repeat.

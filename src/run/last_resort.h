@@ -5,7 +5,7 @@
 
 // What `ebb run` does where it cannot do its work: the command runs as it would without Ebb.
 
-namespace ebb::cli {
+namespace ebb::run {
 
 /// From here on `ebb run … -- COMMAND` that runs out of memory becomes the command. Where the C
 /// library passes the command line to constructors, this happened before the first of them.
@@ -19,4 +19,4 @@ void give_up_last_resort();
 /// shells use them, where there is no such command or it cannot be run.
 int become_command(std::size_t words, const char* why);
 
-}  // namespace ebb::cli
+}  // namespace ebb::run

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/simulate/trial.h"
+#include "fl/step_trial.h"
 
 #include <algorithm>
 #include <latch>
@@ -7,32 +7,30 @@
 #include <system_error>
 #include <thread>
 
-#include "cli/address_space.h"
-#include "cli/verb.h"
 #include "fl/planning.h"
 #include "sense/process.h"
 
-namespace ebb::cli {
+namespace ebb::fl {
 namespace {
 
 // As many as are evaluated in one go.
 constexpr std::uint32_t kEvaluated = 256;
 
-std::vector<std::uint32_t> first_samples(std::uint32_t most, const fl::Split& split) {
+std::vector<std::uint32_t> first_samples(std::uint32_t most, const Split& split) {
   std::vector<std::uint32_t> samples(std::min<std::size_t>(most, split.size()));
   std::iota(samples.begin(), samples.end(), 0U);
   return samples;
 }
 
 /// A batch and an evaluation, on all threads at the same time.
-base::Status one_step(const fl::Config& config, const fl::SimulationResources& resources,
+base::Status one_step(const Config& config, const SimulationResources& resources,
                       std::uint32_t threads) {
-  fl::Trainer& trainer = *resources.trainer;
+  Trainer& trainer = *resources.trainer;
   const auto batch = first_samples(config.batch, resources.data->train);
   const auto test = first_samples(kEvaluated, resources.data->test);
   std::vector<float> weights(trainer.parameters());
   trainer.initialise(config.seed, weights);
-  fl::LocalTask task;
+  LocalTask task;
   task.order = batch;
   task.batch = config.batch;
   task.lr = config.lr;
@@ -69,10 +67,10 @@ base::Status one_step(const fl::Config& config, const fl::SimulationResources& r
 }
 
 /// What the plan has beyond what a step has mapped.
-std::uint64_t beyond_a_step(const fl::MemoryPlan& plan) {
+std::uint64_t beyond_a_step(const MemoryPlan& plan) {
   std::uint64_t bytes = 0;
-  for (const fl::MemoryItem& item : plan.items) {
-    const bool is_there = item.purpose == fl::kProgramItem || item.purpose == fl::kDataItem;
+  for (const MemoryItem& item : plan.items) {
+    const bool is_there = item.purpose == kProgramItem || item.purpose == kDataItem;
     if (!is_there && !item.per_client && !item.on_card) bytes += item.bytes;
   }
   return bytes;
@@ -80,28 +78,16 @@ std::uint64_t beyond_a_step(const fl::MemoryPlan& plan) {
 
 }  // namespace
 
-int run_trial(const SimulateOrder& order, int descriptor) {
-  // Whatever else is wrong, the simulation itself says, in its own words.
-  const auto failed = [&](const base::Error& error) {
-    if (error.code != base::Code::out_of_memory) tell_need(descriptor, 0);
-    return status_of(error.code);
-  };
-  const fl::Config config = order.config_of(0, 0);
-  base::ReclaimerRegistry reclaimers;
-  keep::Cleaner cleaner(heap::host_allocator(), reclaimers, sense::rss_now);
-  auto resources = fl::load_resources(config, order.execution, cleaner, fl::alone());
-  if (!resources) return failed(resources.error());
-  fl::Execution execution = order.execution;
-  if (order.writes_folder) execution.folder = ".";
-  const auto plan = fl::plan_memory(config, execution, *resources);
-  if (!plan) return failed(plan.error());
-  if (const auto done = one_step(config, *resources, plan->parallel_clients); !done)
-    return failed(done.error());
+base::Result<std::uint64_t> address_space_of_a_step(const Config& config,
+                                                    const Execution& execution,
+                                                    const SimulationResources& resources) {
+  const auto plan = plan_memory(config, execution, resources);
+  if (!plan) return plan.error();
+  if (const auto done = one_step(config, resources, plan->parallel_clients); !done)
+    return done.error();
   const auto reading = sense::read_process();
-  if (!reading) return failed(reading.error());
-  tell_need(descriptor,
-            reading->virtual_peak.value_or(reading->virtual_size) + beyond_a_step(*plan));
-  return kDone;
+  if (!reading) return reading.error();
+  return reading->virtual_peak.value_or(reading->virtual_size) + beyond_a_step(*plan);
 }
 
-}  // namespace ebb::cli
+}  // namespace ebb::fl

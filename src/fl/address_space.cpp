@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/address_space.h"
+#include "fl/address_space.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "sense/process.h"
 
-namespace ebb::cli {
+namespace ebb::fl {
 namespace {
 
 constexpr const char* kTrial = "EBB_SIMULATE_TRIAL";
@@ -35,7 +35,7 @@ constexpr double kLongestSleep = 2;
 constexpr std::uint64_t kBeside = 80 * base::kMiB;
 
 /// What is known of a trial.
-struct Outcome {
+struct TrialOutcome {
   std::optional<std::uint64_t> need;
   bool ended = false;
 };
@@ -78,8 +78,8 @@ class Standstill {
   double asleep_since_ = 0;
 };
 
-Outcome follow(pid_t pid, int descriptor, std::uint64_t limit) {
-  Outcome outcome;
+TrialOutcome follow(pid_t pid, int descriptor, std::uint64_t limit) {
+  TrialOutcome outcome;
   Standstill standstill;
   const std::int64_t start = base::system_clock().now_ns();
   while (true) {
@@ -103,7 +103,7 @@ Outcome follow(pid_t pid, int descriptor, std::uint64_t limit) {
   return outcome;
 }
 
-base::Error refusal(const Outcome& outcome, std::uint64_t limit) {
+base::Error refusal(const TrialOutcome& outcome, std::uint64_t limit) {
   const std::string limited =
       "the address space is limited to " + base::bytes_text(limit) + " (ulimit -v), ";
   if (outcome.need) {
@@ -134,7 +134,7 @@ base::Status check_address_space(const char* simulator, char** words) {
   if (pid < 0) return base::system_error(errno, "cannot start a process");
   if (pid == 0) become_trial(simulator, words, to.get());
   to.close();
-  const Outcome outcome = follow(pid, from.get(), limit.rlim_cur);
+  const TrialOutcome outcome = follow(pid, from.get(), limit.rlim_cur);
   if (!outcome.need || *outcome.need > limit.rlim_cur) return refusal(outcome, limit.rlim_cur);
   ::setenv(kTrial, kChecked, 1);
   return {};
@@ -146,11 +146,12 @@ std::optional<int> trial_descriptor() {
   return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
-void tell_need(int descriptor, std::uint64_t bytes) {
-  const std::string text = std::to_string(bytes + kBeside) + "\n";
+void tell_need(int descriptor, const base::Result<std::uint64_t>& need) {
+  if (!need && need.error().code == base::Code::out_of_memory) return;
+  const std::string text = std::to_string((need ? *need : 0) + kBeside) + "\n";
   if (::write(descriptor, text.data(), text.size()) < 0) {
     // Nobody waits for it any more.
   }
 }
 
-}  // namespace ebb::cli
+}  // namespace ebb::fl

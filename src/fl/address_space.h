@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 
-namespace ebb::cli {
+namespace ebb::fl {
 
 /// Under a limit of the address space (ulimit -v) libraries of a simulation may ask or wait for
 /// ever for what they cannot map. So ebb-simulate is first run for one step, as a process of its
@@ -18,7 +18,8 @@ base::Status check_address_space(const char* simulator, char** words);
 /// Where this process is such a trial: the descriptor that its need is to be written to.
 std::optional<int> trial_descriptor();
 
-/// What a trial found, in bytes.
-void tell_need(int descriptor, std::uint64_t bytes);
+/// What a trial found, in bytes, or that memory ran out. Whatever else is wrong, the simulation
+/// itself says, in its own words: it takes nothing then.
+void tell_need(int descriptor, const base::Result<std::uint64_t>& need);
 
-}  // namespace ebb::cli
+}  // namespace ebb::fl
