@@ -116,7 +116,9 @@ std::string tuned_job_text(const replay::Job& job, const replay::TunedJob& tuned
   if (tuned.card) {
     text += card_text(*tuned.card);
   } else if (tuned.later && tuned.best.limit != cache::kUnlimited) {
-    text += "smallest card    none: memory still grows\n";
+    text += tuned.later->growth.stops_after_steps
+                ? "smallest card    none: some requests fail on any card\n"
+                : "smallest card    none: memory still grows\n";
   }
   return text;
 }

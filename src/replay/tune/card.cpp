@@ -14,6 +14,8 @@ namespace {
 constexpr std::uint64_t kCardUnit = 2 * base::kMiB;
 /// A page of expandable segments, by a part of which they may go beyond a limit.
 constexpr std::uint64_t kExpandablePage = 20 * base::kMiB;
+/// No card has more.
+constexpr std::uint64_t kLargestCard = 2 * base::kTiB;
 /// Sizes above the one that was found that have to do as well.
 constexpr std::uint64_t kSpotChecks = 4;
 
@@ -118,8 +120,8 @@ std::uint64_t in_card_units(std::uint64_t bytes) {
 
 }  // namespace
 
-SmallestCard smallest_card(const Outlook& outlook, std::size_t job, const std::string& conf,
-                           std::uint64_t live) {
+std::optional<SmallestCard> smallest_card(const Outlook& outlook, std::size_t job,
+                                          const std::string& conf, std::uint64_t live) {
   CardSearch search(outlook, job, conf);
   const std::vector<OnCard> unlimited = search.run_all(cache::kUnlimited);
   const auto hardest =
@@ -128,8 +130,11 @@ SmallestCard smallest_card(const Outlook& outlook, std::size_t job, const std::s
   search.start_with(static_cast<std::size_t>(hardest - unlimited.begin()));
   // No limit is felt above the peak, but for settings that act before it is reached.
   std::uint64_t enough = in_card_units(hardest->peak);
+  std::uint64_t more = kExpandablePage;
   while (!all_are(search.run_all(enough), Service::at_once)) {
-    enough += kExpandablePage;
+    enough += more;
+    more *= 2;
+    if (enough > kLargestCard) return std::nullopt;
   }
   const std::uint64_t too_small = live == 0 ? 0 : (live - 1) / kCardUnit * kCardUnit;
   SmallestCard card;

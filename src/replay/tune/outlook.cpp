@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "replay/lifetimes.h"
 #include "replay/parallel.h"
@@ -18,6 +19,30 @@ constexpr std::uint64_t kBudget = 12'000'000;
 constexpr std::uint64_t kMostOperations = 8'000'000;
 
 constexpr const char* kSteadiest = "expandable_segments:True";
+
+/// Peaks that are the same.
+constexpr double kSamePeak = 0.999;
+
+/// Most bytes that were live at once, by step.
+std::vector<std::uint64_t> live_peaks(const Workload& job, const Steps& steps) {
+  std::vector<std::uint64_t> peaks;
+  std::vector<std::uint64_t> held(job.blocks);
+  std::uint64_t live = 0;
+  for (std::size_t s = 0; s < steps.count(); ++s) {
+    std::uint64_t peak = live;
+    for (std::uint32_t at = steps.begins[s]; at < steps.end_of(s); ++at) {
+      const Operation& op = job.operations[at];
+      if (op.kind == Operation::Kind::allocate) {
+        live += held[op.block] = op.bytes;
+        peak = std::max(peak, live);
+      } else if (op.kind == Operation::Kind::free || op.kind == Operation::Kind::free_later) {
+        live -= std::exchange(held[op.block], 0);
+      }
+    }
+    peaks.push_back(peak);
+  }
+  return peaks;
+}
 
 }  // namespace
 
@@ -102,6 +127,20 @@ std::size_t Outlook::fewest_steps() const {
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
   for (const FutureMaker& maker : makers_) {
     fewest = std::min(fewest, maker.steps().count() - maker.steps().steady);
+  }
+  return fewest;
+}
+
+std::size_t Outlook::fewest_peaks() const {
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();
+  for (std::size_t job = 0; job < jobs_.size(); ++job) {
+    const Steps& steps = makers_[job].steps();
+    const std::vector<std::uint64_t> peaks = live_peaks(*jobs_[job], steps);
+    const auto most = static_cast<double>(*std::max_element(peaks.begin(), peaks.end()));
+    const auto times = std::count_if(
+        peaks.begin() + static_cast<std::ptrdiff_t>(steps.steady), peaks.end(),
+        [&](std::uint64_t peak) { return static_cast<double>(peak) >= kSamePeak * most; });
+    fewest = std::min(fewest, static_cast<std::size_t>(times));
   }
   return fewest;
 }

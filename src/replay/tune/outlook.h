@@ -51,6 +51,9 @@ class Outlook {
   bool varies() const;
   /// Recorded steps that may happen again, of the job with the fewest.
   std::size_t fewest_steps() const;
+  /// How often it was seen what the job holds at most: recorded steps that may happen again and at
+  /// whose peak as much was live, to a thousandth, as at any time; of the job with the fewest.
+  std::size_t fewest_peaks() const;
   /// Steps of the job's futures.
   std::uint64_t steps_ahead(std::size_t job) const { return steps_ahead_[job]; }
 

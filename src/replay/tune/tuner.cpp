@@ -171,7 +171,7 @@ base::Result<TuneResult> tune(const std::vector<const Workload*>& jobs,
     auto job =
         tuned_job(*jobs[i], conf_of(result.knobs), search.bounds()[i], options.circumstances);
     if (!job) return job.error();
-    if (outlook) look_ahead(*outlook, i, *job);
+    if (outlook && options.foretell) look_ahead(*outlook, i, *job);
     // No card is large enough for a job that goes on to grow.
     if (outlook && outlook->is_limited() && job->later && job->later->growth.stops_after_steps)
       job->card = smallest_card(*outlook, i, job->best.conf, job->later_live);

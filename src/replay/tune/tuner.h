@@ -21,8 +21,9 @@ struct TuneOptions {
   Objective objective = Objective::memory;
   Circumstances circumstances;
   std::optional<SearchSpace> space;  ///< unset: all that matters to these jobs
-  bool refine = true;  ///< go on from the best combination with lists and finer values
-  bool quick = false;  ///< fit what was recorded, without a look at what may come
+  bool refine = true;    ///< go on from the best combination with lists and finer values
+  bool quick = false;    ///< fit what was recorded, without a look at what may come
+  bool foretell = true;  ///< say what comes of the answer, beside the answer itself
   std::vector<std::string> without;  ///< keys that must not be set
   std::function<void(double share)> progress = {};
 };
@@ -53,10 +54,10 @@ struct TunedJob {
   std::uint64_t lower_bound = 0;  ///< most live bytes
   std::uint64_t least_possible = 0;       ///< what any settings hold at least
   std::uint64_t packing = 0;              ///< best offline packing found
-  std::optional<Later> later;             ///< of the best; nothing after a quick search
+  std::optional<Later> later;             ///< of the best; where it was to be foretold
   std::optional<Later> later_by_default;  ///< of PyTorch's default
   std::uint64_t later_live = 0;           ///< most live bytes of any future
-  std::optional<SmallestCard> card;       ///< for the best; where there is a limit and growth stops
+  std::optional<SmallestCard> card;       ///< likewise; where there is a limit and growth stops
 };
 
 /// The futures that an answer was chosen by.

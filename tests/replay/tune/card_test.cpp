@@ -39,7 +39,7 @@ TEST(SmallestCard, ServesEveryFutureAndTwoMebibytesLessDoNot) {
   const Outlook outlook({&work}, Objective::memory, {});
   for (const std::string conf : {"", "expandable_segments:True"}) {
     SCOPED_TRACE(conf);
-    const SmallestCard card = smallest_card(outlook, 0, conf, live_in(outlook));
+    const SmallestCard card = smallest_card(outlook, 0, conf, live_in(outlook)).value();
     const Tried roomy = on_card(outlook, conf, card.without_retries);
     EXPECT_FALSE(roomy.fails);
     EXPECT_EQ(roomy.retries, 0U);
@@ -58,7 +58,7 @@ TEST(SmallestCard, ServesEveryFutureAndTwoMebibytesLessDoNot) {
 TEST(SmallestCard, WithRetriesCostsSomething) {
   const Workload work = TrainingJob().run(varied_lengths(12));
   const Outlook outlook({&work}, Objective::memory, {});
-  const SmallestCard card = smallest_card(outlook, 0, "", live_in(outlook));
+  const SmallestCard card = smallest_card(outlook, 0, "", live_in(outlook)).value();
   ASSERT_LT(card.with_retries, card.without_retries);
   EXPECT_GT(card.retries, 0U);
   EXPECT_GT(card.seconds, 0);
@@ -73,10 +73,16 @@ TEST(SmallestCard, IsWhatLivesWhereStepsNeverDiffer) {
   }
   const Workload work = job.workload();
   const Outlook outlook({&work}, Objective::memory, {});
-  const SmallestCard card = smallest_card(outlook, 0, "", 164 * kMiB);
+  const SmallestCard card = smallest_card(outlook, 0, "", 164 * kMiB).value();
   EXPECT_EQ(card.without_retries, 164 * kMiB);
   EXPECT_EQ(card.with_retries, 164 * kMiB);
   EXPECT_EQ(card.retries, 0U);
+}
+
+TEST(SmallestCard, IsNotNamedWhereMoreMemoryDoesNotHelp) {
+  const Workload work = TrainingJob().run(varied_lengths(12));
+  const Outlook outlook({&work}, Objective::memory, {});
+  EXPECT_FALSE(smallest_card(outlook, 0, "per_process_memory_fraction:0", live_in(outlook)));
 }
 
 TEST(SmallestCard, IsToldWhereThereIsALimit) {
