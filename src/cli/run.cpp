@@ -38,6 +38,7 @@ struct RunWords {
   bool is_private = false;
   bool observe = false;
   bool nvflare = false;
+  bool sites = false;
   bool wait = false;
   bool quiet = false;
   bool dry_run = false;
@@ -75,6 +76,8 @@ base::Options options_of(RunWords& o) {
       {"observe", &o.observe, "Only watch and record: set and preload nothing"},
       {"nvflare", &o.nvflare,
        "In NVFlare, drop each result once it is processed (docs/nvflare.md)"},
+      {"sites", &o.sites,
+       "Sample allocations: which lines of code hold the memory (docs/sites.md)"},
       {"wait_all", &o.wait,
        "Supervise until the last process of the job has ended, not only the command"},
       {"quiet", &o.quiet, "Print only errors on stderr"},
@@ -150,6 +153,13 @@ base::Result<run::Options> options_from(const RunWords& words) {
     return base::error(base::Code::bad_input,
                        "--nvflare and --observe: expected one of them, since one changes the job");
   }
+  options.sites = words.sites;
+  if (words.sites && (words.observe || words.no_record)) {
+    return base::error(base::Code::bad_input,
+                       "--sites and --%s: expected one of them, since sites are sampled inside the "
+                       "job and kept in the record",
+                       words.observe ? "observe" : "no-record");
+  }
   options.wait_for_all = words.wait;
   options.is_private = words.is_private;
   options.quiet = words.quiet;
@@ -209,6 +219,7 @@ base::Result<run::Ending> supervise(const run::Options& options,
   run::Journal journal(options.record_path, about, options.quiet);
   for (const std::string& note : preparation.notes) {
     if (note.starts_with("no agent")) journal.say({0, "agent", note, {}});
+    if (note.starts_with("no sites")) journal.say({0, "sites", note, {}});
   }
   run::Supervisor supervisor(options, preparation, std::move(listener), signals, journal);
   give_up_last_resort();
