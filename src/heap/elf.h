@@ -23,6 +23,12 @@ struct ElfFunction {
   friend bool operator==(const ElfFunction&, const ElfFunction&) = default;
 };
 
+/// The function that lies at an address.
+struct ElfFunctionAt {
+  std::string name;
+  std::uint64_t start = 0;
+};
+
 /// The parts of a 64-bit little-endian ELF file that tell which allocator is in it. Reads with
 /// pread, never by mapping: a library that is replaced under us must not become a SIGBUS.
 /// Every offset and size in the file is checked against the file. Not thread-safe.
@@ -55,7 +61,7 @@ class ElfFile {
 
   /// Fills in the names of the functions that lie at these addresses, those of the static table
   /// first. Reads the tables in pieces, as above.
-  void name_functions(std::map<std::uint64_t, std::string>& addresses) const;
+  void name_functions(std::map<std::uint64_t, ElfFunctionAt>& addresses) const;
   /// The bytes of a section; empty where there is none, where it is packed, or larger than `most`.
   std::string section(std::string_view name, std::uint64_t most) const;
 
@@ -93,7 +99,8 @@ class ElfFile {
   SymbolTable read_symbols(std::uint32_t section_type) const;
   void add_functions(std::uint32_t section_type, std::span<const std::string_view> endings,
                      std::vector<ElfFunction>& found) const;
-  void name_from(std::uint32_t section_type, std::map<std::uint64_t, std::string>& addresses) const;
+  void name_from(std::uint32_t section_type,
+                 std::map<std::uint64_t, ElfFunctionAt>& addresses) const;
   static std::optional<std::uint64_t> find(const SymbolTable& table, std::string_view name);
 
   std::string path_;

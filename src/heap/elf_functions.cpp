@@ -22,7 +22,7 @@ struct Candidate {
 }  // namespace
 
 void ElfFile::name_from(std::uint32_t section_type,
-                        std::map<std::uint64_t, std::string>& addresses) const {
+                        std::map<std::uint64_t, ElfFunctionAt>& addresses) const {
   for (const Section& section : sections_) {
     if (section.type != section_type || section.link >= sections_.size()) continue;
     const Section& strings = sections_[section.link];
@@ -45,17 +45,17 @@ void ElfFile::name_from(std::uint32_t section_type,
       }
     }
     for (const auto& [address, candidate] : found) {
-      std::string& name = addresses[address];
-      if (!name.empty() || candidate.name >= strings.size) continue;
+      ElfFunctionAt& function = addresses[address];
+      if (!function.name.empty() || candidate.name >= strings.size) continue;
       const auto text = bytes_at(strings.offset + candidate.name,
                                  std::min(kLongestFunction, strings.size - candidate.name));
-      if (text) name = text->c_str();
+      if (text) function = {text->c_str(), candidate.value};
     }
     return;
   }
 }
 
-void ElfFile::name_functions(std::map<std::uint64_t, std::string>& addresses) const {
+void ElfFile::name_functions(std::map<std::uint64_t, ElfFunctionAt>& addresses) const {
   name_from(SHT_SYMTAB, addresses);
   name_from(SHT_DYNSYM, addresses);
 }

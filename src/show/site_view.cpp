@@ -25,7 +25,8 @@ std::string calls_text(const fact::SiteStack& frames) {
   if (place == nullptr) return text;
   std::size_t shown = 0;
   for (auto at = static_cast<std::size_t>(place - frames.data()) + 1;
-       at < frames.size() && shown < kMostCallers; ++at, ++shown)
+       at < frames.size() && shown < kMostCallers && frames[at - 1].function != "main";
+       ++at, ++shown)
     text += " < " + base::plain_line(story::text_of(frames[at]));
   return text;
 }

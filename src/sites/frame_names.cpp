@@ -54,13 +54,15 @@ void add_lines(const heap::ElfFile& elf, std::map<std::uint64_t, SourceLine>& li
 
 /// What is asked of one file: addresses in it.
 struct Asked {
-  std::map<std::uint64_t, std::string> functions;
+  std::map<std::uint64_t, heap::ElfFunctionAt> functions;
   std::map<std::uint64_t, SourceLine> lines;
 
   void answer(const std::string& path, const std::string& root) {
     const auto elf = heap::ElfFile::open(root + path);
     if (!elf) return;
     elf->name_functions(functions);
+    for (auto& [address, line] : lines)
+      line.function = functions[address].start;
     add_lines(*elf, lines);
     const bool is_whole = std::all_of(lines.begin(), lines.end(),
                                       [](const auto& one) { return one.second.line > 0; });
@@ -110,7 +112,7 @@ std::vector<fact::SiteStack> named(const std::vector<RawStack>& stacks,
       if (const Module* module = module_of(modules, address)) {
         frame.module = module->path.empty() ? "?" : module->path;
         const Asked& file = asked[module->path];
-        const std::string& name = file.functions.at(place_in(*module, address));
+        const std::string& name = file.functions.at(place_in(*module, address)).name;
         // From the interpreter's loop outwards its own calls stand for these.
         if (!stack.python.empty() && !stack.is_joined && name.starts_with(kEval)) break;
         const SourceLine& line = file.lines.at(place_in(*module, address));

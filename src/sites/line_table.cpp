@@ -94,6 +94,12 @@ struct File {
   std::uint64_t folder = 0;
 };
 
+struct Row {
+  std::uint64_t address = 0;
+  std::uint64_t file = 0;
+  std::uint64_t line = 0;
+};
+
 /// One unit of .debug_line.
 class Unit {
  public:
@@ -254,13 +260,33 @@ class Unit {
     if (is_in_sequence_ && address_ > row_address_ && row_address_ != 0) {
       for (auto at = addresses_.lower_bound(row_address_);
            at != addresses_.end() && at->first < address_; ++at)
-        if (row_line_ > 0 && row_line_ < kMostLines && at->second.line == 0)
-          at->second = {name_of(row_file_), static_cast<std::uint32_t>(row_line_)};
+        if (row_line_ > 0 && row_line_ < kMostLines && at->second.line == 0) tell(at->second);
     }
+    if (!is_in_sequence_) rows_.clear();
     is_in_sequence_ = true;
+    rows_.push_back({address_, file_, line_});
     row_address_ = address_;
     row_file_ = file_;
     row_line_ = line_;
+  }
+
+  /// By the row that holds, or an earlier one of the function that is in its own file.
+  void tell(SourceLine& wanted) const {
+    const auto after = std::upper_bound(
+        rows_.begin(), rows_.end(), wanted.function,
+        [](std::uint64_t address, const Row& row) { return address < row.address; });
+    Row best = rows_.back();
+    if (wanted.function != 0 && after != rows_.begin()) {
+      const std::uint64_t own = (after - 1)->file;
+      for (auto row = rows_.end(); row != rows_.begin() && (row - 1)->address >= wanted.function;) {
+        --row;
+        if (row->file != own || row->line == 0 || row->line >= kMostLines) continue;
+        best = *row;
+        break;
+      }
+    }
+    wanted.file = name_of(best.file);
+    wanted.line = static_cast<std::uint32_t>(best.line);
   }
 
   std::string name_of(std::uint64_t number) const {
@@ -284,6 +310,7 @@ class Unit {
   std::vector<std::uint8_t> lengths_;
   std::vector<std::string_view> folders_;
   std::vector<File> files_;
+  std::vector<Row> rows_;  // of the sequence so far
   std::uint64_t address_ = 0;
   std::uint64_t file_ = 1;
   std::uint64_t line_ = 1;  // a hostile program may go round

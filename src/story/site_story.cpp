@@ -13,7 +13,8 @@ namespace {
 constexpr std::uint64_t kLeastSamples = 4;
 constexpr std::uint64_t kLeastBytes = 1 << 20;
 constexpr double kLeastShare = 0.01;
-constexpr std::size_t kLeastLooks = 8;
+// In which a program takes itself apart.
+constexpr std::size_t kLastLooks = 5;
 // A site that grows is at least this share of its process's growth.
 constexpr double kLeastGrowthShare = 0.02;
 // With fewer samples the estimate itself is a guess.
@@ -38,10 +39,15 @@ std::map<record::ProcessKey, Looks> looks_of(const record::RecordedRun& run) {
   std::map<record::ProcessKey, Looks> all;
   for (const record::Sampling& sampling : run.samplings)
     all[sampling.process].totals.push_back({sampling.seconds, static_cast<double>(sampling.bytes)});
-  for (auto& [process, looks] : all) {
-    // A program that ends in order gives everything back: that is no part of its story.
-    auto& totals = looks.totals;
-    if (totals.size() > 1 && totals.back().value < totals[totals.size() - 2].value / 2)
+  // A program that ends in order gives everything back: that is no part of its story.
+  for (const record::ProcessHistory& history : run.processes) {
+    const auto looks = all.find(history.process.key());
+    if (looks == all.end() || !history.process.ended) continue;
+    std::vector<trend::Point>& totals = looks->second.totals;
+    double most = 0;
+    for (std::size_t i = totals.size(); i > 0 && totals.size() - i < kLastLooks; --i)
+      most = std::max(most, totals[i - 1].value);
+    while (totals.size() > 1 && totals.back().value < most / 2)
       totals.pop_back();
   }
   return all;
@@ -57,11 +63,7 @@ std::vector<trend::Point> points_of(const Series& series, const Looks& looks) {
 }
 
 std::optional<trend::Slope> growth_of(const std::vector<trend::Point>& points, double error) {
-  if (points.size() < kLeastLooks) return std::nullopt;
-  trend::AssessOptions options;
-  options.least_floors = kLeastLooks;
-  options.each = points.size() < options.least_samples;
-  const trend::Assessment assessment = trend::assess(points, options);
+  const trend::Assessment assessment = trend::assess(points);
   const trend::Effect effect{0.02, std::max<double>(kLeastBytes, 2 * error)};
   if (!trend::grows(assessment, effect)) return std::nullopt;
   return assessment.slope;

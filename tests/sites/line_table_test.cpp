@@ -72,6 +72,31 @@ TEST(LineTable, TellsFileAndLineInOldAndNewForms) {
   }
 }
 
+TEST(LineTable, InlinedCodeOfAnotherFileIsWhereItWasCalled) {
+  std::string program("\0\x09\x02", 3);
+  put(program, 0x1000, 8);
+  program += std::string("\x03\x06\x01", 3);                  // main.c:7, where the function begins
+  program += std::string("\x02\x10\x03\x02\x01", 5);          // main.c:9
+  program += std::string("\x02\x10\x04\x02\x03\x64\x01", 7);  // header.h, far away
+  program += std::string("\x02\x10\0\1\1", 5);
+  std::string header("\1\1\1\xFB\x0E\x0D\0\1\1\1\1\0\0\0\1\0\0\1", 18);
+  header += std::string("/src\0\0main.c\0\1\0\0header.h\0\1\0\0\0", 29);
+  std::string body;
+  put(body, 4, 2);
+  put(body, header.size(), 4);
+  body += header + program;
+  std::string lines;
+  put(lines, body.size(), 4);
+  lines += body;
+  LineSections sections;
+  sections.lines = lines;
+  std::map<std::uint64_t, SourceLine> addresses{{0x1025, {"", 0, 0x1000}}, {0x1028, {}}};
+  find_lines(sections, addresses);
+  EXPECT_EQ(addresses[0x1025].file, "/src/main.c");
+  EXPECT_EQ(addresses[0x1025].line, 9U);
+  EXPECT_EQ(addresses[0x1028].file, "/src/header.h") << "where the function is not known";
+}
+
 TEST(LineTable, DamagedAndCutOnesAreReadWithoutHarm) {
   std::mt19937 random(11);
   for (int round = 0; round < 5000; ++round) {
