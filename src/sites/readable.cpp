@@ -15,7 +15,7 @@ constexpr unsigned kPageBits = 12;
 /// it refuses what it is asked to do with it.
 bool can_read_page(std::uint64_t page) {
   const int before = errno;
-  ::syscall(SYS_rt_sigprocmask, -1, page << kPageBits, nullptr, 8);
+  ::syscall(SYS_rt_sigprocmask, -1L, page << kPageBits, nullptr, 8L);
   const bool is_there = errno == EINVAL;
   errno = before;
   return is_there;

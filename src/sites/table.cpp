@@ -34,7 +34,7 @@ std::uint64_t hash_of(const void* bytes, std::size_t size, std::uint64_t hash) {
     hash = mixed(hash ^ word);
   }
   std::uint64_t word = size;
-  std::memcpy(&word, at, size);
+  if (size > 0) std::memcpy(&word, at, size);
   return mixed(hash ^ word ^ std::uint64_t{size} << 56);
 }
 
@@ -85,10 +85,12 @@ bool Table::open(const char* path, std::uint64_t pid) {
                         give_room(file, 0, kStep) && give_room(file, kDataEnd, kFirstEntryBytes);
   // In a forked child this takes the place of the parent's.
   void* const at = reinterpret_cast<void*>(base_);
-  void* const made = has_room ? reinterpret_cast<void*>(::syscall(
-                                    SYS_mmap, at, kFileBytes, PROT_READ | PROT_WRITE,
-                                    MAP_SHARED | (at != nullptr ? MAP_FIXED : 0), file, 0))
-                              : MAP_FAILED;
+  // Every argument as wide as the kernel reads it: of a narrower one the rest is not defined.
+  const long flags = MAP_SHARED | (at != nullptr ? MAP_FIXED : 0);
+  void* const made =
+      has_room ? reinterpret_cast<void*>(::syscall(
+                     SYS_mmap, at, kFileBytes, long{PROT_READ | PROT_WRITE}, flags, long{file}, 0L))
+               : MAP_FAILED;
   close_file(file);
   if (made == MAP_FAILED) {
     ::syscall(SYS_unlinkat, AT_FDCWD, path, 0);

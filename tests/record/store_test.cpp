@@ -257,7 +257,7 @@ TEST(Schema, ANewerOneIsRefusedInOneLine) {
   for (const base::Error& error :
        {Store::open(path).error(), Writer::begin(path, run_named("y")).error()}) {
     EXPECT_EQ(error.code, base::Code::bad_input);
-    EXPECT_NE(error.message.find("newer ebb (schema 99, expected 4 or older)"), std::string::npos)
+    EXPECT_NE(error.message.find("newer ebb (schema 99, expected 5 or older)"), std::string::npos)
         << error.message;
     EXPECT_EQ(error.message.find('\n'), std::string::npos);
   }
@@ -292,7 +292,7 @@ TEST(Schema, IsWhatTheDocumentationNames) {
       [&](const Row& row) { tables += row.text(0) + " "; });
   EXPECT_EQ(tables,
             "actions buckets events originals peaks place private_allocators processes rounds runs "
-            "samples ");
+            "samples samplings site_names sites ");
 }
 
 /// What an Ebb before version 2 would have written.
@@ -300,7 +300,8 @@ void make_version_1(const std::string& path) {
   auto database = Database::open(path, Database::Mode::write, 1000);
   ASSERT_TRUE(database);
   std::string script =
-      "DROP TABLE originals; DROP TABLE peaks; DROP TABLE private_allocators; ALTER TABLE runs "
+      "DROP TABLE samplings; DROP TABLE sites; DROP TABLE site_names; DROP TABLE originals; DROP "
+      "TABLE peaks; DROP TABLE private_allocators; ALTER TABLE runs "
       "DROP COLUMN peak_group;"
       "ALTER TABLE actions DROP COLUMN devices;";
   for (const char* part : {"uss", "shared"}) {

@@ -77,7 +77,7 @@ TEST(LineTable, InlinedCodeOfAnotherFileIsWhereItWasCalled) {
   put(program, 0x1000, 8);
   program += std::string("\x03\x06\x01", 3);                  // main.c:7, where the function begins
   program += std::string("\x02\x10\x03\x02\x01", 5);          // main.c:9
-  program += std::string("\x02\x10\x04\x02\x03\x64\x01", 7);  // header.h, far away
+  program += std::string("\x02\x10\x04\x02\x03\x32\x01", 7);  // header.h, far away
   program += std::string("\x02\x10\0\1\1", 5);
   std::string header("\1\1\1\xFB\x0E\x0D\0\1\1\1\1\0\0\0\1\0\0\1", 18);
   header += std::string("/src\0\0main.c\0\1\0\0header.h\0\1\0\0\0", 29);

@@ -4,6 +4,7 @@
 #include <execinfo.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <thread>
 
@@ -49,13 +50,17 @@ struct Walked {
   return walked;
 }
 
-void expect_same(const Walked& walked) {
+void expect_same(Walked walked) {
   ASSERT_GE(walked.ours.size(), 3U);
+  // A sanitizer has a function of its own between ours and libgcc's.
+  auto& others = walked.libgccs;
+  others.erase(others.begin(), std::find(others.begin(), others.end(), walked.ours.front()));
+  ASSERT_GE(others.size(), 3U);
   // Below main the loader's own frames may end differently.
-  const std::size_t both = std::min(walked.ours.size(), walked.libgccs.size()) - 1;
+  const std::size_t both = std::min(walked.ours.size(), others.size()) - 1;
   for (std::size_t i = 0; i < both; ++i)
-    EXPECT_EQ(walked.ours[i], walked.libgccs[i]) << i;
-  EXPECT_LE(walked.libgccs.size() - both, 2U);
+    EXPECT_EQ(walked.ours[i], others[i]) << i;
+  EXPECT_LE(others.size() - both, 2U);
 }
 
 TEST(Unwind, FindsTheCallsThatTheCompilersOwnUnwinderFinds) {
