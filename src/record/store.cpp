@@ -14,6 +14,7 @@
 #include "record/peaks.h"
 #include "record/rows.h"
 #include "record/schema.h"
+#include "record/site_rows.h"
 #include "record/table.h"
 #include "record/thinning.h"
 
@@ -271,6 +272,7 @@ base::Result<RecordedRun> Store::read(std::int64_t id) {
     one.beside.process = key_of(one.process);
     result.beside.push_back(std::move(one.beside));
   }
+  read_sites(database_, id, key_of, result);
   database_.script("COMMIT");
   if (database_.failed()) {
     base::Error failure = database_.take_failure();

@@ -59,6 +59,7 @@ base::Result<JobEnd> supervise(const Options& options, const Preparation& prepar
   Journal journal(options.record_path, about, options.quiet);
   for (const std::string& note : preparation.notes) {
     if (note.starts_with("no agent")) journal.say({0, "agent", note, {}});
+    if (note.starts_with("no sites")) journal.say({0, "sites", note, {}});
   }
   Supervisor supervisor(options, preparation, std::move(listener), signals, journal);
   give_up_last_resort();

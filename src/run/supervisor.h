@@ -19,6 +19,7 @@
 #include "run/preparation.h"
 #include "run/share_watch.h"
 #include "run/signals.h"
+#include "run/site_watch.h"
 #include "trend/series.h"
 #include "wire/channel.h"
 
@@ -82,6 +83,7 @@ class Supervisor {
   void note_last_peak(pid_t pid, std::uint64_t peak);
   bool look_at(Member& member, double seconds);
   void measure_shares(double seconds);
+  void watch_sites(double seconds);
 
   // Their agents.
   void accept_agents();
@@ -144,6 +146,7 @@ class Supervisor {
   double next_scan_ = 0;
   double tick_cost_ = 0;
   ShareWatch shares_;
+  std::optional<SiteWatch> sites_;
 
   std::optional<double> critical_since_;
   std::optional<double> stopped_at_;

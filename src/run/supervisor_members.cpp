@@ -77,6 +77,7 @@ void Supervisor::forget(pid_t pid, double seconds) {
   const auto member = members_.find(pid);
   if (member == members_.end()) return;
   hear(member->second);  // what its agent said last is still in the socket
+  if (sites_) sites_->ended(member->second.key(), seconds);
   journal_.process_ended(member->second.key(), seconds);
   members_.erase(member);
 }

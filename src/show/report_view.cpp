@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "show/ledger_view.h"
 #include "show/process_rows.h"
+#include "show/site_view.h"
 #include "show/verdict.h"
 #include "show/words.h"
 #include "term/sparkline.h"
@@ -141,6 +142,7 @@ std::string verdict_text(const record::RecordedRun& run, const story::RunStory& 
   if (!summary.run.host.empty()) text += " on " + plain_line(summary.run.host, kLongestTitle);
   text += ", " + base::duration_text(summary.seconds) + ", " + story.ending.brief + "\n";
   text += text_of(diagnosis_lines(story.diagnosis, style));
+  text += sites_text(story);
   if (summary.lost > 0) {
     text += format_text("lost       %llu samples could not be written\n",
                         static_cast<unsigned long long>(summary.lost));

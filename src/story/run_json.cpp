@@ -78,6 +78,7 @@ Json verdict_json(const record::RecordedRun& run, const RunStory& story) {
   const Json verdict = fact::to_json(story.diagnosis);
   for (const Json::Member& member : *verdict.as_object())
     json.set(member.first, member.second);
+  add_json(json, story.sites);
   return json;
 }
 

@@ -47,6 +47,40 @@ TEST(Store, FindsRunsByNumberByNameAndTheLast) {
   EXPECT_EQ(store.read(12345).error().code, base::Code::not_found);
 }
 
+TEST(Store, KeepsSitesAndWhatTheyAreCalled) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "runs.db";
+  const fact::SiteStack frames = {{"read_input", "/src/a.c", 23, "/bin/job"},
+                                  {"main", "", 0, "/bin/job"},
+                                  {"load", "a.py", 4, ""}};
+  {
+    const auto writer = begin(path, run_named("sites"));
+    writer->add(sample_of(kMain, 1, kMiB));
+    writer->add(Sampling{kMain, 2, 5 * kMiB, 10, 1, 2, 0.25});
+    writer->add(SiteName{kMain, 2, 4104, frames});
+    writer->add(SiteName{kMain, 3, 4104, {}});
+    writer->add(Site{kMain, 2, 4104, 4 * kMiB, kMiB, 8});
+    writer->end(ended(run_named("sites")));
+  }
+  Store store = opened(path);
+  const auto read = store.read(store.find("sites")->run.id);
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->samplings.size(), 1U);
+  EXPECT_EQ(read->samplings[0].process, kMain);
+  EXPECT_EQ(read->samplings[0].bytes, 5 * kMiB);
+  EXPECT_EQ(read->samplings[0].spent_seconds, 0.25);
+  ASSERT_EQ(read->sites.size(), 1U);
+  EXPECT_EQ(read->sites[0].bytes, 4 * kMiB);
+  EXPECT_EQ(read->sites[0].error, kMiB);
+  ASSERT_EQ(read->site_names.size(), 1U);
+  EXPECT_EQ(read->site_names[0].frames, frames) << "the first name stays";
+  ASSERT_TRUE(store.remove({read->summary.run.id}));
+  auto database = Database::open(path, Database::Mode::write, 1000);
+  ASSERT_TRUE(database);
+  for (const char* table : {"samplings", "sites", "site_names"})
+    EXPECT_EQ(database->number((std::string("SELECT count(*) FROM ") + table).c_str()), 0) << table;
+}
+
 TEST(Store, RemovesARunWithAllThatBelongsToIt) {
   const support::TemporaryDirectory folder;
   const std::string path = folder / "runs.db";
@@ -223,7 +257,7 @@ TEST(Schema, ANewerOneIsRefusedInOneLine) {
   for (const base::Error& error :
        {Store::open(path).error(), Writer::begin(path, run_named("y")).error()}) {
     EXPECT_EQ(error.code, base::Code::bad_input);
-    EXPECT_NE(error.message.find("newer ebb (schema 99, expected 4 or older)"), std::string::npos)
+    EXPECT_NE(error.message.find("newer ebb (schema 99, expected 5 or older)"), std::string::npos)
         << error.message;
     EXPECT_EQ(error.message.find('\n'), std::string::npos);
   }
@@ -285,7 +319,7 @@ TEST(Schema, IsWhatTheDocumentationNames) {
       [&](const Row& row) { tables += row.text(0) + " "; });
   EXPECT_EQ(tables,
             "actions buckets events originals peaks place private_allocators processes rounds runs "
-            "samples ");
+            "samples samplings site_names sites ");
 }
 
 /// What an Ebb before version 2 would have written.
@@ -293,7 +327,8 @@ void make_version_1(const std::string& path) {
   auto database = Database::open(path, Database::Mode::write, 1000);
   ASSERT_TRUE(database);
   std::string script =
-      "DROP TABLE originals; DROP TABLE peaks; DROP TABLE private_allocators; ALTER TABLE runs "
+      "DROP TABLE samplings; DROP TABLE sites; DROP TABLE site_names; DROP TABLE originals; DROP "
+      "TABLE peaks; DROP TABLE private_allocators; ALTER TABLE runs "
       "DROP COLUMN peak_group;"
       "ALTER TABLE actions DROP COLUMN devices;";
   for (const char* part : {"uss", "shared"}) {
