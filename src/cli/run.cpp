@@ -180,6 +180,7 @@ run::Ending supervise_to_the_end(run::Supervisor& supervisor, run::Journal& jour
   about.exit_code = summary.ending.exit_code;
   about.signal = summary.ending.signal;
   about.ending = summary.how;
+  about.death = summary.death;
   about.peak_group = summary.peak_group;
   journal.end(about);
   journal.note(show::summary_line(summary, journal.run_id(), db));
