@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "fact/cleanup.h"
+#include "fact/death.h"
+#include "fact/group_memory.h"
 #include "fact/private_allocator.h"
 #include "fact/process_sample.h"
 #include "fact/run_end.h"
@@ -34,8 +36,9 @@ struct Run {
   std::optional<int> exit_code;
   std::optional<int> signal;  ///< that killed the command
   fact::RunEnd ending = fact::RunEnd::unknown;
-  double interval = 1;      ///< seconds between samples
-  std::uint64_t limit = 0;  ///< bytes the job may use, at the start; 0 unknown
+  std::optional<fact::Death> death{};  ///< why, where it did not end by itself
+  double interval = 1;                 ///< seconds between samples
+  std::uint64_t limit = 0;             ///< bytes the job may use, at the start; 0 unknown
   /// The most that its control group ever held, file cache included, where the group is its own.
   std::optional<std::uint64_t> peak_group;
 };
@@ -82,6 +85,7 @@ struct PlaceSample {
   std::optional<std::uint64_t> gpu_used;
   std::optional<std::uint64_t> gpu_total;
   std::optional<std::uint64_t> file_cache;
+  fact::GroupMemory group{};  ///< of the control group that limits, if one does
 };
 
 /// The end of a round that a process announced.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "record/beside_rows.h"
+#include "record/deaths.h"
 #include "record/liveness.h"
 #include "record/originals.h"
 #include "record/peaks.h"
@@ -73,6 +74,7 @@ base::Status RunFile::finish(const Run& run) {
   run_.exit_code = run.exit_code;
   run_.signal = run.signal;
   run_.ending = run.ending;
+  run_.death = run.death;
   run_.peak_group = run.peak_group;
   close_round_of_samples();
   return write({});
@@ -83,6 +85,7 @@ base::Status RunFile::transact(const Batch& batch) {
   note(batch);
   const auto done = in_transaction(database_, [&] {
     store_run();
+    if (run_.death) store_death(database_, run_.id, *run_.death);
     store_processes();
     store(batch);
     // Thinning needs room itself: after a failure, the batch alone has to go through first.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "record/beside_rows.h"
+#include "record/deaths.h"
 #include "record/folding.h"
 #include "record/originals.h"
 #include "record/rows.h"
@@ -235,6 +236,7 @@ bool thin_run(Database& database, std::int64_t run, const RunBounds& bounds) {
 
 void remove_row(Database& database, std::int64_t run) {
   database.run("DELETE FROM originals WHERE run = ?", run);
+  forget_death(database, run);
   database.run("DELETE FROM runs WHERE id = ?", run);
 }
 

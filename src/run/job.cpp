@@ -33,6 +33,7 @@ Ending supervise_to_the_end(Supervisor& supervisor, Journal& journal, record::Ru
   about.exit_code = summary.ending.exit_code;
   about.signal = summary.ending.signal;
   about.ending = summary.how;
+  about.death = summary.death;
   about.peak_group = summary.peak_group;
   journal.end(about);
   journal.note(last_line(summary, journal.run_id()));

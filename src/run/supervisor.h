@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "fact/death.h"
 #include "fact/private_allocator.h"
 #include "fact/run_end.h"
+#include "run/death_watch.h"
 #include "run/journal.h"
 #include "run/launch.h"
 #include "run/member.h"
@@ -29,6 +31,7 @@ namespace ebb::run {
 struct Summary {
   Ending ending;
   fact::RunEnd how = fact::RunEnd::unknown;
+  std::optional<fact::Death> death;  ///< where it did not end by itself
   double seconds = 0;
   std::uint64_t peak_rss = 0;  ///< of all processes together, at least: sampled, or of one
   std::optional<std::uint64_t> peak_group;  ///< of the control group, where it is the job's own
@@ -68,9 +71,11 @@ class Supervisor {
 
   // The loop.
   void wait(double until);
+  void met_limit();
   void tick();
   void take_signals();
   void reap();
+  void look_at_dead_command();
   bool is_over();
 
   // Processes of the job.
@@ -116,6 +121,7 @@ class Supervisor {
   // Thresholds.
   void watch_level(double seconds);
   void watch_kills(double seconds);
+  void judge_ending(double seconds);
   void squeeze(fact::Trigger why, double seconds);
 
   // Stopping the job because memory stays critical.
@@ -140,11 +146,14 @@ class Supervisor {
   std::map<pid_t, Member> members_;
   std::vector<wire::Channel> strangers_;  // connected, not yet said hello
   Place place_;
+  DeathWatch deaths_;
 
   double next_tick_ = 0;
   double last_tick_ = 0;
   double next_scan_ = 0;
   double tick_cost_ = 0;
+  double alarm_rests_until_ = 0;  // however often the group meets its limit meanwhile
+  double news_since_ = 0;         // when memory last became critical or met its limit
   ShareWatch shares_;
   std::optional<SiteWatch> sites_;
 

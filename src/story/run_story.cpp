@@ -7,6 +7,7 @@
 #include "base/duration.h"
 #include "base/text.h"
 #include "story/family_story.h"
+#include "story/last_memory.h"
 #include "story/process_ledger.h"
 #include "trend/assessment.h"
 
@@ -131,6 +132,7 @@ class Teller {
     tell_tree(story_);
     story_.diagnosis.evidence.set("copy_on_write", copying_json(run_, copying));
     tell_cleanups();
+    if (was_killed()) story_.memory = last_memory_of(run_, story_.labels, copying);
     tell_ending();
     return std::move(story_);
   }
@@ -267,6 +269,14 @@ class Teller {
                                                       {"share_of_time", story_.cleanup_share}}));
   }
 
+  /// By whomever, and not for what it did itself.
+  bool was_killed() const {
+    const record::Run& run = run_.summary.run;
+    const bool for_memory =
+        run.ending == fact::RunEnd::out_of_memory || run.ending == fact::RunEnd::stopped;
+    return for_memory || run.death || run_.summary.state == record::State::lost;
+  }
+
   void tell_ending() {
     story_.ending = ending_of(run_.summary);
     keep::ProcessDiagnosis& found = story_.diagnosis;
@@ -281,8 +291,13 @@ class Teller {
                        (run_.summary.run.limit > 0 ? ", limit " + bytes_text(run_.summary.run.limit)
                                                    : std::string());
       found.fix = {FixKind::limit, "Give it more memory, or less to do at once", std::nullopt, 0};
+      if (story_.memory && !story_.memory->fix.text.empty()) found.fix = story_.memory->fix;
     }
-    if (story_.ending.bad) found.findings.insert(found.findings.begin(), story_.ending.text);
+    if (!story_.ending.bad) return;
+    std::vector<std::string> first{story_.ending.text};
+    if (const auto& death = run_.summary.run.death)
+      first.insert(first.end(), death->findings.begin(), death->findings.end());
+    found.findings.insert(found.findings.begin(), first.begin(), first.end());
   }
 
   const record::RecordedRun& run_;

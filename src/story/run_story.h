@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "fact/diagnosis.h"
 #include "fact/ledger.h"
+#include "fact/memory_split.h"
 #include "fact/private_allocator.h"
 #include "keep/diagnosis.h"
 #include "record/store.h"
@@ -57,6 +58,9 @@ struct RunStory {
   keep::CleanupSum cleanups;
   double cleanup_share = 0;  ///< of the run's time, 0 to 1
   EndingText ending;
+  /// What the memory of its control group was when it was last looked at: of a run that was killed,
+  /// stopped or cut short.
+  std::optional<fact::MemorySplit> memory;
 };
 
 /// The whole story. Processes beyond the largest 32 are listed and not judged.

@@ -318,8 +318,8 @@ TEST(Schema, IsWhatTheDocumentationNames) {
       "ORDER BY name",
       [&](const Row& row) { tables += row.text(0) + " "; });
   EXPECT_EQ(tables,
-            "actions buckets events originals peaks place private_allocators processes rounds runs "
-            "samples samplings site_names sites ");
+            "actions buckets deaths events originals peaks place private_allocators processes "
+            "rounds runs samples samplings site_names sites ");
 }
 
 /// What an Ebb before version 2 would have written.
@@ -327,8 +327,9 @@ void make_version_1(const std::string& path) {
   auto database = Database::open(path, Database::Mode::write, 1000);
   ASSERT_TRUE(database);
   std::string script =
-      "DROP TABLE samplings; DROP TABLE sites; DROP TABLE site_names; DROP TABLE originals; DROP "
-      "TABLE peaks; DROP TABLE private_allocators; ALTER TABLE runs "
+      "DROP TABLE deaths; DROP TABLE samplings; DROP TABLE sites; DROP TABLE site_names; DROP "
+      "TABLE "
+      "originals; DROP TABLE peaks; DROP TABLE private_allocators; ALTER TABLE runs "
       "DROP COLUMN peak_group;"
       "ALTER TABLE actions DROP COLUMN devices;";
   for (const char* part : {"uss", "shared"}) {
@@ -336,8 +337,43 @@ void make_version_1(const std::string& path) {
     for (const char* suffix : {"_low", "_mean", "_high"})
       script += std::string("ALTER TABLE buckets DROP COLUMN ") + part + suffix + ";";
   }
+  for (const fact::GroupPart& part : fact::kGroupParts)
+    script += std::string("ALTER TABLE place DROP COLUMN ") + part.name + ";";
   ASSERT_TRUE(database->script((script + "PRAGMA user_version = 1").c_str()))
       << database->take_failure().message;
+}
+
+TEST(Store, KeepsWhyARunDiedAndWhatItsGroupHeld) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "runs.db";
+  auto file = RunFile::begin(path, run_named("x"));
+  ASSERT_TRUE(file);
+  Batch batch;
+  PlaceSample place;
+  place.seconds = 3;
+  place.used = place.limit = 256U << 20;
+  place.group.usage = 256U << 20;
+  place.group.anon = 200U << 20;
+  place.group.page_tables = 1U << 20;
+  batch.places.push_back(place);
+  ASSERT_TRUE(file->write(batch));
+  record::Run end = run_named("x");
+  end.ended = end.started + 4;
+  end.signal = 9;
+  end.ending = fact::RunEnd::out_of_memory;
+  end.death.emplace();
+  end.death->by = fact::Killer::cgroup;
+  end.death->group = "/jobs/a";
+  end.death->findings = {"its control group counts 1 process killed for memory in this run"};
+  ASSERT_TRUE(file->finish(end));
+  const RecordedRun found = read(path, "x");
+  EXPECT_EQ(found.summary.run.death, end.death);
+  EXPECT_EQ(found.place.at(0).now.group, place.group);
+  auto store = Store::open(path);
+  ASSERT_TRUE(store);
+  EXPECT_EQ(store->runs()->at(0).run.death, end.death);
+  ASSERT_TRUE(store->remove({found.summary.run.id}));
+  EXPECT_EQ(open_for_reading(path)->number("SELECT count(*) FROM deaths"), 0);
 }
 
 TEST(Schema, AnOlderOneIsReadAsItIsAndBroughtUpToDateByTheNextRun) {
