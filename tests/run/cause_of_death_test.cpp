@@ -4,14 +4,15 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include "base/bytes.h"
+
 namespace ebb::run {
 namespace {
 
+using base::kMiB;
 using fact::Killer;
 using sense::CgroupVersion;
 using sense::LevelKills;
-
-constexpr std::uint64_t kMiB = 1 << 20;
 
 /// A job in the group /jobs/a of 256 MiB, below /jobs of 1 GiB.
 DeathClues clues_of(CgroupVersion version, std::optional<int> signal, std::optional<int> status) {

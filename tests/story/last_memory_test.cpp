@@ -78,7 +78,7 @@ TEST(LastMemory, SaysHowOldTheHeapsOwnWordIs) {
   }
   const fact::MemorySplit split = memory_of(job);
   ASSERT_FALSE(split.notes.empty());
-  EXPECT_NE(split.notes.front().find("process 7 grew by 49"), std::string::npos)
+  EXPECT_NE(split.notes.front().find("process 7 grew by 48.6 MiB "), std::string::npos)
       << split.notes.front();
   EXPECT_NE(split.notes.front().find("in the 49.0 s since its allocator last said"),
             std::string::npos)
