@@ -20,6 +20,7 @@ struct DoctorOptions {
   std::string fail_on;
   std::string length = "15s";
   std::string db;
+  std::string cgroup;
   SnapshotOptions shared;
 };
 
@@ -33,6 +34,9 @@ base::Options options_of(DoctorOptions& o) {
            "subject"},
           {"for", &o.length, "How long to observe a process"},
           {"db", &o.db, "The record to find a run in; a number is then that of a run"},
+          {"cgroup", &o.cgroup,
+           "In place of a subject: a control group, by its folder or its name as in "
+           "/proc/PID/cgroup; what its memory is"},
           {"against", &o.against, "Another snapshot: names what grew from that one to this one"},
           {"card", base::Bytes{&o.shared.card},
            "Bytes that the device has in all, e.g. 80GiB: tells what other processes held"},
@@ -106,6 +110,16 @@ int compare_snapshots(const DoctorOptions& options) {
 }
 
 int run_doctor(const DoctorOptions& options) {
+  if (!options.cgroup.empty()) {
+    if (!options.subject.empty() || !options.against.empty() || !options.fail_on.empty() ||
+        !options.shared.html.empty()) {
+      return complain(base::error(base::Code::bad_input,
+                                  "--cgroup %s: expected no subject beside it, and of the other "
+                                  "options --json alone",
+                                  options.cgroup.c_str()));
+    }
+    return diagnose_group({options.cgroup, options.shared.json});
+  }
   if (options.subject.empty()) {
     return complain(base::error(base::Code::bad_input,
                                 "doctor needs a snapshot, the number of a process or the name of a "
@@ -156,6 +170,7 @@ void add_doctor(Verb program) {
                "  ebb doctor 4242 --for 1m\n"
                "  ebb doctor last --fail-on leak\n"
                "  ebb doctor 7 --db runs.db                 run 7, not process 7\n"
+               "  ebb doctor --cgroup /system.slice/job.service\n"
                "  ebb doctor snapshot.pickle --cap 24GiB --json\n"
                "  ebb doctor now.pickle --against before.pickle --fail-on leak"},
               run_doctor);

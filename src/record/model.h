@@ -8,9 +8,12 @@
 #include <vector>
 
 #include "fact/cleanup.h"
+#include "fact/death.h"
+#include "fact/group_memory.h"
 #include "fact/private_allocator.h"
 #include "fact/process_sample.h"
 #include "fact/run_end.h"
+#include "fact/site.h"
 
 // record: runs on disk. What a supervisor saw of a job, second by second, in one SQLite file for
 // many runs; bounded in size however long they last. docs/record.md has the schema.
@@ -33,8 +36,9 @@ struct Run {
   std::optional<int> exit_code;
   std::optional<int> signal;  ///< that killed the command
   fact::RunEnd ending = fact::RunEnd::unknown;
-  double interval = 1;      ///< seconds between samples
-  std::uint64_t limit = 0;  ///< bytes the job may use, at the start; 0 unknown
+  std::optional<fact::Death> death{};  ///< why, where it did not end by itself
+  double interval = 1;                 ///< seconds between samples
+  std::uint64_t limit = 0;             ///< bytes the job may use, at the start; 0 unknown
   /// The most that its control group ever held, file cache included, where the group is its own.
   std::optional<std::uint64_t> peak_group;
 };
@@ -81,6 +85,7 @@ struct PlaceSample {
   std::optional<std::uint64_t> gpu_used;
   std::optional<std::uint64_t> gpu_total;
   std::optional<std::uint64_t> file_cache;
+  fact::GroupMemory group{};  ///< of the control group that limits, if one does
 };
 
 /// The end of a round that a process announced.
@@ -104,6 +109,35 @@ struct Beside {
   ProcessKey process;
   double seconds = 0;
   fact::PrivateAllocator allocator;
+};
+
+/// What sampling in a process had come to at one moment.
+struct Sampling {
+  ProcessKey process;
+  double seconds = 0;
+  std::uint64_t bytes = 0;      ///< live, of all sites together, as estimated
+  std::uint64_t samples = 0;    ///< ever taken
+  std::uint64_t dropped = 0;    ///< of them, for which there was no room
+  std::uint64_t no_python = 0;  ///< taken in an interpreter whose frames are not read
+  double spent_seconds = 0;
+};
+
+/// What one of its sites held at that moment. Sites are numbered within their process.
+struct Site {
+  ProcessKey process;
+  double seconds = 0;
+  std::uint32_t number = 0;
+  std::uint64_t bytes = 0;    ///< as estimated
+  std::uint64_t error = 0;    ///< standard error of that
+  std::uint64_t samples = 0;  ///< live ones
+};
+
+/// What a site is.
+struct SiteName {
+  ProcessKey process;
+  double seconds = 0;
+  std::uint32_t number = 0;
+  fact::SiteStack frames;
 };
 
 // Kinds of events that are more than a line of text.

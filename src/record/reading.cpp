@@ -79,6 +79,8 @@ void merge(PlaceReading& into, const PlaceReading& other) {
   take(now.gpu_used, other.now.gpu_used, higher<std::uint64_t>);
   take(now.gpu_total, other.now.gpu_total, higher<std::uint64_t>);
   take(now.file_cache, other.now.file_cache, higher<std::uint64_t>);
+  for (const fact::GroupPart& part : fact::kGroupParts)
+    take(now.group.*part.bytes, other.now.group.*part.bytes, higher<std::uint64_t>);
   into.until = std::max(into.until, other.until);
   into.used_low = std::min(into.used_low, other.used_low);
   into.count += other.count;

@@ -85,7 +85,7 @@ Table<NumberedReading>::Columns bucket_columns() {
 
 Table<PlaceReading>::Columns place_columns() {
   const auto now = [](auto member) { return at(&PlaceReading::now, member); };
-  return {
+  Table<PlaceReading>::Columns columns{
       time<PlaceReading>("ms", now(&PlaceSample::seconds)),
       time<PlaceReading>("until", at(&PlaceReading::until)),
       many<PlaceReading>("count", at(&PlaceReading::count)),
@@ -98,6 +98,12 @@ Table<PlaceReading>::Columns place_columns() {
       bytes<PlaceReading>("gpu_total", now(&PlaceSample::gpu_total)),
       bytes<PlaceReading>("file_cache", now(&PlaceSample::file_cache)),
   };
+  for (const fact::GroupPart& part : fact::kGroupParts) {
+    columns.push_back(
+        bytes<PlaceReading>(part.name, at(&PlaceReading::now, &PlaceSample::group, part.bytes)));
+    columns.back().since = 5;
+  }
+  return columns;
 }
 
 /// Of what was done: there is one thing so far.

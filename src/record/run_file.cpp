@@ -6,12 +6,14 @@
 #include <utility>
 
 #include "record/beside_rows.h"
+#include "record/deaths.h"
 #include "record/liveness.h"
 #include "record/originals.h"
 #include "record/peaks.h"
 #include "record/rows.h"
 #include "record/schema.h"
 #include "record/secrets.h"
+#include "record/site_rows.h"
 
 namespace ebb::record {
 namespace {
@@ -72,6 +74,7 @@ base::Status RunFile::finish(const Run& run) {
   run_.exit_code = run.exit_code;
   run_.signal = run.signal;
   run_.ending = run.ending;
+  run_.death = run.death;
   run_.peak_group = run.peak_group;
   close_round_of_samples();
   return write({});
@@ -82,6 +85,7 @@ base::Status RunFile::transact(const Batch& batch) {
   note(batch);
   const auto done = in_transaction(database_, [&] {
     store_run();
+    if (run_.death) store_death(database_, run_.id, *run_.death);
     store_processes();
     store(batch);
     // Thinning needs room itself: after a failure, the batch alone has to go through first.
@@ -197,6 +201,8 @@ void RunFile::note(const Batch& batch) {
     note_time(place.seconds);
   for (const Beside& beside : batch.beside)
     entry_of(beside.process, beside.seconds);
+  for (const Sampling& sampling : batch.samplings)
+    entry_of(sampling.process, sampling.seconds);
   totals_.rounds += batch.rounds.size();
 }
 
@@ -285,6 +291,14 @@ void RunFile::store(const Batch& batch) {
     if (const Entry* entry = entry_of(beside.process, beside.seconds))
       insert(database_, run_.id, entry->number, beside);
   }
+  const auto insert_each = [&](const auto& rows) {
+    for (const auto& row : rows)
+      if (const Entry* entry = entry_of(row.process, row.seconds))
+        insert(database_, run_.id, entry->number, row);
+  };
+  insert_each(batch.samplings);
+  insert_each(batch.sites);
+  insert_each(batch.site_names);
   for (const Event& event : batch.events) {
     const Entry* entry = event.process ? entry_of(*event.process, event.seconds) : nullptr;
     database_.run("INSERT OR REPLACE INTO events VALUES(?,?,?,?,?,?)", run_.id,

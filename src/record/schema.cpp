@@ -106,9 +106,36 @@ CREATE TABLE originals(
   PRIMARY KEY(run, process)) WITHOUT ROWID;
 )";
 
+constexpr const char* kVersion5 = R"(
+CREATE TABLE samplings(
+  run INTEGER NOT NULL, process INTEGER NOT NULL, ms INTEGER NOT NULL, bytes INTEGER NOT NULL,
+  samples INTEGER NOT NULL, dropped INTEGER NOT NULL, no_python INTEGER NOT NULL,
+  spent_us INTEGER NOT NULL,
+  PRIMARY KEY(run, process, ms)) WITHOUT ROWID;
+CREATE TABLE sites(
+  run INTEGER NOT NULL, process INTEGER NOT NULL, site INTEGER NOT NULL, ms INTEGER NOT NULL,
+  bytes INTEGER NOT NULL, error INTEGER NOT NULL, samples INTEGER NOT NULL,
+  PRIMARY KEY(run, process, site, ms)) WITHOUT ROWID;
+CREATE TABLE site_names(
+  run INTEGER NOT NULL, process INTEGER NOT NULL, site INTEGER NOT NULL, frames TEXT NOT NULL,
+  PRIMARY KEY(run, process, site)) WITHOUT ROWID;
+CREATE TABLE deaths(run INTEGER PRIMARY KEY, json TEXT NOT NULL);
+ALTER TABLE place ADD COLUMN usage INTEGER;
+ALTER TABLE place ADD COLUMN anon INTEGER;
+ALTER TABLE place ADD COLUMN shmem INTEGER;
+ALTER TABLE place ADD COLUMN cache INTEGER;
+ALTER TABLE place ADD COLUMN dirty INTEGER;
+ALTER TABLE place ADD COLUMN kernel INTEGER;
+ALTER TABLE place ADD COLUMN slab INTEGER;
+ALTER TABLE place ADD COLUMN sockets INTEGER;
+ALTER TABLE place ADD COLUMN stacks INTEGER;
+ALTER TABLE place ADD COLUMN page_tables INTEGER;
+ALTER TABLE place ADD COLUMN supervisor INTEGER;
+)";
+
 /// The step at index i makes schema i + 1 out of schema i.
-constexpr std::array<const char*, kSchemaVersion> kSteps{kVersion1, kVersion2, kVersion3,
-                                                         kVersion4};
+constexpr std::array<const char*, kSchemaVersion> kSteps{kVersion1, kVersion2, kVersion3, kVersion4,
+                                                         kVersion5};
 
 std::string folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();

@@ -9,11 +9,13 @@
 
 #include "base/text.h"
 #include "record/beside_rows.h"
+#include "record/deaths.h"
 #include "record/liveness.h"
 #include "record/originals.h"
 #include "record/peaks.h"
 #include "record/rows.h"
 #include "record/schema.h"
+#include "record/site_rows.h"
 #include "record/table.h"
 #include "record/thinning.h"
 
@@ -97,6 +99,10 @@ void restore_run(Run& run, const std::map<std::int64_t, base::Json>& originals, 
   if (original == originals.end()) return;
   restore(run.name, original->second, "name");
   restore(run.command, original->second, "command");
+}
+
+void restore_death(Run& run, const std::map<std::int64_t, fact::Death>& deaths) {
+  if (const auto death = deaths.find(run.id); death != deaths.end()) run.death = death->second;
 }
 
 base::Error no_such_run(const std::string& run, const std::string& path) {
@@ -199,6 +205,9 @@ base::Result<std::vector<RunSummary>> Store::runs() {
   const auto originals = read_originals_of_runs(database_);
   for (RunSummary& summary : found)
     restore_run(summary.run, originals, summary.run.id);
+  const auto deaths = read_deaths(database_);
+  for (RunSummary& summary : found)
+    restore_death(summary.run, deaths);
   if (database_.failed()) return database_.take_failure();
   return found;
 }
@@ -243,6 +252,7 @@ base::Result<RecordedRun> Store::read(std::int64_t id) {
   });
   const auto originals = read_originals(database_, id);
   restore_run(result.summary.run, originals, kRunItself);
+  restore_death(result.summary.run, read_deaths(database_));
   std::map<std::int64_t, ProcessHistory> processes = read_processes(database_, id, originals);
   const auto key_of = [&](std::int64_t number) {
     const auto process = processes.find(number);
@@ -271,6 +281,7 @@ base::Result<RecordedRun> Store::read(std::int64_t id) {
     one.beside.process = key_of(one.process);
     result.beside.push_back(std::move(one.beside));
   }
+  read_sites(database_, id, key_of, result);
   database_.script("COMMIT");
   if (database_.failed()) {
     base::Error failure = database_.take_failure();

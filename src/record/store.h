@@ -66,6 +66,10 @@ struct RecordedRun {
   std::vector<Action> actions;
   std::vector<Event> events;
   std::vector<Beside> beside;  ///< allocators of libraries' own
+  // In order of time within their process.
+  std::vector<Sampling> samplings;
+  std::vector<Site> sites;
+  std::vector<SiteName> site_names;
 };
 
 /// A record to read and to remove from, while others may be writing to it. Not thread-safe.

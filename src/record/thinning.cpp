@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "record/beside_rows.h"
+#include "record/deaths.h"
 #include "record/folding.h"
 #include "record/originals.h"
 #include "record/rows.h"
+#include "record/site_rows.h"
 
 namespace ebb::record {
 namespace {
@@ -227,12 +229,14 @@ bool thin_run(Database& database, std::int64_t run, const RunBounds& bounds) {
   thin_rounds(database, run, bounds.rounds);
   thin_events(database, run, bounds.events);
   forget_beside(database, run);
+  forget_sites(database, run);
   forget_originals(database, run);
   return true;
 }
 
 void remove_row(Database& database, std::int64_t run) {
   database.run("DELETE FROM originals WHERE run = ?", run);
+  forget_death(database, run);
   database.run("DELETE FROM runs WHERE id = ?", run);
 }
 

@@ -33,6 +33,7 @@ Ending supervise_to_the_end(Supervisor& supervisor, Journal& journal, record::Ru
   about.exit_code = summary.ending.exit_code;
   about.signal = summary.ending.signal;
   about.ending = summary.how;
+  about.death = summary.death;
   about.peak_group = summary.peak_group;
   journal.end(about);
   journal.note(last_line(summary, journal.run_id()));
@@ -59,6 +60,7 @@ base::Result<JobEnd> supervise(const Options& options, const Preparation& prepar
   Journal journal(options.record_path, about, options.quiet);
   for (const std::string& note : preparation.notes) {
     if (note.starts_with("no agent")) journal.say({0, "agent", note, {}});
+    if (note.starts_with("no sites")) journal.say({0, "sites", note, {}});
   }
   Supervisor supervisor(options, preparation, std::move(listener), signals, journal);
   give_up_last_resort();

@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "run/group_memory.h"
 
 namespace ebb::run {
 namespace {
@@ -24,7 +25,12 @@ std::optional<std::uint64_t> machine_kills() {
 
 void Place::find(pid_t pid) {
   if (auto group = sense::find_cgroup(pid)) group_ = *std::move(group);
-  if (group_) peak_.begin(*group_);
+  if (group_) {
+    peak_.begin(*group_);
+    alarm_ = sense::LimitAlarm::of(*group_);
+  }
+  const auto self = sense::find_cgroup();
+  if (self && !self->directories.empty()) own_group_ = self->directories.front() + "/";
   kills_before_ = kill_count();
   const std::string own = group_ ? group_->pressure_file : "";
   for (const std::string& file : {own, std::string("/proc/pressure/memory")}) {
@@ -83,6 +89,14 @@ base::Result<record::PlaceSample> Place::read(pid_t pid, double seconds) {
   sample.file_cache = info->source == sense::LimitSource::cgroup
                           ? info->cgroup.memory().file
                           : std::optional<std::uint64_t>(info->machine.cached);
+  // Of the group that limits; of a hidden one nothing is known.
+  const sense::CgroupReading& groups = info->cgroup;
+  if (info->source == sense::LimitSource::cgroup && !groups.levels.empty()) {
+    const sense::CgroupLevel& full = groups.levels.at(groups.limiting.value_or(0));
+    sample.group = group_memory_of(full.memory);
+    const auto self = sense::read_process();
+    if (self && own_group_.starts_with(full.directory + "/")) sample.group.supervisor = self->anon;
+  }
   read_cards(seconds, kGpusEverySeconds);
   sample.gpu_used = gpu_used_;
   sample.gpu_total = gpu_total_;

@@ -12,6 +12,7 @@
 #include "run/group_peak.h"
 #include "sense/cgroup_place.h"
 #include "sense/gpu.h"
+#include "sense/limit_alarm.h"
 #include "sense/memory_info.h"
 #include "sense/pressure.h"
 
@@ -32,6 +33,9 @@ class Place {
   void read_cards(double seconds, double least_age);
   const keep::CardsSeen& cards() const { return cards_; }
 
+  /// Where the job's memory is accounted; nothing before find(), or where it could not be found.
+  const std::optional<sense::CgroupPlace>& group() const { return group_; }
+
   sense::MemoryLevel level() const { return level_; }
   /// Of the limit; nothing before the first reading.
   std::optional<double> percent() const {
@@ -48,6 +52,9 @@ class Place {
   /// The job's peak, where its group is its own and the kernel keeps one; once the job has ended.
   std::optional<std::uint64_t> peak() const { return peak_.end(); }
 
+  /// Wakes poll() when the group meets its limit.
+  sense::LimitAlarm& alarm() { return alarm_; }
+
   /// Wakes poll() with POLLPRI when tasks stand still; -1 where the kernel tells nothing.
   int pressure_descriptor() const;
   /// The group whose pressure it was is gone.
@@ -63,6 +70,8 @@ class Place {
   std::string source_;
   std::optional<sense::CgroupPlace> group_;
   GroupPeak peak_;
+  sense::LimitAlarm alarm_;
+  std::string own_group_;  ///< the folder of this process's own
   std::optional<std::uint64_t> kills_before_;
   std::optional<sense::PressureTrigger> pressure_;
   std::optional<sense::GpuMeter> gpus_;

@@ -18,6 +18,12 @@ bool is_meant_for_command(const signalfd_siginfo& signal) {
   return number == SIGALRM || (hangs_up && ::getsid(0) == ::getpid());
 }
 
+bool comes_from_terminal(const signalfd_siginfo& signal) {
+  const auto number = static_cast<int>(signal.ssi_signo);
+  return signal.ssi_code == SI_KERNEL &&
+         (number == SIGINT || number == SIGQUIT || number == SIGHUP);
+}
+
 }  // namespace
 
 bool asks_to_stop(int number) {
@@ -50,7 +56,13 @@ Signals::~Signals() {
 void Signals::take(const std::function<void(const Signal& signal)>& each) const {
   signalfd_siginfo arrived{};
   while (::read(descriptor_.get(), &arrived, sizeof arrived) == sizeof arrived) {
-    Signal signal{static_cast<int>(arrived.ssi_signo), is_meant_for_command(arrived), {}};
+    Signal signal;
+    signal.number = static_cast<int>(arrived.ssi_signo);
+    signal.is_for_command = is_meant_for_command(arrived);
+    signal.is_of_kernel = arrived.ssi_code > 0;
+    signal.is_of_terminal = comes_from_terminal(arrived);
+    signal.sender = static_cast<pid_t>(arrived.ssi_pid);
+    signal.user = arrived.ssi_uid;
     if (arrived.ssi_code == SI_QUEUE) {
       signal.value.emplace();
       signal.value->sival_ptr = reinterpret_cast<void*>(arrived.ssi_ptr);

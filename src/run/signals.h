@@ -3,6 +3,7 @@
 
 #include <signal.h>
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 
@@ -18,6 +19,10 @@ struct Signal {
   /// terminal the command gets itself, being in the same group, and those for what this process did
   /// or used up are its own.
   bool is_for_command = false;
+  bool is_of_kernel = false;
+  bool is_of_terminal = false;  ///< from the kernel, to all processes in front of the terminal
+  pid_t sender = 0;             ///< 0: the kernel, or somebody in another pid namespace
+  std::uint32_t user = 0;       ///< whose the sender is
   std::optional<sigval> value;  ///< that was sent with it (sigqueue)
 };
 

@@ -17,13 +17,6 @@
 #include "run/process_signal.h"
 
 namespace ebb::run {
-namespace {
-
-// Near the limit a second is a long time.
-constexpr double kIntervalNearLimit = 0.2;
-
-}  // namespace
-
 Supervisor::Supervisor(const Options& options, const Preparation& preparation,
                        std::optional<wire::Listener> listener, Signals& signals, Journal& journal,
                        const base::Clock& clock)
@@ -34,18 +27,23 @@ Supervisor::Supervisor(const Options& options, const Preparation& preparation,
       journal_(journal),
       clock_(clock),
       began_ns_(clock.now_ns()),
-      place_(options.thresholds) {}
+      place_(options.thresholds) {
+  if (!preparation.sites.empty())
+    sites_.emplace(preparation.sites, options.interval_seconds, journal);
+}
 
 double Supervisor::now() const {
   return base::seconds_between(began_ns_, clock_.now_ns());
 }
 
 double Supervisor::interval() const {
-  const double wanted = level_ == sense::MemoryLevel::normal && !stopped_at_
-                            ? options_.interval_seconds
-                            : std::min(options_.interval_seconds, kIntervalNearLimit);
-  return std::min(wanted * std::max(1.0, tick_cost_ / kLookSeconds),
-                  early_interval(now(), tick_cost_));
+  double wanted = options_.interval_seconds * std::max(1.0, tick_cost_ / kLookSeconds);
+  if (level_ != sense::MemoryLevel::normal || stopped_at_) {
+    const bool is_news =
+        level_ == sense::MemoryLevel::critical && now() - news_since_ < kNewsSeconds;
+    wanted = std::min(wanted, interval_near_limit(tick_cost_, is_news));
+  }
+  return std::min(wanted, early_interval(now(), tick_cost_));
 }
 
 double Supervisor::pause_after(double cost) const {
@@ -61,6 +59,7 @@ base::Result<Launched> Supervisor::start() {
     command_ = launched->pid;
     find_or_add(command_, now());
     place_.find(command_);
+    deaths_.begin(command_, place_.group());
     note_missing_cards(now());
     if (options_.nvflare) {
       journal_.add(record::Event{now(), "nvflare",
@@ -97,15 +96,12 @@ Summary Supervisor::run() {
   if (!second_half.empty())
     summary_.steady_rss = static_cast<std::uint64_t>(trend::median(second_half));
   summary_.peak_group = place_.peak();
-  summary_.how = ending_->signal ? fact::RunEnd::signal : fact::RunEnd::exit;
-  watch_kills(end);
-  if (stopped_at_) summary_.how = fact::RunEnd::stopped;
-  if (ending_->signal == SIGKILL && kills_ > 0 && !killed_)
-    summary_.how = fact::RunEnd::out_of_memory;
+  judge_ending(end);
   accept_agents();  // what a child said last may still be unread
   scan(end);
   for (const auto& [pid, member] : members_) {
     if (sense::read_process(pid)) ++summary_.left_running;
+    if (sites_) sites_->ended(member.key(), end);
   }
   return summary_;
 }
@@ -123,6 +119,13 @@ void Supervisor::wait(double until) {
   }
   for (const wire::Channel& stranger : strangers_)
     sources.push_back({stranger.descriptor(), POLLIN, 0});
+  const std::size_t first_alarm = sources.size();
+  if (now() >= alarm_rests_until_) {
+    for (const pollfd& source : place_.alarm().sources())
+      sources.push_back(source);
+  } else {
+    until = std::min(until, alarm_rests_until_);
+  }
   const double left = std::clamp(until - now(), 0.0, 3600.0);
   const int ready =
       ::poll(sources.data(), sources.size(), static_cast<int>(std::ceil(left * 1000)));
@@ -143,13 +146,28 @@ void Supervisor::wait(double until) {
     next_tick_ = now();
     if (level_ == sense::MemoryLevel::normal) squeeze(fact::Trigger::pressure, now());
   }
+  if (std::any_of(sources.begin() + static_cast<std::ptrdiff_t>(first_alarm), sources.end(),
+                  [](const pollfd& source) { return source.revents != 0; }))
+    met_limit();
   if (sources[0].revents != 0) take_signals();
+}
+
+void Supervisor::met_limit() {
+  place_.alarm().quiet();
+  const double seconds = now();
+  next_tick_ = seconds;
+  news_since_ = seconds;
+  // Where only cache is dropped, it is met again and again, and means nothing.
+  alarm_rests_until_ =
+      seconds +
+      (level_ == sense::MemoryLevel::normal ? interval() : interval_near_limit(tick_cost_, true));
 }
 
 void Supervisor::take_signals() {
   signals_.take([this](const Signal& signal) {
     if (asks_to_stop(signal.number)) is_asked_to_stop_ = true;
     if (signal.number == SIGCONT) is_asked_to_stop_ = false;
+    deaths_.arrived(signal);
     if (!signal.is_for_command) return;
     if (!ending_) return pass_on(signal, command_);
     for (const auto& [pid, member] : members_)
@@ -167,6 +185,7 @@ void Supervisor::reap() {
   int status = 0;
   pid_t pid = 0;
   rusage usage{};
+  look_at_dead_command();
   while ((pid = ::wait4(-1, &status, WNOHANG | WUNTRACED | WCONTINUED, &usage)) > 0) {
     if (WIFSTOPPED(status) || WIFCONTINUED(status)) {
       // Whoever sends SIGSTOP to the command continues the command alone.
@@ -210,6 +229,7 @@ void Supervisor::tick() {
     forget(pid, seconds);
   summary_.peak_rss = std::max(summary_.peak_rss, together);
   together_.add({seconds, static_cast<double>(together)});
+  watch_sites(seconds);
   watch_level(seconds);
   go_on_stopping(seconds);
   journal_.check();
@@ -235,6 +255,7 @@ void Supervisor::watch_level(double seconds) {
   if (place_.level() != sense::MemoryLevel::normal) watch_kills(seconds);
   const sense::MemoryLevel before = std::exchange(level_, place_.level());
   if (level_ != before) {
+    if (level_ == sense::MemoryLevel::critical) news_since_ = seconds;
     const char* name = sense::name_of(level_);
     std::string line = "memory at " + place_.text();
     if (level_ == sense::MemoryLevel::critical) line += ": critical, cleaning up";
@@ -251,13 +272,6 @@ void Supervisor::watch_level(double seconds) {
     squeeze(fact::Trigger::critical, seconds);
     if (options_.on_critical == OnCritical::stop) stop_job(seconds);
   }
-}
-
-void Supervisor::watch_kills(double seconds) {
-  const std::uint64_t kills = place_.kills();
-  if (kills <= kills_) return;
-  kills_ = kills;
-  journal_.say({seconds, "oom_kill", "the kernel killed a process because memory ran out", {}});
 }
 
 void Supervisor::squeeze(fact::Trigger why, double seconds) {

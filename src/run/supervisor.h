@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "fact/death.h"
 #include "fact/private_allocator.h"
 #include "fact/run_end.h"
+#include "run/death_watch.h"
 #include "run/journal.h"
 #include "run/launch.h"
 #include "run/member.h"
@@ -19,6 +21,7 @@
 #include "run/preparation.h"
 #include "run/share_watch.h"
 #include "run/signals.h"
+#include "run/site_watch.h"
 #include "trend/series.h"
 #include "wire/channel.h"
 
@@ -28,6 +31,7 @@ namespace ebb::run {
 struct Summary {
   Ending ending;
   fact::RunEnd how = fact::RunEnd::unknown;
+  std::optional<fact::Death> death;  ///< where it did not end by itself
   double seconds = 0;
   std::uint64_t peak_rss = 0;  ///< of all processes together, at least: sampled, or of one
   std::optional<std::uint64_t> peak_group;  ///< of the control group, where it is the job's own
@@ -67,9 +71,11 @@ class Supervisor {
 
   // The loop.
   void wait(double until);
+  void met_limit();
   void tick();
   void take_signals();
   void reap();
+  void look_at_dead_command();
   bool is_over();
 
   // Processes of the job.
@@ -82,6 +88,7 @@ class Supervisor {
   void note_last_peak(pid_t pid, std::uint64_t peak);
   bool look_at(Member& member, double seconds);
   void measure_shares(double seconds);
+  void watch_sites(double seconds);
 
   // Their agents.
   void accept_agents();
@@ -114,6 +121,7 @@ class Supervisor {
   // Thresholds.
   void watch_level(double seconds);
   void watch_kills(double seconds);
+  void judge_ending(double seconds);
   void squeeze(fact::Trigger why, double seconds);
 
   // Stopping the job because memory stays critical.
@@ -138,12 +146,16 @@ class Supervisor {
   std::map<pid_t, Member> members_;
   std::vector<wire::Channel> strangers_;  // connected, not yet said hello
   Place place_;
+  DeathWatch deaths_;
 
   double next_tick_ = 0;
   double last_tick_ = 0;
   double next_scan_ = 0;
   double tick_cost_ = 0;
+  double alarm_rests_until_ = 0;  // however often the group meets its limit meanwhile
+  double news_since_ = 0;         // when memory last became critical or met its limit
   ShareWatch shares_;
+  std::optional<SiteWatch> sites_;
 
   std::optional<double> critical_since_;
   std::optional<double> stopped_at_;

@@ -57,6 +57,7 @@ Member* Supervisor::find_or_add(pid_t pid, double seconds) {
   member.about.seconds = seconds;
   member.reading = *std::move(reading);
   journal_.add(member.about);
+  deaths_.saw_process(pid);
   if (!members_.empty()) shares_.came(seconds);
   const auto parent = members_.find(member.about.parent);
   if (parent != members_.end()) parent->second.has_children = true;
@@ -77,6 +78,7 @@ void Supervisor::forget(pid_t pid, double seconds) {
   const auto member = members_.find(pid);
   if (member == members_.end()) return;
   hear(member->second);  // what its agent said last is still in the socket
+  if (sites_) sites_->ended(member->second.key(), seconds);
   journal_.process_ended(member->second.key(), seconds);
   members_.erase(member);
 }
@@ -97,6 +99,8 @@ bool Supervisor::look_at(Member& member, double seconds) {
   // While a process ends, its memory goes first: that is no reading of its work.
   if (reading->virtual_size == 0) return true;
   member.reading = *std::move(reading);
+  if (member.about.pid == command_)
+    deaths_.saw_address_space(member.reading.virtual_peak.value_or(member.reading.virtual_size));
   record::Sample sample = sample_of(member.reading, member.key(), seconds);
   const fact::ProcessSample rest = std::exchange(member.for_next_sample, {});
   sample.memory.pss = rest.pss;

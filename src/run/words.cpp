@@ -67,6 +67,8 @@ base::Options options_of(Words& o) {
       {"observe", &o.observe, "Only watch and record: set and preload nothing"},
       {"nvflare", &o.nvflare,
        "In NVFlare, drop each result once it is processed (docs/nvflare.md)"},
+      {"sites", &o.sites,
+       "Sample allocations: which lines of code hold the memory (docs/sites.md)"},
       {"wait_all", &o.wait,
        "Supervise until the last process of the job has ended, not only the command"},
       {"quiet", &o.quiet, "Print only errors on stderr"},
@@ -117,6 +119,13 @@ base::Result<Options> options_from(const Words& words, std::vector<std::string>&
   if (words.nvflare && words.observe) {
     return base::error(base::Code::bad_input,
                        "--nvflare and --observe: expected one of them, since one changes the job");
+  }
+  options.sites = words.sites;
+  if (words.sites && (words.observe || words.no_record)) {
+    return base::error(base::Code::bad_input,
+                       "--sites and --%s: expected one of them, since sites are sampled inside the "
+                       "job and kept in the record",
+                       words.observe ? "observe" : "no-record");
   }
   options.wait_for_all = words.wait;
   options.is_private = words.is_private;

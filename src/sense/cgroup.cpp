@@ -78,47 +78,20 @@ void tighten(Bytes& limit, Bytes other) {
   if (other && (!limit || *other < *limit)) limit = other;
 }
 
-/// The kernel's own memory that it cannot drop; kernels before 5.18 tell it in parts.
-Bytes kernel_unreclaimable(const KeyedNumbers& stat) {
-  if (const Bytes kernel = stat.find("kernel")) {
-    return less(kernel, stat.find("slab_reclaimable").value_or(0));
-  }
-  const Bytes slab = stat.find("slab_unreclaimable");
-  if (!slab) return std::nullopt;
-  return *slab + stat.find("kernel_stack").value_or(0) + stat.find("pagetables").value_or(0) +
-         stat.find("percpu").value_or(0);
-}
-
 CgroupMemory memory_v2(GroupFiles& files, const std::string& directory) {
   CgroupMemory memory;
   memory.usage = files.number(directory + "/memory.current");
-  files.keyed(directory + "/memory.stat", [&](const KeyedNumbers& stat) {
-    memory.anon = stat.find("anon");
-    memory.shmem = stat.find("shmem");
-    memory.file = less(stat.find("file"), memory.shmem.value_or(0));
-    memory.working_set = less(memory.usage, stat.find("inactive_file"));
-    const Bytes kernel = kernel_unreclaimable(stat);
-    if (memory.anon && memory.shmem && kernel) {
-      memory.unreclaimable = *memory.anon + *memory.shmem + *kernel + stat.find("sock").value_or(0);
-    }
-  });
+  files.keyed(directory + "/memory.stat",
+              [&](const KeyedNumbers& stat) { take_stats(stat, memory); });
   return memory;
 }
 
 CgroupMemory memory_v1(GroupFiles& files, const std::string& directory) {
   CgroupMemory memory;
   memory.usage = files.number(directory + "/memory.usage_in_bytes");
-  const Bytes kernel = files.number(directory + "/memory.kmem.usage_in_bytes");
-  files.keyed(directory + "/memory.stat", [&](const KeyedNumbers& stat) {
-    // Without total_ the figures leave out the groups below.
-    memory.anon = stat.find("total_rss");
-    memory.shmem = stat.find("total_shmem");
-    memory.file = less(stat.find("total_cache"), memory.shmem.value_or(0));
-    memory.working_set = less(memory.usage, stat.find("total_inactive_file"));
-    if (memory.anon && memory.shmem) {
-      memory.unreclaimable = *memory.anon + *memory.shmem + kernel.value_or(0);
-    }
-  });
+  memory.kernel = files.number(directory + "/memory.kmem.usage_in_bytes");
+  files.keyed(directory + "/memory.stat",
+              [&](const KeyedNumbers& stat) { take_stats(stat, memory); });
   return memory;
 }
 

@@ -7,25 +7,11 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sense/cgroup_memory.h"
 #include "sense/cgroup_place.h"
 #include "sense/roots.h"
 
 namespace ebb::sense {
-
-/// What a group and everything below it holds, in bytes. Parts that the kernel does not tell are
-/// empty.
-struct CgroupMemory {
-  std::optional<std::uint64_t> usage;  ///< all that is charged, file cache included
-  /// usage without inactive file cache, as the kubelet counts before it evicts.
-  std::optional<std::uint64_t> working_set;
-  /// What the kernel cannot drop: anonymous and shared memory, and the kernel's own without its
-  /// reclaimable caches (v1 does not tell those apart: there all kernel memory counts). Memory that
-  /// could be swapped out counts too.
-  std::optional<std::uint64_t> unreclaimable;
-  std::optional<std::uint64_t> anon;
-  std::optional<std::uint64_t> shmem;
-  std::optional<std::uint64_t> file;  ///< file cache, shared memory left out
-};
 
 /// One group on the way from the process's own upwards.
 struct CgroupLevel {

@@ -11,6 +11,7 @@
 #include "fact/cleanup.h"
 #include "page/thin.h"
 #include "show/ledger_view.h"
+#include "show/memory_view.h"
 #include "show/page_parts.h"
 #include "show/process_rows.h"
 #include "show/verdict.h"
@@ -30,6 +31,7 @@ constexpr std::size_t kMostMarks = 40;
 constexpr std::size_t kMostRows = 500;
 constexpr double kBeside = 0.5;  // seconds
 constexpr std::size_t kMostPoints = 8000;
+constexpr double kLastSeconds = 60;
 
 void add_point(page::Line& line, double x, double y) {
   // Of one moment the last value counts.
@@ -156,6 +158,31 @@ void add_place_plots(const record::RecordedRun& run, const story::RunStory& stor
       {place_line(run, "some, ten seconds", [](const PlaceSample& p) { return p.pressure_some; })});
 }
 
+/// The last minute of a run that was killed, every sample that was taken.
+std::optional<page::Plot> last_minute(const record::RecordedRun& run,
+                                      const story::RunStory& story) {
+  if (!story.memory) return std::nullopt;
+  const double from = run.summary.seconds - kLastSeconds;
+  page::Plot plot = time_plot("The last minute", page::Unit::bytes, "memory");
+  plot.note = "What the control group held, part by part, until " + story.ending.brief;
+  if (story.memory->limit) plot.limit = page::Limit{"limit", double(*story.memory->limit)};
+  for (const fact::GroupPart& part : fact::kGroupParts) {
+    page::Line line = sloped_line(part.name);
+    for (const record::PlaceReading& place : run.place) {
+      const auto& bytes = place.now.group.*part.bytes;
+      if (place.now.seconds >= from && bytes) add_point(line, place.now.seconds, double(*bytes));
+    }
+    const bool is_any = std::any_of(line.y.begin(), line.y.end(), [](double y) { return y > 0; });
+    if (line.x.size() > 1 && is_any) plot.lines.push_back(std::move(line));
+  }
+  for (const record::Event& event : run.events) {
+    if (event.seconds >= from && event.kind != record::kMarker && plot.marks.size() < kMostMarks)
+      plot.marks.push_back({event.seconds, event.kind});
+  }
+  if (plot.lines.empty()) return std::nullopt;
+  return plot;
+}
+
 page::Table process_table(const story::RunStory& story) {
   using page::Unit;
   page::Table table;
@@ -242,9 +269,11 @@ page::Document page_of_run(const record::RecordedRun& run, const story::RunStory
                  fact::returned_text(story.cleanups.returned, story.cleanups.devices)},
                 {"their share of the time", format_text("%.2f %%", 100 * story.cleanup_share)}};
   page.verdict = card_of(story.diagnosis);
+  if (auto plot = last_minute(run, story)) page.plots.push_back(*std::move(plot));
   for (std::size_t i = 0; i < story.processes.size() && page.plots.size() < kMostPlots; ++i)
     if (story.processes[i].samples > 1) page.plots.push_back(plot_of(run, story.processes[i]));
   add_place_plots(run, story, page);
+  if (story.memory) page.tables.push_back(split_table(*story.memory));
   page.tables.push_back(process_table(story));
   if (page::Table parts = ledger_table(story, kMostRows); !parts.rows.empty())
     page.tables.push_back(std::move(parts));

@@ -8,7 +8,9 @@
 #include "base/plain_text.h"
 #include "base/text.h"
 #include "show/ledger_view.h"
+#include "show/memory_view.h"
 #include "show/process_rows.h"
+#include "show/site_view.h"
 #include "show/verdict.h"
 #include "show/words.h"
 #include "term/sparkline.h"
@@ -141,6 +143,13 @@ std::string verdict_text(const record::RecordedRun& run, const story::RunStory& 
   if (!summary.run.host.empty()) text += " on " + plain_line(summary.run.host, kLongestTitle);
   text += ", " + base::duration_text(summary.seconds) + ", " + story.ending.brief + "\n";
   text += text_of(diagnosis_lines(story.diagnosis, style));
+  if (story.memory) {
+    text += split_text(*story.memory, style);
+    const std::string& enough = story.memory->fix.text;
+    if (!enough.empty() && enough != story.diagnosis.fix.text)
+      text += "enough     " + style.paint(plain_line(enough), term::Colour::bold) + "\n";
+  }
+  text += sites_text(story);
   if (summary.lost > 0) {
     text += format_text("lost       %llu samples could not be written\n",
                         static_cast<unsigned long long>(summary.lost));

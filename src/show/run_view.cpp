@@ -57,9 +57,7 @@ std::string summary_line(const run::Summary& summary, std::int64_t run_id, const
       run_id > 0 ? base::format_text("run %lld: ", static_cast<long long>(run_id)) : std::string();
   line += base::duration_text(summary.seconds) + ", peak " + peak_text(summary) + ", " +
           cleanups_text(summary);
-  if (summary.how == fact::RunEnd::out_of_memory)
-    line += "; the kernel killed it because memory ran out";
-  if (summary.how == fact::RunEnd::stopped) line += "; stopped, since memory stayed critical";
+  if (summary.death) line += "; " + plain_line(fact::text_of(*summary.death));
   if (summary.left_running > 0) {
     line += base::format_text("; %zu of its processes go%s on, no longer managed",
                               summary.left_running, summary.left_running == 1 ? "es" : "");

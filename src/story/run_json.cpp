@@ -56,6 +56,7 @@ Json to_json(const record::RunSummary& summary) {
       .set("cut_by", summary.cut_by == record::CutBy::unknown
                          ? Json()
                          : Json(record::name_of(summary.cut_by)))
+      .set("death", run.death ? fact::to_json(*run.death) : Json())
       .set("interval_seconds", run.interval)
       .set("limit_bytes", run.limit > 0 ? Json(run.limit) : Json())
       .set("peak_rss_bytes", seen(summary.peak_rss))
@@ -78,6 +79,8 @@ Json verdict_json(const record::RecordedRun& run, const RunStory& story) {
   const Json verdict = fact::to_json(story.diagnosis);
   for (const Json::Member& member : *verdict.as_object())
     json.set(member.first, member.second);
+  add_json(json, story.sites);
+  json.set("memory", story.memory ? fact::to_json(*story.memory) : Json());
   return json;
 }
 

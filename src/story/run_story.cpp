@@ -7,6 +7,7 @@
 #include "base/duration.h"
 #include "base/text.h"
 #include "story/family_story.h"
+#include "story/last_memory.h"
 #include "story/process_ledger.h"
 #include "trend/assessment.h"
 
@@ -127,9 +128,11 @@ class Teller {
     }
     judge_number_of_processes();
     tell_others();
+    tell_sites();
     tell_tree(story_);
     story_.diagnosis.evidence.set("copy_on_write", copying_json(run_, copying));
     tell_cleanups();
+    if (was_killed()) story_.memory = last_memory_of(run_, story_.labels, copying);
     tell_ending();
     return std::move(story_);
   }
@@ -233,6 +236,23 @@ class Teller {
     }
   }
 
+  /// A leak has a place in the code, where allocations were sampled.
+  void tell_sites() {
+    story_.sites = sites_of(run_);
+    keep::ProcessDiagnosis& found = story_.diagnosis;
+    if (!story_.culprit || (found.verdict != Verdict::leak && found.verdict != Verdict::foreign))
+      return;
+    const record::ProcessKey culprit = story_.processes[*story_.culprit].process.key();
+    const std::optional<GrowingPlace> place = story_.sites.growing_place(culprit);
+    if (!place) return;
+    found.headline += format_text(
+        "; %s/min at %s, %.0f %% of the growth",
+        base::signed_bytes_text(static_cast<std::int64_t>(place->per_second * 60)).c_str(),
+        place->text.c_str(), 100 * place->share);
+    found.fix = {FixKind::code, "Look at what " + place->text + " allocates and nothing frees",
+                 std::nullopt, 0};
+  }
+
   void tell_cleanups() {
     const keep::CleanupSum& sum = story_.cleanups;
     if (sum.count > 0) {
@@ -249,6 +269,14 @@ class Teller {
                                                       {"share_of_time", story_.cleanup_share}}));
   }
 
+  /// By whomever, and not for what it did itself.
+  bool was_killed() const {
+    const record::Run& run = run_.summary.run;
+    const bool for_memory =
+        run.ending == fact::RunEnd::out_of_memory || run.ending == fact::RunEnd::stopped;
+    return for_memory || run.death || run_.summary.state == record::State::lost;
+  }
+
   void tell_ending() {
     story_.ending = ending_of(run_.summary);
     keep::ProcessDiagnosis& found = story_.diagnosis;
@@ -263,8 +291,13 @@ class Teller {
                        (run_.summary.run.limit > 0 ? ", limit " + bytes_text(run_.summary.run.limit)
                                                    : std::string());
       found.fix = {FixKind::limit, "Give it more memory, or less to do at once", std::nullopt, 0};
+      if (story_.memory && !story_.memory->fix.text.empty()) found.fix = story_.memory->fix;
     }
-    if (story_.ending.bad) found.findings.insert(found.findings.begin(), story_.ending.text);
+    if (!story_.ending.bad) return;
+    std::vector<std::string> first{story_.ending.text};
+    if (const auto& death = run_.summary.run.death)
+      first.insert(first.end(), death->findings.begin(), death->findings.end());
+    found.findings.insert(found.findings.begin(), first.begin(), first.end());
   }
 
   const record::RecordedRun& run_;

@@ -9,11 +9,13 @@
 #include "base/json.h"
 #include "fact/diagnosis.h"
 #include "fact/ledger.h"
+#include "fact/memory_split.h"
 #include "fact/private_allocator.h"
 #include "keep/diagnosis.h"
 #include "record/store.h"
 #include "story/labels.h"
 #include "story/process_series.h"
+#include "story/site_story.h"
 
 // story: what a recorded run means. Builds series out of `record`, has `keep` judge each process,
 // and makes one verdict of it. All functions are pure.
@@ -52,9 +54,13 @@ struct RunStory {
   std::vector<ProcessStory> processes;  ///< the largest first
   std::vector<Label> labels;            ///< of RecordedRun::processes
   TreeSeries tree;
+  SitesStory sites;
   keep::CleanupSum cleanups;
   double cleanup_share = 0;  ///< of the run's time, 0 to 1
   EndingText ending;
+  /// What the memory of its control group was when it was last looked at: of a run that was killed,
+  /// stopped or cut short.
+  std::optional<fact::MemorySplit> memory;
 };
 
 /// The whole story. Processes beyond the largest 32 are listed and not judged.

@@ -5,9 +5,9 @@
 #include "base/bytes.h"
 #include "base/duration.h"
 #include "base/plain_text.h"
+#include "base/signal_name.h"
 #include "base/text.h"
 #include "story/run_story.h"
-#include "story/signal_name.h"
 
 namespace ebb::story {
 namespace {
@@ -55,6 +55,29 @@ EndingText cut_short(const record::RunSummary& summary, const std::string& after
           true};
 }
 
+/// "signal 9 (SIGKILL)", "exit status 1".
+std::string status_text(const record::Run& run) {
+  if (!run.signal) return base::format_text("exit status %d", run.exit_code.value_or(0));
+  const std::string name = base::signal_name(*run.signal);
+  return base::format_text("signal %d", *run.signal) + (name.empty() ? "" : " (" + name + ")");
+}
+
+/// Of a run that did not end by itself; `after` is when, `level` what it held.
+EndingText ending_of(const record::Run& run, const fact::Death& death, const std::string& after,
+                     const std::string& level) {
+  std::string brief = fact::brief_of(death);
+  const std::string status = status_text(run);
+  if (brief.empty()) {
+    brief = status;
+  } else if (!run.signal) {
+    brief += ", " + status;
+  }
+  std::string text =
+      (death.is_out_of_memory() ? "out of memory: " : "") + fact::text_of(death) + after;
+  if (death.is_out_of_memory() || death.by == fact::Killer::ebb) text += ", holding " + level;
+  return {brief, text, true};
+}
+
 }  // namespace
 
 std::string name_of(const ProcessStory& process) {
@@ -83,22 +106,15 @@ EndingText ending_of(const record::RunSummary& summary) {
   if (summary.state == record::State::running) return {"running", "still running", false};
   if (summary.state == record::State::lost) return cut_short(summary, after);
   const std::string level = level_of(summary);
+  if (run.death) return ending_of(run, *run.death, after, level);
   if (run.ending == fact::RunEnd::out_of_memory) {
     return {"out of memory", "out of memory: the kernel killed it" + after + ", at " + level, true};
   }
   if (run.ending == fact::RunEnd::stopped) {
     return {"stopped", "stopped by Ebb" + after + ": memory was critical, " + level, true};
   }
-  if (run.signal) {
-    const std::string name = signal_name(*run.signal);
-    const std::string brief =
-        base::format_text("signal %d", *run.signal) + (name.empty() ? "" : " (" + name + ")");
-    return {brief, "killed by " + brief + after, true};
-  }
-  if (run.exit_code) {
-    const std::string status = base::format_text("exit status %d", *run.exit_code);
-    return {status, status, *run.exit_code != 0};
-  }
+  if (run.signal) return {status_text(run), "killed by " + status_text(run) + after, true};
+  if (run.exit_code) return {status_text(run), status_text(run), *run.exit_code != 0};
   return {"ended", "ended", false};
 }
 

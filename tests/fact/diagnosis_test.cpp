@@ -36,7 +36,7 @@ TEST(Diagnosis, AVerdictIsReadOnlyWhereItCanBeFound) {
 }
 
 TEST(Diagnosis, OfNothingIsNotEnoughData) {
-  EXPECT_EQ(to_json({}).text(),
+  EXPECT_EQ(to_json(Diagnosis{}).text(),
             R"({"verdict":"not_enough_data","also":[],"confidence":"low","headline":"",)"
             R"("findings":[],"evidence":null,"fix":{"kind":"none","text":""}})");
 }

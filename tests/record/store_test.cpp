@@ -47,6 +47,40 @@ TEST(Store, FindsRunsByNumberByNameAndTheLast) {
   EXPECT_EQ(store.read(12345).error().code, base::Code::not_found);
 }
 
+TEST(Store, KeepsSitesAndWhatTheyAreCalled) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "runs.db";
+  const fact::SiteStack frames = {{"read_input", "/src/a.c", 23, "/bin/job"},
+                                  {"main", "", 0, "/bin/job"},
+                                  {"load", "a.py", 4, ""}};
+  {
+    const auto writer = begin(path, run_named("sites"));
+    writer->add(sample_of(kMain, 1, kMiB));
+    writer->add(Sampling{kMain, 2, 5 * kMiB, 10, 1, 2, 0.25});
+    writer->add(SiteName{kMain, 2, 4104, frames});
+    writer->add(SiteName{kMain, 3, 4104, {}});
+    writer->add(Site{kMain, 2, 4104, 4 * kMiB, kMiB, 8});
+    writer->end(ended(run_named("sites")));
+  }
+  Store store = opened(path);
+  const auto read = store.read(store.find("sites")->run.id);
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->samplings.size(), 1U);
+  EXPECT_EQ(read->samplings[0].process, kMain);
+  EXPECT_EQ(read->samplings[0].bytes, 5 * kMiB);
+  EXPECT_EQ(read->samplings[0].spent_seconds, 0.25);
+  ASSERT_EQ(read->sites.size(), 1U);
+  EXPECT_EQ(read->sites[0].bytes, 4 * kMiB);
+  EXPECT_EQ(read->sites[0].error, kMiB);
+  ASSERT_EQ(read->site_names.size(), 1U);
+  EXPECT_EQ(read->site_names[0].frames, frames) << "the first name stays";
+  ASSERT_TRUE(store.remove({read->summary.run.id}));
+  auto database = Database::open(path, Database::Mode::write, 1000);
+  ASSERT_TRUE(database);
+  for (const char* table : {"samplings", "sites", "site_names"})
+    EXPECT_EQ(database->number((std::string("SELECT count(*) FROM ") + table).c_str()), 0) << table;
+}
+
 TEST(Store, RemovesARunWithAllThatBelongsToIt) {
   const support::TemporaryDirectory folder;
   const std::string path = folder / "runs.db";
@@ -223,7 +257,7 @@ TEST(Schema, ANewerOneIsRefusedInOneLine) {
   for (const base::Error& error :
        {Store::open(path).error(), Writer::begin(path, run_named("y")).error()}) {
     EXPECT_EQ(error.code, base::Code::bad_input);
-    EXPECT_NE(error.message.find("newer ebb (schema 99, expected 4 or older)"), std::string::npos)
+    EXPECT_NE(error.message.find("newer ebb (schema 99, expected 5 or older)"), std::string::npos)
         << error.message;
     EXPECT_EQ(error.message.find('\n'), std::string::npos);
   }
@@ -284,8 +318,8 @@ TEST(Schema, IsWhatTheDocumentationNames) {
       "ORDER BY name",
       [&](const Row& row) { tables += row.text(0) + " "; });
   EXPECT_EQ(tables,
-            "actions buckets events originals peaks place private_allocators processes rounds runs "
-            "samples ");
+            "actions buckets deaths events originals peaks place private_allocators processes "
+            "rounds runs samples samplings site_names sites ");
 }
 
 /// What an Ebb before version 2 would have written.
@@ -293,7 +327,9 @@ void make_version_1(const std::string& path) {
   auto database = Database::open(path, Database::Mode::write, 1000);
   ASSERT_TRUE(database);
   std::string script =
-      "DROP TABLE originals; DROP TABLE peaks; DROP TABLE private_allocators; ALTER TABLE runs "
+      "DROP TABLE deaths; DROP TABLE samplings; DROP TABLE sites; DROP TABLE site_names; DROP "
+      "TABLE "
+      "originals; DROP TABLE peaks; DROP TABLE private_allocators; ALTER TABLE runs "
       "DROP COLUMN peak_group;"
       "ALTER TABLE actions DROP COLUMN devices;";
   for (const char* part : {"uss", "shared"}) {
@@ -301,8 +337,43 @@ void make_version_1(const std::string& path) {
     for (const char* suffix : {"_low", "_mean", "_high"})
       script += std::string("ALTER TABLE buckets DROP COLUMN ") + part + suffix + ";";
   }
+  for (const fact::GroupPart& part : fact::kGroupParts)
+    script += std::string("ALTER TABLE place DROP COLUMN ") + part.name + ";";
   ASSERT_TRUE(database->script((script + "PRAGMA user_version = 1").c_str()))
       << database->take_failure().message;
+}
+
+TEST(Store, KeepsWhyARunDiedAndWhatItsGroupHeld) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "runs.db";
+  auto file = RunFile::begin(path, run_named("x"));
+  ASSERT_TRUE(file);
+  Batch batch;
+  PlaceSample place;
+  place.seconds = 3;
+  place.used = place.limit = 256U << 20;
+  place.group.usage = 256U << 20;
+  place.group.anon = 200U << 20;
+  place.group.page_tables = 1U << 20;
+  batch.places.push_back(place);
+  ASSERT_TRUE(file->write(batch));
+  record::Run end = run_named("x");
+  end.ended = end.started + 4;
+  end.signal = 9;
+  end.ending = fact::RunEnd::out_of_memory;
+  end.death.emplace();
+  end.death->by = fact::Killer::cgroup;
+  end.death->group = "/jobs/a";
+  end.death->findings = {"its control group counts 1 process killed for memory in this run"};
+  ASSERT_TRUE(file->finish(end));
+  const RecordedRun found = read(path, "x");
+  EXPECT_EQ(found.summary.run.death, end.death);
+  EXPECT_EQ(found.place.at(0).now.group, place.group);
+  auto store = Store::open(path);
+  ASSERT_TRUE(store);
+  EXPECT_EQ(store->runs()->at(0).run.death, end.death);
+  ASSERT_TRUE(store->remove({found.summary.run.id}));
+  EXPECT_EQ(open_for_reading(path)->number("SELECT count(*) FROM deaths"), 0);
 }
 
 TEST(Schema, AnOlderOneIsReadAsItIsAndBroughtUpToDateByTheNextRun) {

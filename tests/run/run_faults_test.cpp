@@ -97,7 +97,11 @@ TEST_F(EbbRun, AKilledSupervisorLeavesTheJobToItself) {
 
 TEST_F(EbbRun, WithFewDescriptorsTheCommandRunsAndTheRecordSaysNothingElse) {
   for (int descriptors = 4; descriptors <= 20; ++descriptors) {
-    Words words = {"sh", "-c", "ulimit -n " + std::to_string(descriptors) + "; exec \"$@\"", "sh"};
+    // Whoever started this test may have left some open.
+    Words words = {"sh", "-c",
+                   "exec 3<&- 4<&- 5<&- 6<&- 7<&- 8<&- 9<&-; ulimit -n " +
+                       std::to_string(descriptors) + "; exec \"$@\"",
+                   "sh"};
     for (const std::string& word : command({}, {"sh", "-c", "echo out; exit 3"}))
       words.push_back(word);
     const Finished done = support::run(words);

@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "recorded.h"
 #include "sense/machine.h"
+#include "sense/process_cpu.h"
 #include "sense/process_environment.h"
 #include "sense/process_text.h"
 #include "support/child_process.h"
@@ -26,6 +27,18 @@ constexpr uid_t kNobody = 65534;
 
 bool mentions(const base::Error& error, const std::string& text) {
   return error.message.find(text) != std::string::npos;
+}
+
+TEST(ReadCpuSeconds, IsToldOfAProcessThatHasEndedToo) {
+  support::WaitingChild child;
+  ASSERT_TRUE(read_cpu_seconds(child.pid()));
+  child.end();
+  ASSERT_FALSE(read_process(child.pid()));
+  const auto used = read_cpu_seconds(child.pid());
+  ASSERT_TRUE(used) << used.error().message;
+  EXPECT_GE(*used, 0);
+  child.reap();
+  EXPECT_FALSE(read_cpu_seconds(child.pid()));
 }
 
 TEST(ReadProcess, TellsWhatWasRecorded) {

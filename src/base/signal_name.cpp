@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "story/signal_name.h"
+#include "base/signal_name.h"
 
 #include <signal.h>
 
-namespace ebb::story {
+namespace ebb::base {
 
 std::string signal_name(int signal) {
   struct Named {
@@ -28,4 +28,4 @@ std::string signal_name(int signal) {
   return "";
 }
 
-}  // namespace ebb::story
+}  // namespace ebb::base

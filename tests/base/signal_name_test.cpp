@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "story/signal_name.h"
+#include "base/signal_name.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <string.h>
 
-namespace ebb::story {
+namespace ebb::base {
 namespace {
 
 TEST(SignalName, IsThatOfTheCLibraryForEverySignal) {
@@ -16,4 +16,4 @@ TEST(SignalName, IsThatOfTheCLibraryForEverySignal) {
 }
 
 }  // namespace
-}  // namespace ebb::story
+}  // namespace ebb::base

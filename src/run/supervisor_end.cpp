@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of the job: whom the kernel killed, how the command ended and why.
+#include <sys/wait.h>
+
+#include "run/supervisor.h"
+
+namespace ebb::run {
+
+void Supervisor::watch_kills(double seconds) {
+  const std::uint64_t kills = place_.kills();
+  if (kills <= kills_) return;
+  kills_ = kills;
+  journal_.say({seconds, "oom_kill", "the kernel killed a process because memory ran out", {}});
+}
+
+void Supervisor::look_at_dead_command() {
+  if (ending_ || command_ == 0) return;
+  siginfo_t about{};
+  const int kinds = WEXITED | WNOHANG | WNOWAIT;
+  if (::waitid(P_PID, static_cast<id_t>(command_), &about, kinds) == 0 && about.si_pid == command_)
+    deaths_.ended();
+}
+
+void Supervisor::judge_ending(double seconds) {
+  watch_kills(seconds);
+  if (stopped_at_) deaths_.stopped(killed_);
+  summary_.death = deaths_.cause(*ending_, seconds);
+  summary_.how = ending_->signal ? fact::RunEnd::signal : fact::RunEnd::exit;
+  if (stopped_at_) summary_.how = fact::RunEnd::stopped;
+  if (ending_->signal == SIGKILL && summary_.death && summary_.death->is_out_of_memory())
+    summary_.how = fact::RunEnd::out_of_memory;
+}
+
+}  // namespace ebb::run

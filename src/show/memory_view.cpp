@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "show/memory_view.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/duration.h"
+#include "base/plain_text.h"
+#include "base/text.h"
+#include "show/page_parts.h"
+#include "term/table.h"
+
+namespace ebb::show {
+namespace {
+
+using base::bytes_text;
+using base::format_text;
+
+constexpr std::size_t kMostShares = 8;
+constexpr std::size_t kLongestShare = 60;
+constexpr std::size_t kWidthOfShare = 20;
+constexpr const char* kIndent = "           ";
+
+/// "255.1 MiB of 256.0 MiB, 40 ms before the end".
+std::string whole_text(const fact::MemorySplit& split) {
+  std::string text = bytes_text(split.usage);
+  if (split.limit) text += " of " + bytes_text(*split.limit);
+  if (split.age) text += ", " + base::duration_text(*split.age) + " before the end";
+  return text;
+}
+
+std::string after_text(const fact::MemorySplit& split) {
+  if (!split.after) return "";
+  return "after that, by the kernel's own report: " + base::signed_bytes_text(*split.after);
+}
+
+/// One process of those that hold it.
+std::string share_text(const fact::MemorySplit::Share& share) {
+  std::string text = format_text("process %d", share.pid);
+  if (!share.name.empty()) text += " (" + base::plain_line(share.name, kLongestShare) + ")";
+  return text;
+}
+
+double share_of(std::uint64_t bytes, const fact::MemorySplit& split) {
+  return split.usage > 0 ? static_cast<double>(bytes) / static_cast<double>(split.usage) : 0;
+}
+
+}  // namespace
+
+std::string split_text(const fact::MemorySplit& split, const term::Style& style) {
+  using term::Align;
+  term::Table table({{"what", Align::left}, {"bytes"}, {"share"}, {"", Align::left}});
+  const auto add = [&](const std::string& label, std::uint64_t bytes) {
+    const double share = std::min(share_of(bytes, split), 1.0);
+    table.add_row({label, bytes_text(bytes), format_text("%.1f %%", 100 * share),
+                   style.paint(term::bar(share, kWidthOfShare), term::Colour::green)});
+  };
+  for (const fact::MemorySplit::Part& part : split.parts()) {
+    if (part.bytes.value_or(0) == 0) continue;
+    add(part.label, *part.bytes);
+    const std::string_view name = part.name;
+    std::size_t shown = 0;
+    for (const fact::MemorySplit::Share& share : split.processes) {
+      const bool is_here = name == "live" ? share.live.has_value()
+                                          : name == "unexplained" && !share.live.has_value();
+      const std::uint64_t bytes = share.live.value_or(share.bytes);
+      if (is_here && bytes > 0 && shown++ < kMostShares)
+        table.add_row({"  " + share_text(share), bytes_text(bytes)});
+    }
+  }
+  std::string text = "memory     " + whole_text(split) + "\n";
+  const std::string rows = table.text(style);
+  for (const std::string_view line : base::split(rows, '\n'))
+    if (!line.empty()) text += kIndent + std::string(line) + "\n";
+  std::vector<std::string> notes = split.notes;
+  if (split.after) notes.insert(notes.begin(), after_text(split));
+  for (const std::string& note : notes)
+    text += kIndent + std::string("- ") + base::plain_line(note) + "\n";
+  return text;
+}
+
+page::Table split_table(const fact::MemorySplit& split) {
+  using base::Json;
+  page::Table table;
+  table.title = "What the memory was";
+  table.note = whole_text(split);
+  if (split.after) table.note += "; " + after_text(split);
+  if (!split.fix.text.empty()) table.note += ". Enough: " + split.fix.text;
+  table.columns = {column("what", page::Unit::text), column("bytes", page::Unit::bytes, true),
+                   column("share", page::Unit::percent)};
+  const auto add = [&](const std::string& label, std::uint64_t bytes) {
+    table.rows.push_back({Json(label), Json(bytes), Json(100 * share_of(bytes, split))});
+  };
+  for (const fact::MemorySplit::Part& part : split.parts()) {
+    if (part.bytes.value_or(0) == 0) continue;
+    const bool is_live = std::string_view(part.name) == "live";
+    if (!is_live) {
+      add(part.label, *part.bytes);
+      continue;
+    }
+    // By process: the rows of a page add up.
+    for (const fact::MemorySplit::Share& share : split.processes)
+      if (share.live.value_or(0) > 0)
+        add(std::string(part.label) + ", " + share_text(share), *share.live);
+  }
+  return table;
+}
+
+}  // namespace ebb::show

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "story/last_memory.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/duration.h"
+#include "base/text.h"
+#include "keep/memory_split.h"
+#include "story/process_ledger.h"
+
+namespace ebb::story {
+namespace {
+
+using base::bytes_text;
+using record::ProcessHistory;
+using record::Reading;
+
+// Growth since the allocator was last asked that is worth a word.
+constexpr std::uint64_t kMuch = 4 * base::kMiB;
+
+std::optional<std::uint64_t> mean_of(const std::optional<record::Extent>& extent) {
+  return extent ? std::optional(extent->mean) : std::nullopt;
+}
+
+/// The last reading until `seconds` in which `value` is known; null where there is none.
+const Reading* last_with(const ProcessHistory& history, double seconds,
+                         std::optional<record::Extent> Reading::*value) {
+  const Reading* found = nullptr;
+  for (const Reading& reading : history.readings) {
+    if (reading.seconds > seconds) break;
+    if (reading.*value) found = &reading;
+  }
+  return found;
+}
+
+bool is_there(const ProcessHistory& history, double seconds) {
+  return history.process.seconds <= seconds && history.process.ended.value_or(seconds) >= seconds;
+}
+
+class Looker {
+ public:
+  Looker(const record::RecordedRun& run, const std::vector<Label>& labels,
+         const std::vector<Copying>& copying)
+      : run_(run), labels_(labels), copying_(copying) {}
+
+  std::optional<fact::MemorySplit> look() {
+    const auto last = std::find_if(
+        run_.place.rbegin(), run_.place.rend(),
+        [](const record::PlaceReading& one) { return one.now.group.usage && one.now.group.anon; });
+    if (last == run_.place.rend()) return std::nullopt;
+    seconds_ = last->until;
+    const fact::GroupMemory& group = last->now.group;
+    for (std::size_t i = 0; i < run_.processes.size(); ++i)
+      if (is_there(run_.processes[i], seconds_)) add(i);
+    fact::MemorySplit split = keep::split_of(group, members_);
+    split.seconds = seconds_;
+    // Of one that was cut short nobody knows the end.
+    if (run_.summary.state == record::State::ended)
+      split.age = std::max(run_.summary.seconds - seconds_, 0.0);
+    if (last->now.limit > 0) split.limit = last->now.limit;
+    split.notes.insert(split.notes.begin(), notes_.begin(), notes_.end());
+    tell_rest(group, split);
+    return split;
+  }
+
+ private:
+  void add(std::size_t index) {
+    const ProcessHistory& history = run_.processes[index];
+    const Reading* last = last_with(history, seconds_, &Reading::rss);
+    if (last == nullptr || !last->anon) return;
+    keep::GroupMember member;
+    member.pid = history.process.pid;
+    member.name = labels_[index].name;
+    member.memory.anon = last->anon->mean;
+    member.memory.shmem = mean_of(last->shmem);
+    if (const Reading* shares = last_with(history, seconds_, &Reading::shared))
+      member.memory.shared = shares->shared->mean;
+    if (const Reading* heap = last_with(history, seconds_, &Reading::live)) {
+      member.memory.live = heap->live->mean;
+      member.memory.retained = mean_of(heap->retained);
+      tell_growth(*heap, *last, history);
+    }
+    auto beside = private_allocators_of(run_, history.process.key());
+    if (!beside.empty()) member.private_allocators = std::move(beside);
+    member.is_python = keep::runs_python(history.process.command);
+    member.copies = copies_of(index);
+    members_.push_back(std::move(member));
+  }
+
+  /// What came since the allocator last said what it holds is neither live nor retained.
+  void tell_growth(const Reading& heap, const Reading& last, const ProcessHistory& history) {
+    if (!heap.anon || last.anon->mean < heap.anon->mean + kMuch) return;
+    notes_.push_back(base::format_text(
+        "unexplained: process %d grew by %s in the %s since its allocator last said what it holds",
+        history.process.pid, bytes_text(last.anon->mean - heap.anon->mean).c_str(),
+        base::duration_text(last.seconds - heap.seconds).c_str()));
+  }
+
+  /// The part of a worker in the copies of its family.
+  std::uint64_t copies_of(std::size_t index) const {
+    for (const Copying& family : copying_) {
+      double together = 0;
+      double own = 0;
+      for (const CopyingProcess& one : family.processes) {
+        if (one.is_root || one.uss_after <= one.uss_before) continue;
+        const auto grown = static_cast<double>(one.uss_after - one.uss_before);
+        together += grown;
+        if (one.index == index) own = grown;
+      }
+      if (own > 0) return static_cast<std::uint64_t>(double(family.copied) * own / together);
+    }
+    return 0;
+  }
+
+  void tell_rest(const fact::GroupMemory& group, fact::MemorySplit& split) const {
+    const auto& death = run_.summary.run.death;
+    if (!death || !death->memory.usage) return;
+    split.after = static_cast<std::int64_t>(*death->memory.usage) -
+                  static_cast<std::int64_t>(group.usage.value_or(0));
+  }
+
+  const record::RecordedRun& run_;
+  const std::vector<Label>& labels_;
+  const std::vector<Copying>& copying_;
+  double seconds_ = 0;
+  std::vector<keep::GroupMember> members_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace
+
+std::optional<fact::MemorySplit> last_memory_of(const record::RecordedRun& run,
+                                                const std::vector<Label>& labels,
+                                                const std::vector<Copying>& copying) {
+  return Looker(run, labels, copying).look();
+}
+
+}  // namespace ebb::story

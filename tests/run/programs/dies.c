@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job that ends in a way that is known beforehand. dies MODE [FILE]: leak (1 MiB every 10 ms, for
+// ever), retained (frees most of 160 MiB, between pieces that it keeps, then leaks fast), tmpfs and
+// cache (writes 140 MiB or 400 MiB into FILE, then leaks), hold (takes 236 MiB, sleeps until FILE
+// is there), spin (uses a processor, for ever), wait (prints "ready", sleeps).
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void leak(unsigned pause) {
+  for (;;) {
+    char* piece = malloc(1 << 20);
+    if (piece == NULL) abort();
+    memset(piece, 1, 1 << 20);
+    usleep(pause);
+  }
+}
+
+static void retain(void) {
+  enum { kPieces = 160 * 1024 };
+  char** pieces = malloc(kPieces * sizeof *pieces);
+  if (pieces == NULL) abort();
+  for (int i = 0; i < kPieces; ++i) {
+    pieces[i] = malloc(1000);
+    if (pieces[i] == NULL) abort();
+    memset(pieces[i], 1, 1000);
+  }
+  for (int i = 0; i < kPieces; ++i)
+    if (i % 64 != 0) free(pieces[i]);
+  usleep(1000000);  // until somebody has asked what it holds
+}
+
+static void write_file(const char* path, int mib) {
+  static char piece[1 << 20];
+  const int file = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600);
+  if (file < 0) abort();
+  for (int i = 0; i < mib; ++i)
+    if (write(file, piece, sizeof piece) != sizeof piece) abort();
+  close(file);
+}
+
+static void hold(const char* until) {
+  for (int i = 0; i < 236; ++i) {
+    char* piece = malloc(1 << 20);
+    if (piece == NULL) abort();
+    memset(piece, 1, 1 << 20);
+  }
+  while (access(until, F_OK) != 0)
+    usleep(10000);
+}
+
+int main(int count, char** words) {
+  const char* mode = count > 1 ? words[1] : "";
+  const char* file = count > 2 ? words[2] : "";
+  if (strcmp(mode, "retained") == 0) retain();
+  if (strcmp(mode, "tmpfs") == 0) write_file(file, 140);
+  if (strcmp(mode, "cache") == 0) write_file(file, 400);
+  if (strcmp(mode, "hold") == 0) {
+    hold(file);
+    return 0;
+  }
+  if (strcmp(mode, "retained") == 0) leak(2000);
+  if (strcmp(mode, "leak") == 0 || count > 2) leak(10000);
+  if (strcmp(mode, "spin") == 0) {
+    for (volatile unsigned long i = 0;; ++i) {
+    }
+  }
+  if (strcmp(mode, "wait") == 0) {
+    puts("ready");
+    fflush(stdout);
+    for (;;)
+      pause();
+  }
+  return 2;
+}
