@@ -130,11 +130,10 @@ std::optional<SmallestCard> smallest_card(const Outlook& outlook, std::size_t jo
   search.start_with(static_cast<std::size_t>(hardest - unlimited.begin()));
   // No limit is felt above the peak, but for settings that act before it is reached.
   std::uint64_t enough = in_card_units(hardest->peak);
-  std::uint64_t more = kExpandablePage;
-  while (!all_are(search.run_all(enough), Service::at_once)) {
-    enough += more;
-    more *= 2;
+  for (std::uint64_t more = kExpandablePage;; more *= 2) {
     if (enough > kLargestCard) return std::nullopt;
+    if (all_are(search.run_all(enough), Service::at_once)) break;
+    enough += more;
   }
   const std::uint64_t too_small = live == 0 ? 0 : (live - 1) / kCardUnit * kCardUnit;
   SmallestCard card;

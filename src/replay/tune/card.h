@@ -25,8 +25,8 @@ struct SmallestCard {
 };
 
 /// Searches for them in steps of 2 MiB, in all futures of one of the jobs. `live`: the most that is
-/// live in any of them. Nothing where no card serves every request at once: it is not for lack of
-/// memory that some fail. Requires: settings that the release accepts.
+/// live in any of them. Nothing where no card that there is serves every request at once. Requires:
+/// settings that the release accepts.
 std::optional<SmallestCard> smallest_card(const Outlook& outlook, std::size_t job,
                                           const std::string& conf, std::uint64_t live);
 

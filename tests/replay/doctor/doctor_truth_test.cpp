@@ -10,6 +10,7 @@
 #include "replay/doctor/doctor_patient.h"
 #include "replay/doctor/stats_diagnosis.h"
 #include "replay/recorded_run.h"
+#include "replay/tune/tuner.h"
 #include "trace/snapshot_reader.h"
 
 namespace ebb::replay {
@@ -89,6 +90,16 @@ std::string test_name(const testing::TestParamInfo<RecordedRun>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Recorded, DoctorOfFailedRuns, testing::ValuesIn(failed_runs()), test_name);
+
+TEST(DoctorOfRecordedRuns, AdvisesWhatTuneAnswers) {
+  const auto snapshot = trace::read_snapshot(EBB_TORCH_RUNS "/prefetch_streams.default.pickle.gz");
+  ASSERT_TRUE(snapshot) << snapshot.error().message;
+  const auto workload = workload_of(*snapshot, {});
+  ASSERT_TRUE(workload) << workload.error().message;
+  const auto tuned = tune({&*workload}, {});
+  ASSERT_TRUE(tuned) << tuned.error().message;
+  EXPECT_EQ(examine(*snapshot).fix.conf, conf_of(tuned->knobs));
+}
 
 TEST(DoctorOfRecordedRuns, FindsALimitWhereNobodySaysIt) {
   for (const char* name : {"prefetch_streams.capexpandable", "fl_resnet18.captight"}) {

@@ -79,10 +79,15 @@ TEST(SmallestCard, IsWhatLivesWhereStepsNeverDiffer) {
   EXPECT_EQ(card.retries, 0U);
 }
 
-TEST(SmallestCard, IsNotNamedWhereMoreMemoryDoesNotHelp) {
-  const Workload work = TrainingJob().run(varied_lengths(12));
+TEST(SmallestCard, IsNotNamedWhereNoneIsLargeEnough) {
+  RecordedJob job;
+  job.give(job.take(64 * kMiB));
+  Workload work = job.workload();
+  work.operations.front().bytes = std::uint64_t{1} << 60;
   const Outlook outlook({&work}, Objective::memory, {});
-  EXPECT_FALSE(smallest_card(outlook, 0, "per_process_memory_fraction:0", live_in(outlook)));
+  for (const std::string conf : {"", "expandable_segments:True"}) {
+    EXPECT_FALSE(smallest_card(outlook, 0, conf, work.operations.front().bytes)) << conf;
+  }
 }
 
 TEST(SmallestCard, IsToldWhereThereIsALimit) {

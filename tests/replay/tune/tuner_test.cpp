@@ -172,6 +172,30 @@ TEST(Tuner, LooksAtHowTheJobGoesOn) {
   }
 }
 
+TEST(Tuner, TrustsPagesOfAnotherSizeWhereThePeakWasSeenOften) {
+  const auto answer_to = [](int steps) {
+    RecordedJob job;
+    job.take(3 * kMiB);
+    for (int step = 0; step < steps; ++step) {
+      job.give(job.take(40 * kMiB));
+    }
+    const Workload work = job.workload();
+    return tune({&work}, {})->knobs;
+  };
+  // 43 MiB are three pages of 20, and less in pages of 12 or 16.
+  EXPECT_EQ(conf_of(answer_to(6)), "expandable_segments:True");
+  EXPECT_NE(answer_to(11).segment_mb, 0U);
+}
+
+TEST(Outlook, CountsHowOftenTheMostWasLive) {
+  const auto peaks_in = [](const std::vector<std::uint64_t>& lengths) {
+    const Workload work = TrainingJob().run(lengths);
+    return Outlook({&work}, Objective::memory, {}).fewest_peaks();
+  };
+  EXPECT_EQ(peaks_in({100, 110, 120, 300, 120, 300, 200, 300, 110, 100}), 3U);
+  EXPECT_EQ(peaks_in({100, 110, 120, 290, 120, 280, 200, 300, 110, 100}), 1U);
+}
+
 TEST(Tuner, SaysThatWhatIsLiveGrows) {
   TrainingJob job;
   job.leak = 3 * kMiB;
