@@ -3,11 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
+#include "base/bytes.h"
+
 namespace ebb::story {
 namespace {
 
 constexpr record::ProcessKey kJob{42, 1};
-constexpr std::uint64_t kMiB = 1 << 20;
+using base::kMiB;
 
 fact::SiteStack python(const char* function, std::uint32_t line) {
   return {{"PyBytes_New", "", 0, "/usr/bin/python3"}, {function, "/job/a.py", line, ""}};
@@ -38,7 +42,8 @@ class Sites : public testing::Test {
 TEST_F(Sites, TheOneThatGrowsComesFirstWithItsShareOfTheGrowth) {
   add(8, python("cache", 3), [](int) { return 500 * kMiB; });
   add(16, python("leak", 7), [](int s) { return 2 * kMiB * static_cast<std::uint64_t>(s); });
-  add(24, python("wave", 9), [](int s) { return (s % 5 + 1) * 10 * kMiB; });
+  add(24, python("wave", 9),
+      [](int s) { return static_cast<std::uint64_t>(s % 5 + 1) * 10 * kMiB; });
   const SitesStory story = tell();
   ASSERT_EQ(story.sites.size(), 3U);
   const SiteStory& first = story.sites[0];
