@@ -112,6 +112,7 @@ TEST_F(Tables, ThreadsInsertAndRemoveWhileAnotherReads) {
   open();
   std::vector<std::thread> threads;
   std::atomic<bool> is_over{false};
+  std::atomic<std::uint64_t> removed{0};
   for (std::uint64_t t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       for (std::uint64_t i = 0; i < 4000; ++i) {
@@ -121,9 +122,7 @@ TEST_F(Tables, ThreadsInsertAndRemoveWhileAnotherReads) {
         table_->insert(address, kept(1 << 20, stack, static_cast<std::uint32_t>(i)));
         Table::Kept found{};
         // Every tenth stays.
-        if (i % 10 != 0) {
-          EXPECT_TRUE(table_->remove(address, &found));
-        }
+        if (i % 10 != 0 && table_->remove(address, &found)) ++removed;
       }
     });
   }
@@ -140,7 +139,10 @@ TEST_F(Tables, ThreadsInsertAndRemoveWhileAnotherReads) {
   std::uint64_t live = 0;
   for (const auto& [stack, site] : view().sites)
     live += site.samples;
-  EXPECT_EQ(live, 1600U);
+  // Who meets another one that makes room does without the sample, and counts it.
+  EXPECT_EQ(live + removed + view().dropped, 16'000U);
+  EXPECT_LE(live, 1600U);
+  EXPECT_LT(view().dropped, 160U);
   EXPECT_EQ(view().samples, 16'000U);
 }
 
