@@ -11,10 +11,12 @@ namespace ebb::replay {
 namespace {
 
 /// Seeds from here on were not looked at while the bounds in choice.cpp were set.
-constexpr std::uint64_t kFirstSeed = 2001;
+constexpr std::uint64_t kFirstSeed = 10001;
+constexpr int kAll = 2000;
 
 TEST(AdviceOnGeneratedJobs, IsSeldomWorseThanExpandableSegmentsAndOftenBetter) {
-  const auto count = static_cast<std::size_t>(support::trials(60, 2000));
+  const int jobs = support::trials(60, kAll);
+  const auto count = static_cast<std::size_t>(jobs);
   std::vector<Advice> all(count);
   for_all(count, [&](std::size_t i) { all[i] = advice_for(kFirstSeed + i); });
   AdviceCounts counts;
@@ -25,9 +27,10 @@ TEST(AdviceOnGeneratedJobs, IsSeldomWorseThanExpandableSegmentsAndOftenBetter) {
                   all[i].steps, all[i].ratio(), all[i].conf.c_str());
     }
   }
-  EXPECT_LE(counts.worse_1, static_cast<int>((count + 199) / 200));
+  EXPECT_LE(counts.worse_1, (jobs + 199) / 200);
   EXPECT_EQ(counts.worse_5, 0) << counts.worst;
-  EXPECT_GE(counts.better_2, static_cast<int>(count / 10));
+  // A tenth of all 2,000. Among a few of them it is a matter of chance: there, a twentieth.
+  EXPECT_GE(counts.better_2, jobs / (jobs == kAll ? 10 : 20));
 }
 
 }  // namespace
