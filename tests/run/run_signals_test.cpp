@@ -3,6 +3,8 @@
 // without Ebb.
 #include <unistd.h>
 
+#include <limits>
+
 #include "base/file.h"
 #include "run/run_fixture.h"
 #include "sense/process.h"
@@ -128,8 +130,18 @@ class EbbRunOnATerminal : public EbbRun {
                         stop_file() + " ]; do sleep 0.05; done; echo over") +
                 "\n");
     EXPECT_TRUE(shell_.shows("ready"));
-    wait_until([&] { return !so_far().processes.empty(); });
-    command_ = so_far().processes.front().process.pid;
+    // One of its short-lived children may be seen before it: it is the oldest that has the script.
+    wait_until([&] {
+      std::uint64_t oldest = std::numeric_limits<std::uint64_t>::max();
+      for (const record::ProcessHistory& one : so_far().processes) {
+        const record::Process& process = one.process;
+        if (process.command.find("goes on") == std::string::npos || process.start >= oldest)
+          continue;
+        oldest = process.start;
+        command_ = process.pid;
+      }
+      return command_ != 0;
+    });
     const auto reading = sense::read_process(command_);
     supervisor_ = reading ? reading->parent : 0;
   }
