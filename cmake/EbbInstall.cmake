@@ -10,6 +10,9 @@ endif()
 if(TARGET ebb-program AND TARGET ebb-agent)
   # What `ebb run` starts jobs with; it looks for them beside itself.
   install(TARGETS ebb-agent LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/ebb")
+  if(TARGET ebb-sites)
+    install(TARGETS ebb-sites LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/ebb")
+  endif()
   install(FILES "${PROJECT_SOURCE_DIR}/src/agent/python/sitecustomize.py"
           DESTINATION "${CMAKE_INSTALL_LIBDIR}/ebb/python")
   install(FILES "${PROJECT_SOURCE_DIR}/python/ebb/nvflare/results.py"

@@ -13,29 +13,48 @@ function(ebb_allowed_layers folder out)
   set(${out} ${allowed} PARENT_SCOPE)
 endfunction()
 
-# Where tests spend their time computing. Under sanitizers these are worth optimising; for the other
-# folders it takes longer than it saves.
-set(EBB_COMPUTING_LAYERS base cache fl pack record replay sum trace trend)
+# Where time is spent computing: these are worth all optimisation, and some under a sanitizer. The other
+# folders wait for files, processes and people: there it takes longer than it saves.
+set(EBB_COMPUTING_LAYERS base cache device fl heap pack plan replay sum trace trend)
 if(EBB_SANITIZE STREQUAL "thread")
   set(EBB_COMPUTING_LAYERS cache replay sum)
+elseif(EBB_SANITIZE)
+  set(EBB_COMPUTING_LAYERS base cache fl pack replay sum trace trend)
 endif()
+# What fuzzers call. A fuzzer finds its way by the coverage of it, not only of itself.
+set(EBB_FUZZED_LAYERS base cache device fl heap pack plan replay sense trace wire)
 
-# ebb_layer(<folder> SOURCES file...): the library ebb_<folder>.
-function(ebb_layer folder)
-  cmake_parse_arguments(LAYER "" "" "SOURCES" ${ARGN})
+# ebb_waits(<target>): one that does not compute.
+function(ebb_waits target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
+function(_ebb_library name folder)
   ebb_allowed_layers(${folder} allowed)
-  add_library(ebb_${folder} STATIC ${LAYER_SOURCES})
-  target_include_directories(ebb_${folder} PUBLIC "${PROJECT_SOURCE_DIR}/src"
-                                                  "${PROJECT_BINARY_DIR}/generated")
-  target_link_libraries(ebb_${folder} PRIVATE ebb_options)
-  if(EBB_SANITIZE AND folder IN_LIST EBB_COMPUTING_LAYERS)
-    target_compile_options(ebb_${folder} PRIVATE -O1)
+  add_library(${name} STATIC ${ARGN})
+  target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}/src"
+                                            "${PROJECT_BINARY_DIR}/generated")
+  target_link_libraries(${name} PRIVATE ebb_options)
+  if(NOT folder IN_LIST EBB_COMPUTING_LAYERS)
+    ebb_waits(${name})
+  elseif(EBB_SANITIZE)
+    target_compile_options(${name} PRIVATE -O1)
   endif()
-  if(EBB_BUILD_FUZZERS)
-    # A fuzzer finds its way by the coverage of what it calls, not only of itself.
-    target_compile_options(ebb_${folder} PRIVATE -fsanitize=fuzzer-no-link)
+  if(EBB_BUILD_FUZZERS AND folder IN_LIST EBB_FUZZED_LAYERS)
+    target_compile_options(${name} PRIVATE -fsanitize=fuzzer-no-link)
   endif()
   foreach(lower IN LISTS allowed)
-    target_link_libraries(ebb_${folder} PUBLIC ebb_${lower})
+    target_link_libraries(${name} PUBLIC ebb_${lower})
   endforeach()
+endfunction()
+
+# ebb_layer(<folder> SOURCES file... [THREADED file...]): the library ebb_<folder>. What threads share is
+# a library of its own, ebb_<folder>_threads: the build for the thread sanitizer needs no more of the folder.
+function(ebb_layer folder)
+  cmake_parse_arguments(LAYER "" "" "SOURCES;THREADED" ${ARGN})
+  _ebb_library(ebb_${folder} ${folder} ${LAYER_SOURCES})
+  if(LAYER_THREADED)
+    _ebb_library(ebb_${folder}_threads ${folder} ${LAYER_THREADED})
+    target_link_libraries(ebb_${folder} PUBLIC ebb_${folder}_threads)
+  endif()
 endfunction()

@@ -29,6 +29,9 @@ endif()
 if(EBB_SANITIZE)
   add_compile_options(-fsanitize=${EBB_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${EBB_SANITIZE})
+  if(EBB_SANITIZE STREQUAL "thread")
+    add_compile_definitions(EBB_THREAD_SANITIZER)  # compilers do not agree on a macro of their own
+  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND EBB_SANITIZE MATCHES "undefined")
     # CUDA's and NVML's functions are called with handle types of our own.
     add_compile_options(-fno-sanitize=function)

@@ -151,6 +151,9 @@ def built_files():
             # What `ebb run` starts jobs with lies beside the program.
             for name in ("libebb-agent.so", "python/sitecustomize.py", "python/nvflare_results.py"):
                 yield f"ebb/_native/agent/{name}", (folder / "lib/ebb" / name).read_bytes()
+            sites = folder / "lib/ebb/libebb-sites.so"  # for x86-64 alone
+            if sites.is_file():
+                yield f"ebb/_native/agent/{sites.name}", sites.read_bytes()
 
 
 def package_files():

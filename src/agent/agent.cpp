@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/agent.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -9,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "agent/python_host.h"
 #include "base/clock.h"
@@ -25,7 +27,7 @@ constexpr timespec kShortLived{0, 200'000'000};
 constexpr std::size_t kStackBytes = 512 << 10;
 // A daemon closes all descriptors once or twice while it starts; one that goes on is left alone.
 constexpr int kConnections = 4;
-// In the first fifth of a second, and little enough for the socket to take it all at once.
+// Until it is connected, and little enough for the socket to take it all at once.
 constexpr std::size_t kEarlyMessages = 128;
 // The first may come while the interpreter imports what the hook needs.
 constexpr int kHookAttempts = 3;
@@ -35,6 +37,20 @@ bool arenas_are_chosen() {
   const char* tunables = std::getenv("GLIBC_TUNABLES");
   return std::getenv("MALLOC_ARENA_MAX") != nullptr ||
          (tunables != nullptr && std::strstr(tunables, "malloc.arena_max=") != nullptr);
+}
+
+wire::Hello hello_of_this_process() {
+  heap::HostAllocator& allocator = heap::host_allocator();
+  wire::Hello hello;
+  hello.allocator = wire::Text<16>(heap::name_of(allocator.kind()));
+  hello.allocator_version = wire::Text<48>(allocator.version());
+  hello.controllable = allocator.controllable() ? 1 : 0;
+  hello.program = wire::Text<48>(program_invocation_short_name);
+  if (const auto self = sense::read_process()) {
+    hello.parent = self->parent;
+    hello.start = self->start_ticks;
+  }
+  return hello;
 }
 
 }  // namespace
@@ -67,12 +83,8 @@ void* Agent::thread_main(void* self) {
 }
 
 void Agent::serve() {
-  heap::HostAllocator& allocator = heap::host_allocator();
-  wire::Hello hello;
-  hello.allocator = wire::Text<16>(heap::name_of(allocator.kind()));
-  hello.allocator_version = wire::Text<48>(allocator.version());
-  hello.controllable = allocator.controllable() ? 1 : 0;
-  for (int attempt = 0; attempt < kConnections && connect(hello); ++attempt) {
+  const wire::Hello hello = hello_of_this_process();
+  for (int attempt = 0; attempt < kConnections && connect(hello, true); ++attempt) {
     while (true) {
       int descriptor = -1;
       {
@@ -105,11 +117,16 @@ void Agent::say_left() const {
   if (channel) static_cast<void>(channel->send(wire::Left{}));
 }
 
-bool Agent::connect(const wire::Hello& hello) {
-  auto channel = wire::connect(socket_);
+bool Agent::connect(const wire::Hello& hello, bool wait) {
+  {
+    base::Lock lock(mutex_);
+    if (channel_) return true;
+  }
+  auto channel = wire::connect(socket_, wait);
   if (!channel) return false;
   // Before the job can say anything: who does not begin with a hello is turned away.
   base::Lock lock(mutex_);
+  if (channel_) return true;  // another thread was faster
   if (!channel->send(hello)) return false;
   for (const wire::Message& message : early_)
     static_cast<void>(channel->send(message));
@@ -140,16 +157,21 @@ bool Agent::is_supervised() const {
 
 void Agent::tell(const wire::Message& message) {
   if (has_left()) return;
-  base::Lock lock(mutex_);
-  if (channel_ && channel_->is_ours()) {
-    static_cast<void>(channel_->send(message));
-  } else if (may_connect_ && early_.size() < kEarlyMessages) {
+  {
+    base::Lock lock(mutex_);
+    if (channel_ && channel_->is_ours()) {
+      static_cast<void>(channel_->send(message));
+      return;
+    }
+    if (!may_connect_ || early_.size() >= kEarlyMessages) return;
     try {
       early_.push_back(message);
     } catch (const std::bad_alloc&) {
-      // The job is about to learn it by itself.
+      return;  // the job is about to learn it by itself
     }
+    if (std::exchange(has_tried_, true)) return;
   }
+  connect(hello_of_this_process(), false);
 }
 
 void Agent::set_cleaner(Delegate delegate) {
@@ -283,6 +305,7 @@ void Agent::after_fork_in_child(void* self) EBB_ANNOTATION(no_thread_safety_anal
   agent->channel_.reset();
   agent->early_.clear();
   agent->may_connect_ = true;
+  agent->has_tried_ = false;
   agent->hook_asked_ = 0;
   // The parent's thread may have been in the middle of them.
   agent->beside_ = nullptr;

@@ -32,8 +32,9 @@ class Agent {
   void start();
 
   bool is_supervised() const EBB_EXCLUDES(mutex_);
-  /// Sends where somebody listens. What is told before the first connection is sent then, as far
-  /// as it is not absurdly much; after the last one it is dropped.
+  /// Sends where somebody listens; the first time, it connects, so that a job which is over in a
+  /// moment is heard as well. Never waits: what cannot be sent yet is sent by the thread, as far as
+  /// it is not absurdly much; after the last connection it is dropped.
   void tell(const wire::Message& message) EBB_EXCLUDES(mutex_);
   void set_cleaner(Delegate delegate);
   /// Null where nobody will ask for a collection.
@@ -52,7 +53,7 @@ class Agent {
   bool has_left() const { return left_ || base::fork_lost(); }
   void serve();
   void say_left() const;
-  bool connect(const wire::Hello& hello) EBB_EXCLUDES(mutex_);
+  bool connect(const wire::Hello& hello, bool wait) EBB_EXCLUDES(mutex_);
   void disconnect() EBB_EXCLUDES(mutex_);
   void forget_early() EBB_EXCLUDES(mutex_);
   void answer(const wire::Message& message);
@@ -83,6 +84,7 @@ class Agent {
   bool under_pressure_ EBB_GUARDED_BY(mutex_) = false;
   std::optional<wire::Channel> channel_ EBB_GUARDED_BY(mutex_);
   bool may_connect_ EBB_GUARDED_BY(mutex_) = true;  ///< for the first time
+  bool has_tried_ EBB_GUARDED_BY(mutex_) = false;   ///< when something was told
   std::vector<wire::Message> early_ EBB_GUARDED_BY(mutex_);
   mutable base::ForkMutex mutex_{4, after_fork_in_child, this};
 };

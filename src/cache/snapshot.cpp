@@ -27,6 +27,20 @@ void add_block(SnapshotSegment& segment, const Block& block) {
 
 }  // namespace
 
+SnapshotSegment segment_from(const trace::Segment& recorded) {
+  SnapshotSegment segment;
+  segment.address = recorded.address;
+  segment.total_size = recorded.size;
+  segment.stream = recorded.stream;
+  segment.small = recorded.small;
+  segment.pool = recorded.pool;
+  segment.expandable = recorded.expandable;
+  for (const trace::Block& block : recorded.blocks) {
+    segment.blocks.push_back({block.address, block.size, block.requested, block.state});
+  }
+  return segment;
+}
+
 std::vector<SnapshotSegment> segments_of(const Core& core) {
   std::vector<SnapshotSegment> segments;
   core.for_each_segment([&](const Block* first, const Segment& source) {

@@ -51,6 +51,9 @@ struct Snapshot {
 /// The segments of one device, by address.
 std::vector<SnapshotSegment> segments_of(const Core& core);
 
+/// A recorded segment. Its sums are left open: nobody who takes one over needs them.
+SnapshotSegment segment_from(const trace::Segment& recorded);
+
 /// Adds one device, the next one, to a snapshot. Its history then gets PyTorch's `snapshot` entry,
 /// which only later snapshots show.
 void add_device(Snapshot& snapshot, Core& core);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/answer.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -36,15 +35,6 @@ int status_once_answered(int status) {
   if (write_failure != EPIPE)
     complain(base::system_error(write_failure, "cannot write the answer to stdout"));
   return kFailed;
-}
-
-void hold_standard_streams() {
-  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (::fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
-    // The lowest number that is free: this one.
-    const int use = stream == STDIN_FILENO ? O_WRONLY : O_RDONLY;
-    if (::open("/dev/null", use | O_CLOEXEC) < 0) return;
-  }
 }
 
 }  // namespace ebb::cli

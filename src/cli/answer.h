@@ -22,9 +22,4 @@ bool is_heard();
 /// written; without the line where its reader has left.
 int status_once_answered(int status);
 
-/// Where standard streams are closed, something stands in their place that nobody can read or
-/// write, so that no other file becomes one of them. Programs that are started find them closed.
-/// Call first.
-void hold_standard_streams();
-
 }  // namespace ebb::cli

@@ -9,9 +9,9 @@
 #include "cli/answer.h"
 #include "cli/doctor.h"
 #include "cli/fail_on.h"
-#include "cli/process_number.h"
-#include "cli/run_store.h"
+#include "record/place.h"
 #include "run/watch_loop.h"
+#include "sense/process_number.h"
 #include "show/environment_view.h"
 #include "show/verdict.h"
 #include "show/words.h"
@@ -28,7 +28,7 @@ namespace {
 /// Says how to ask for the run of that number, where there is one and no such process.
 base::Error with_hint(base::Error error, pid_t pid) {
   if (error.code != base::Code::not_found) return error;
-  const auto path = record_path("");
+  const auto path = record::path_of("");
   if (!path) return error;
   auto store = record::Store::open(*path);
   if (!store) return error;
@@ -43,7 +43,7 @@ base::Error with_hint(base::Error error, pid_t pid) {
 }  // namespace
 
 int diagnose_process(const ProcessQuestion& question) {
-  const auto pid = parse_pid(question.pid, "process");
+  const auto pid = sense::parse_pid(question.pid, "process");
   if (!pid) return complain(pid.error());
   if (const auto known =
           check_fail_on(question.fail_on, fact::kProcessVerdicts, "leak or retention");

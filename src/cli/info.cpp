@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "cli/answer.h"
-#include "cli/process_number.h"
 #include "cli/verb.h"
+#include "sense/process_number.h"
 #include "show/info_view.h"
 
 namespace ebb::cli {
@@ -33,8 +33,8 @@ int run_info(const InfoOptions& options) {
                                 "process '%s' and --pid '%s': expected one of the two",
                                 options.process->c_str(), options.pid->c_str()));
   }
-  if (options.process) pid = parse_pid(*options.process, "process");
-  if (options.pid) pid = parse_pid(*options.pid, "--pid");
+  if (options.process) pid = sense::parse_pid(*options.process, "process");
+  if (options.pid) pid = sense::parse_pid(*options.pid, "--pid");
   if (!pid) return complain(pid.error());
   const base::Result<keep::Info> info = *pid == 0 ? keep::info_here() : keep::info_of(*pid);
   if (!info) return complain(info.error());

@@ -3,12 +3,12 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/answer.h"
-#include "cli/last_resort.h"
+#include "base/standard_streams.h"
 #include "cli/simulate/verbs.h"
-#include "cli/simulator.h"
 #include "cli/verb.h"
 #include "fl/ranks.h"
+#include "fl/simulator_program.h"
+#include "run/last_resort.h"
 
 namespace ebb::cli {
 
@@ -26,10 +26,21 @@ bool is_tuning_of_a_command(const std::vector<char*>& words) {
                      [](const char* word) { return std::string_view(word) == "--"; });
 }
 
+bool starts_a_command(const std::vector<char*>& words) {
+  return (words.size() > 1 && std::string_view(words[1]) == "run") || is_tuning_of_a_command(words);
+}
+
+bool names_the_simulator(int count, char** words) {
+  return count > 1 &&
+         (words[1] == std::string_view("simulate") || words[1] == std::string_view("compare"));
+}
+
 int run(int count, char** words) {
+  std::vector<char*> given(words, words + count);
+  if (!starts_a_command(given)) base::outlive_limits_of_files();
   // Of several processes of one simulation the first says what is wrong, for all of them.
-  if (names_the_simulator(count, words) && (fl::rank_by_environment() != 0 || !has_simulator()))
-    return start_simulator(words);
+  if (names_the_simulator(count, words) && (fl::rank_by_environment() != 0 || !fl::has_simulator()))
+    return complain(fl::become_simulator(words));
   Program program(
       "", "Keeps the memory of long machine-learning jobs flat, and says why when it is not.",
       std::string("ebb ") + EBB_VERSION,
@@ -46,8 +57,8 @@ int run(int count, char** words) {
   for (const auto add : {add_info, add_env, add_run, add_watch, add_report, add_runs, add_replay,
                          add_tune, add_tune_command, add_doctor, add_plan})
     add(program.verbs());
-  add_simulating(program.verbs(), [words](const SimulateOrder&) { return start_simulator(words); });
-  std::vector<char*> given(words, words + count);
+  add_simulating(program.verbs(),
+                 [words](const SimulateOrder&) { return complain(fl::become_simulator(words)); });
   std::string tune_command = kTuneCommand;
   if (is_tuning_of_a_command(given)) given[1] = tune_command.data();
   return program.run(count, given.data());
@@ -57,8 +68,8 @@ int run(int count, char** words) {
 }  // namespace ebb::cli
 
 int main(int count, char** words) {
-  ebb::cli::arm_last_resort(count, words);
-  ebb::cli::hold_standard_streams();
+  ebb::run::arm_last_resort(count, words);
+  ebb::base::hold_standard_streams();
   try {
     return ebb::cli::run(count, words);
   } catch (const std::exception& failure) {

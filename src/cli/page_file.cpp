@@ -3,31 +3,17 @@
 
 #include <cstdio>
 
-#include "base/file.h"
 #include "base/plain_text.h"
-#include "base/text.h"
 #include "cli/verb.h"
 #include "page/render.h"
 
 namespace ebb::cli {
 
 int write_pages(const std::vector<page::Document>& pages, const std::string& path) {
-  if (pages.size() > 1 && !base::is_place_of_file(path))
-    return complain(base::error(base::Code::bad_input,
-                                "--html '%s': %zu pages, one for each device: expected the name of "
-                                "a file, or --device",
-                                path.c_str(), pages.size()));
-  for (std::size_t i = 0; i < pages.size(); ++i) {
-    std::string file = path;
-    if (pages.size() > 1) {
-      const std::size_t dot = path.rfind(".html");
-      const std::string stem = dot == std::string::npos ? path : path.substr(0, dot);
-      file = stem + base::format_text("-%zu.html", i);
-    }
-    if (const auto written = page::write(pages[i], file); !written)
-      return complain(written.error());
+  const auto files = page::write_all(pages, path);
+  if (!files) return complain(files.error());
+  for (const std::string& file : *files)
     std::fprintf(stderr, "wrote %s\n", base::plain_line(file).c_str());
-  }
   return kDone;
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include "base/file.h"
 #include "cli/answer.h"
 #include "cli/page_file.h"
-#include "cli/run_store.h"
 #include "cli/verb.h"
+#include "record/place.h"
 #include "show/report_page.h"
 #include "show/report_view.h"
+#include "show/site_files.h"
 #include "story/run_story.h"
 
 namespace ebb::cli {
@@ -16,6 +18,8 @@ struct ReportOptions {
   std::string run = "last";
   std::string db;
   std::string html;
+  std::string pprof;
+  std::string collapsed;
   bool json = false;
 };
 
@@ -24,21 +28,40 @@ base::Options options_of(ReportOptions& o) {
       {"run", &o.run, "Its number, its name (the newest of that name) or last", "run"},
       {"db", &o.db, "The record to read"},
       {"html", &o.html, "Write it to this file as a page with plots"},
+      {"pprof", &o.pprof, "Write the sites to this file as a profile for pprof (docs/sites.md)"},
+      {"collapsed", &o.collapsed, "Write the sites to this file as collapsed stacks"},
       {"json", &o.json, "One JSON object (docs/report.md)"},
   };
 }
 
+/// The sites in the forms of other tools.
+base::Status write_sites(const ReportOptions& options, const story::RunStory& story) {
+  if (options.pprof.empty() && options.collapsed.empty()) return {};
+  if (!story.sites.sampling) {
+    return base::error(base::Code::bad_input,
+                       "run '%s' has no sites, expected one of ebb run --sites",
+                       options.run.c_str());
+  }
+  if (!options.pprof.empty()) {
+    const auto written = base::write_file_atomically(options.pprof, show::pprof_file(story.sites));
+    if (!written) return written;
+  }
+  if (options.collapsed.empty()) return {};
+  return base::write_file_atomically(options.collapsed, show::collapsed_stacks(story.sites));
+}
+
 int run_report(const ReportOptions& options) {
-  const auto recorded = read_run(options.run, options.db);
+  const auto recorded = record::read_run(options.run, options.db);
   if (!recorded) return complain(recorded.error());
   const story::RunStory story = story::story_of(*recorded);
+  if (const auto written = write_sites(options, story); !written) return complain(written.error());
   if (!options.html.empty()) {
     const int written = write_pages({show::page_of_run(*recorded, story)}, options.html);
     if (written != kDone) return written;
   }
   if (options.json) {
     answer_json(story::report_json(*recorded, story));
-  } else if (options.html.empty()) {
+  } else if (options.html.empty() && options.pprof.empty() && options.collapsed.empty()) {
     answer(show::report_text(*recorded, story, term::Style::of_stream(STDOUT_FILENO)));
   }
   return kDone;

@@ -7,8 +7,8 @@
 #include "base/duration.h"
 #include "base/text.h"
 #include "cli/answer.h"
-#include "cli/run_store.h"
 #include "cli/verb.h"
+#include "record/place.h"
 #include "show/runs_view.h"
 #include "story/run_story.h"
 
@@ -51,7 +51,7 @@ base::Result<std::vector<record::RunSummary>> listed(const std::string& path, bo
 }
 
 int list(const RunsOptions& options) {
-  const auto path = record_path(options.db);
+  const auto path = record::path_of(options.db);
   if (!path) return complain(path.error());
   const auto runs = listed(*path, options.db.empty());
   if (!runs) return complain(runs.error());
@@ -68,11 +68,6 @@ int list(const RunsOptions& options) {
   }
   answer(show::runs_text(*runs, term::Style::of_stream(STDOUT_FILENO)));
   return kDone;
-}
-
-/// When nobody was writing to it any more, in unix seconds.
-double last_written(const record::RunSummary& run) {
-  return run.run.ended.value_or(run.run.started + run.seconds);
 }
 
 base::Result<std::vector<std::int64_t>> chosen(record::Store& store, const RunsOptions& options) {
@@ -92,12 +87,7 @@ base::Result<std::vector<std::int64_t>> chosen(record::Store& store, const RunsO
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     latest = std::chrono::duration<double>(now).count() - *age;
   }
-  const auto runs = store.runs();
-  if (!runs) return runs.error();
-  for (const record::RunSummary& run : *runs)
-    if (run.state != record::State::running && last_written(run) < latest)
-      ids.push_back(run.run.id);
-  return ids;
+  return store.ended_before(latest);
 }
 
 int remove(const RunsOptions& options) {
@@ -107,7 +97,7 @@ int remove(const RunsOptions& options) {
     return complain(base::error(base::Code::bad_input,
                                 "runs rm: expected either runs, or --older-than, or --all"));
   }
-  const auto path = record_path(options.db);
+  const auto path = record::path_of(options.db);
   if (!path) return complain(path.error());
   auto store = record::Store::open(*path);
   if (!store) return complain(store.error());

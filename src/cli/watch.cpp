@@ -6,9 +6,9 @@
 #include "base/duration.h"
 #include "base/text.h"
 #include "cli/answer.h"
-#include "cli/process_number.h"
 #include "cli/verb.h"
 #include "run/watch_loop.h"
+#include "sense/process_number.h"
 #include "show/verdict.h"
 #include "show/watch_view.h"
 #include "show/words.h"
@@ -80,7 +80,7 @@ base::Result<run::WatchEnding> watch_on_screen(keep::ProcessWatch& watch, run::W
 }
 
 int run_watch(const WatchOptions& options) {
-  const auto pid = parse_pid(options.pid, "PID");
+  const auto pid = sense::parse_pid(options.pid, "PID");
   if (!pid) return complain(pid.error());
   run::WatchPlan plan;
   const auto interval = base::parse_duration(options.interval);

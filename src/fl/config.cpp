@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "fl/names.h"
+#include "sense/memory_info.h"
 
 namespace ebb::fl {
 namespace {
@@ -104,6 +105,29 @@ base::Status check(const NvflareSettings& settings, Workflow workflow) {
                        "server_memory_gc_rounds with workflow swarm, expected memory_gc_rounds: "
                        "clients aggregate");
   return {};
+}
+
+base::Status check(const Execution& execution, Workflow workflow) {
+  if (const auto right = check(execution.nvflare, workflow); !right) return right;
+  if (const auto right = sense::check({execution.warn_percent, execution.critical_percent}); !right)
+    return right;
+  if (const auto right = sense::check({execution.gpu_warn_percent, execution.gpu_critical_percent});
+      !right)
+    return base::error(base::Code::bad_input,
+                       "--gpu-warn and --gpu-critical: expected 0 < warn <= critical <= 100, got "
+                       "%g and %g",
+                       execution.gpu_warn_percent, execution.gpu_critical_percent);
+  return {};
+}
+
+void add_missing(const NvflareSettings& others, NvflareSettings& said) {
+  const auto add = [](const auto& from, auto& to) {
+    if (!to) to = from;
+  };
+  add(others.server_memory_gc_rounds, said.server_memory_gc_rounds);
+  add(others.client_memory_gc_rounds, said.client_memory_gc_rounds);
+  add(others.memory_gc_rounds, said.memory_gc_rounds);
+  add(others.cuda_empty_cache, said.cuda_empty_cache);
 }
 
 base::Status check(const Config& config) {

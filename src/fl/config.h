@@ -127,6 +127,11 @@ std::vector<std::string> model_names();
 base::Status check(const Config& config);
 /// The same for settings that the workflow has no place for.
 base::Status check(const NvflareSettings& settings, Workflow workflow);
+/// The same for all of it, with the options' names on the command line.
+base::Status check(const Execution& execution, Workflow workflow);
+
+/// What `said` leaves open, as `others` say.
+void add_missing(const NvflareSettings& others, NvflareSettings& said);
 
 /// Every field, once for all who read or write it: JSON, the command line, --help.
 base::Options options_of(Config& config);

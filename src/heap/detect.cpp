@@ -28,7 +28,7 @@ Detection look() {
   });
   for (const LoadedObject& object : objects) {
     base::Result<ElfFile> file = ElfFile::open(object.file);
-    if (!file || !file->defined_dynamically("malloc")) continue;
+    if (!file || !file->defined_dynamically("malloc") || only_samples(*file)) continue;
     detection.object = object.file;
     detection.load_address = object.start;
     detection.identity = identify_main(*file);

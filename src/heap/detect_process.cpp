@@ -111,7 +111,7 @@ base::Result<Detection> first_with_malloc(const std::string& directory, ElfFile&
     if (object == nullptr) continue;
     base::Result<ElfFile> file = ElfFile::open(object->reachable);
     if (!file) continue;
-    if (file->defined_dynamically("malloc")) {
+    if (file->defined_dynamically("malloc") && !only_samples(*file)) {
       Detection detection{identify_main(*file), object->path, 0, ""};
       // musl's libc and its dynamic linker are one file, whose own name says nothing.
       if (on_musl && detection.kind() == AllocatorKind::unknown)

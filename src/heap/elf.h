@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +21,12 @@ struct ElfFunction {
   bool is_dynamic = false;  ///< in the table that the dynamic linker uses
 
   friend bool operator==(const ElfFunction&, const ElfFunction&) = default;
+};
+
+/// The function that lies at an address.
+struct ElfFunctionAt {
+  std::string name;
+  std::uint64_t start = 0;
 };
 
 /// The parts of a 64-bit little-endian ELF file that tell which allocator is in it. Reads with
@@ -51,6 +58,12 @@ class ElfFile {
   /// first, then those that only the static one has. Reads both in pieces: a library's tables may
   /// be larger than the heap of the job that is looked at.
   std::vector<ElfFunction> functions_ending_in(std::span<const std::string_view> endings) const;
+
+  /// Fills in the names of the functions that lie at these addresses, those of the static table
+  /// first. Reads the tables in pieces, as above.
+  void name_functions(std::map<std::uint64_t, ElfFunctionAt>& addresses) const;
+  /// The bytes of a section; empty where there is none, where it is packed, or larger than `most`.
+  std::string section(std::string_view name, std::uint64_t most) const;
 
   /// The bytes that the file has for an address in it; empty where it has none there.
   std::string code_at(std::uint64_t value, std::size_t size) const;
@@ -86,6 +99,8 @@ class ElfFile {
   SymbolTable read_symbols(std::uint32_t section_type) const;
   void add_functions(std::uint32_t section_type, std::span<const std::string_view> endings,
                      std::vector<ElfFunction>& found) const;
+  void name_from(std::uint32_t section_type,
+                 std::map<std::uint64_t, ElfFunctionAt>& addresses) const;
   static std::optional<std::uint64_t> find(const SymbolTable& table, std::string_view name);
 
   std::string path_;

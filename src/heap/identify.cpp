@@ -79,6 +79,10 @@ const char* name_of(Evidence evidence) {
   return "none";
 }
 
+bool only_samples(ElfFile& file) {
+  return file.defined_dynamically("ebb_sites_python").has_value();
+}
+
 Identity identify_main(ElfFile& file) {
   if (is_libc(file) && file.defined_dynamically("malloc_trim"))
     return {AllocatorKind::glibc, Evidence::dynamic_symbol, "malloc_trim", "", ""};

@@ -29,6 +29,9 @@ struct Identity {
   std::string remark;  ///< e.g. which sanitizer replaced malloc; usually empty
 };
 
+/// libebb-sites.so, which stands before the malloc of its process and hands every call on.
+bool only_samples(ElfFile& file);
+
 /// Identifies the allocator that serves malloc out of `file`, which defines `malloc` itself.
 Identity identify_main(ElfFile& file);
 

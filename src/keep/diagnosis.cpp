@@ -23,6 +23,8 @@ constexpr double kShortObservation = 60;
 // Interpreters, pools and caches of a job fill up for minutes: growth that has not lasted as long
 // is called a leak only where it is clear.
 constexpr double kWarmUp = 300;
+// Seen from outside, shorter growth may be a part of one round.
+constexpr double kLeastFromOutside = 10;
 // Retained bytes that stay this many and this share of the memory all the time are a verdict.
 constexpr double kLeastRetained = 64 << 20;
 constexpr double kLeastRetainedShare = 0.5;
@@ -251,6 +253,12 @@ class Doctor {
   void judge_from_outside() {
     if (!grows(trends_.anon)) {
       judge_level_retention();
+      return;
+    }
+    if (trends_.anon.span_seconds < kLeastFromOutside) {
+      found_.findings.push_back("memory grew by " + bytes_of(trends_.anon.growth()) + " in " +
+                                base::duration_text(trends_.anon.span_seconds) +
+                                ", which may be a part of a round: too early to call it a leak");
       return;
     }
     const std::string rate = rate_text(*trends_.anon.slope);

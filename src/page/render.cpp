@@ -2,6 +2,7 @@
 #include "page/render.h"
 
 #include "base/file.h"
+#include "base/text.h"
 #include "page/assets.h"
 #include "page/escape.h"
 
@@ -59,6 +60,27 @@ std::string render(const Document& document) {
 
 base::Status write(const Document& document, const std::string& path) {
   return base::write_file_atomically(path, render(document));
+}
+
+base::Result<std::vector<std::string>> write_all(const std::vector<Document>& documents,
+                                                 const std::string& path) {
+  if (documents.size() > 1 && !base::is_place_of_file(path))
+    return base::error(base::Code::bad_input,
+                       "--html '%s': %zu pages, one for each device: expected the name of a file, "
+                       "or --device",
+                       path.c_str(), documents.size());
+  std::vector<std::string> written;
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    std::string file = path;
+    if (documents.size() > 1) {
+      const std::size_t dot = path.rfind(".html");
+      const std::string stem = dot == std::string::npos ? path : path.substr(0, dot);
+      file = stem + base::format_text("-%zu.html", i);
+    }
+    if (const auto done = write(documents[i], file); !done) return done.error();
+    written.push_back(std::move(file));
+  }
+  return written;
 }
 
 }  // namespace ebb::page

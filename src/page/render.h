@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "page/document.h"
@@ -14,5 +15,10 @@ std::string render(const Document& document);
 
 /// Renders into `path`, in one step: on failure the file is what it was before.
 base::Status write(const Document& document, const std::string& path);
+
+/// Writes one document as `path`, several with their number in the name; gives the names.
+/// Code::bad_input where there are several and `path` is not the name of a file.
+base::Result<std::vector<std::string>> write_all(const std::vector<Document>& documents,
+                                                 const std::string& path);
 
 }  // namespace ebb::page

@@ -24,6 +24,9 @@ class Backlog {
   void add(Action action) { push(waiting_.actions, std::move(action), kMostOthers); }
   void add(Event event) { push(waiting_.events, std::move(event), kMostOthers); }
   void add(Beside beside) { push(waiting_.beside, std::move(beside), kMostOthers); }
+  void add(Sampling sampling) { push(waiting_.samplings, sampling, kMostOthers); }
+  void add(Site site) { push(waiting_.sites, site, kMostSamples); }
+  void add(SiteName name) { push(waiting_.site_names, std::move(name), kMostOthers); }
   void add_end(ProcessKey process, double seconds) {
     push(waiting_.ended, std::pair(process, seconds), kMostOthers);
   }

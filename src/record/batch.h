@@ -20,11 +20,15 @@ struct Batch {
   std::vector<Action> actions;
   std::vector<Event> events;
   std::vector<Beside> beside;
+  std::vector<Sampling> samplings;
+  std::vector<Site> sites;
+  std::vector<SiteName> site_names;
   std::uint64_t lost = 0;  ///< samples and others that were not kept
 
   std::size_t size() const {
     return processes.size() + ended.size() + samples.size() + places.size() + rounds.size() +
-           actions.size() + events.size() + beside.size();
+           actions.size() + events.size() + beside.size() + samplings.size() + sites.size() +
+           site_names.size();
   }
 };
 

@@ -23,17 +23,28 @@ std::string start_of(const std::string& pid) {
   return is_there ? std::string(fields[19]) : std::string{};
 }
 
+/// Another one each time that the machine starts.
+std::string this_boot() {
+  const auto boot = base::read_file("/proc/sys/kernel/random/boot_id");
+  return boot ? std::string(base::trimmed(*boot)) : std::string{};
+}
+
 /// What makes a pid mean the same process.
 std::string place() {
-  const auto boot = base::read_file("/proc/sys/kernel/random/boot_id");
+  const std::string boot = this_boot();
   char name[64];
   const ssize_t size = ::readlink("/proc/self/ns/pid", name, sizeof name);
-  if (!boot || size <= 0) return {};
-  return std::string(base::trimmed(*boot)) + "/" +
-         std::string(name, static_cast<std::size_t>(size));
+  if (boot.empty() || size <= 0) return {};
+  return boot + "/" + std::string(name, static_cast<std::size_t>(size));
 }
 
 }  // namespace
+
+std::string this_host() {
+  char name[256] = "";
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
 
 std::string this_writer() {
   const std::string pid = std::to_string(::getpid());
@@ -46,6 +57,13 @@ std::optional<bool> is_there(const std::string& writer) {
   if (words.size() != 3 || here.empty() || words[0] != here || !base::parse_unsigned(words[1]))
     return std::nullopt;
   return start_of(std::string(words[1])) == words[2];
+}
+
+std::optional<bool> was_restarted_since(const std::string& writer) {
+  const std::string boot = this_boot();
+  const std::size_t end = writer.find('/');
+  if (boot.empty() || end == 0 || end == std::string::npos) return std::nullopt;
+  return writer.compare(0, end, boot) != 0;
 }
 
 }  // namespace ebb::record

@@ -13,6 +13,7 @@
 #include "fact/private_allocator.h"
 #include "fact/process_sample.h"
 #include "fact/run_end.h"
+#include "fact/site.h"
 
 // record: runs on disk. What a supervisor saw of a job, second by second, in one SQLite file for
 // many runs; bounded in size however long they last. docs/record.md has the schema.
@@ -108,6 +109,35 @@ struct Beside {
   ProcessKey process;
   double seconds = 0;
   fact::PrivateAllocator allocator;
+};
+
+/// What sampling in a process had come to at one moment.
+struct Sampling {
+  ProcessKey process;
+  double seconds = 0;
+  std::uint64_t bytes = 0;      ///< live, of all sites together, as estimated
+  std::uint64_t samples = 0;    ///< ever taken
+  std::uint64_t dropped = 0;    ///< of them, for which there was no room
+  std::uint64_t no_python = 0;  ///< taken in an interpreter whose frames are not read
+  double spent_seconds = 0;
+};
+
+/// What one of its sites held at that moment. Sites are numbered within their process.
+struct Site {
+  ProcessKey process;
+  double seconds = 0;
+  std::uint32_t number = 0;
+  std::uint64_t bytes = 0;    ///< as estimated
+  std::uint64_t error = 0;    ///< standard error of that
+  std::uint64_t samples = 0;  ///< live ones
+};
+
+/// What a site is.
+struct SiteName {
+  ProcessKey process;
+  double seconds = 0;
+  std::uint32_t number = 0;
+  fact::SiteStack frames;
 };
 
 // Kinds of events that are more than a line of text.

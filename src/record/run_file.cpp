@@ -13,6 +13,7 @@
 #include "record/rows.h"
 #include "record/schema.h"
 #include "record/secrets.h"
+#include "record/site_rows.h"
 
 namespace ebb::record {
 namespace {
@@ -200,6 +201,8 @@ void RunFile::note(const Batch& batch) {
     note_time(place.seconds);
   for (const Beside& beside : batch.beside)
     entry_of(beside.process, beside.seconds);
+  for (const Sampling& sampling : batch.samplings)
+    entry_of(sampling.process, sampling.seconds);
   totals_.rounds += batch.rounds.size();
 }
 
@@ -288,6 +291,14 @@ void RunFile::store(const Batch& batch) {
     if (const Entry* entry = entry_of(beside.process, beside.seconds))
       insert(database_, run_.id, entry->number, beside);
   }
+  const auto insert_each = [&](const auto& rows) {
+    for (const auto& row : rows)
+      if (const Entry* entry = entry_of(row.process, row.seconds))
+        insert(database_, run_.id, entry->number, row);
+  };
+  insert_each(batch.samplings);
+  insert_each(batch.sites);
+  insert_each(batch.site_names);
   for (const Event& event : batch.events) {
     const Entry* entry = event.process ? entry_of(*event.process, event.seconds) : nullptr;
     database_.run("INSERT OR REPLACE INTO events VALUES(?,?,?,?,?,?)", run_.id,

@@ -15,6 +15,7 @@
 #include "record/peaks.h"
 #include "record/rows.h"
 #include "record/schema.h"
+#include "record/site_rows.h"
 #include "record/table.h"
 #include "record/thinning.h"
 
@@ -53,6 +54,15 @@ State state_of(const Run& run, const std::string& writer, double seen) {
   return silence < kSilentSeconds + 3 * run.interval ? State::running : State::lost;
 }
 
+/// A record may lie on a disk that several machines share, or have been copied: another boot means
+/// a restart on the machine of that name only.
+CutBy cause_of(const Run& run, const std::string& writer) {
+  const auto restarted = was_restarted_since(writer);
+  if (!restarted) return CutBy::unknown;
+  if (!*restarted) return CutBy::kill;
+  return !run.host.empty() && run.host == this_host() ? CutBy::restart : CutBy::unknown;
+}
+
 RunSummary summary_of(const Row& row) {
   RunSummary summary;
   Run& run = summary.run;
@@ -71,6 +81,7 @@ RunSummary summary_of(const Row& row) {
   run.interval = seconds_of(row.integer(12));
   run.limit = row.count(13);
   summary.state = state_of(run, row.text(14), seconds_of(row.integer(15)));
+  if (summary.state == State::lost) summary.cut_by = cause_of(run, row.text(14));
   summary.seconds = seconds_of(row.integer(16));
   summary.peak_rss = std::max(row.count(17), row.count(18));
   summary.peak_process_rss = row.count(18);
@@ -156,6 +167,18 @@ const char* name_of(State state) {
   return "";
 }
 
+const char* name_of(CutBy cause) {
+  switch (cause) {
+    case CutBy::unknown:
+      return "";
+    case CutBy::kill:
+      return "kill";
+    case CutBy::restart:
+      return "restart";
+  }
+  return "";
+}
+
 base::Result<std::string> default_path() {
   const auto absolute = [](const char* name) -> std::string {
     const char* value = std::getenv(name);
@@ -206,6 +229,17 @@ base::Result<RunSummary> Store::find(const std::string& run) {
   return std::move(*found);
 }
 
+base::Result<std::vector<std::int64_t>> Store::ended_before(double unix_seconds) {
+  const auto all = runs();
+  if (!all) return all.error();
+  std::vector<std::int64_t> ids;
+  for (const RunSummary& one : *all)
+    if (one.state != State::running &&
+        one.run.ended.value_or(one.run.started + one.seconds) < unix_seconds)
+      ids.push_back(one.run.id);
+  return ids;
+}
+
 base::Result<RecordedRun> Store::read(std::int64_t id) {
   RecordedRun result;
   bool found = false;
@@ -247,6 +281,7 @@ base::Result<RecordedRun> Store::read(std::int64_t id) {
     one.beside.process = key_of(one.process);
     result.beside.push_back(std::move(one.beside));
   }
+  read_sites(database_, id, key_of, result);
   database_.script("COMMIT");
   if (database_.failed()) {
     base::Error failure = database_.take_failure();

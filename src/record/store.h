@@ -24,11 +24,21 @@ enum class State : std::uint8_t {
 };
 const char* name_of(State state);
 
+/// What cut a lost run short, as far as it can be told.
+enum class CutBy : std::uint8_t {
+  unknown,  ///< it was recorded on another machine, or by an Ebb that did not say where
+  kill,     ///< its recorder was killed: the machine has not been restarted since
+  restart,  ///< the machine has been restarted since, which ends everything
+};
+/// "kill", "restart"; "" for unknown.
+const char* name_of(CutBy cause);
+
 /// One line of the list of runs.
 struct RunSummary {
   Run run;
   State state = State::ended;
-  double seconds = 0;  ///< how long it was recorded
+  CutBy cut_by = CutBy::unknown;  ///< where the state is `lost`
+  double seconds = 0;             ///< how long it was recorded
   /// Of all processes together, at least: the most that was seen at one moment, or that one of them
   /// had. Shared pages count in each.
   std::uint64_t peak_rss = 0;
@@ -56,6 +66,10 @@ struct RecordedRun {
   std::vector<Action> actions;
   std::vector<Event> events;
   std::vector<Beside> beside;  ///< allocators of libraries' own
+  // In order of time within their process.
+  std::vector<Sampling> samplings;
+  std::vector<Site> sites;
+  std::vector<SiteName> site_names;
 };
 
 /// A record to read and to remove from, while others may be writing to it. Not thread-safe.
@@ -69,6 +83,9 @@ class Store {
 
   /// By number, by name (the newest of that name), or "last". A name of digits is a number first.
   base::Result<RunSummary> find(const std::string& run);
+
+  /// Those that are not running and that nobody has written to since `unix_seconds`.
+  base::Result<std::vector<std::int64_t>> ended_before(double unix_seconds);
 
   /// As of one moment, also where the run goes on.
   base::Result<RecordedRun> read(std::int64_t id);

@@ -11,6 +11,7 @@
 #include "record/folding.h"
 #include "record/originals.h"
 #include "record/rows.h"
+#include "record/site_rows.h"
 
 namespace ebb::record {
 namespace {
@@ -228,6 +229,7 @@ bool thin_run(Database& database, std::int64_t run, const RunBounds& bounds) {
   thin_rounds(database, run, bounds.rounds);
   thin_events(database, run, bounds.events);
   forget_beside(database, run);
+  forget_sites(database, run);
   forget_originals(database, run);
   return true;
 }

@@ -215,6 +215,18 @@ void Writer::add(Action action) {
 void Writer::add(Event event) {
   thread_->add([&](Backlog& backlog) { backlog.add(std::move(event)); });
 }
+void Writer::add(Sampling sampling) {
+  thread_->add([&](Backlog& backlog) { backlog.add(sampling); });
+}
+
+void Writer::add(Site site) {
+  thread_->add([&](Backlog& backlog) { backlog.add(site); });
+}
+
+void Writer::add(SiteName name) {
+  thread_->add([&](Backlog& backlog) { backlog.add(std::move(name)); });
+}
+
 void Writer::add(Beside beside) {
   thread_->add([&](Backlog& backlog) { backlog.add(std::move(beside)); });
 }

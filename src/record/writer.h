@@ -40,6 +40,9 @@ class Writer {
   void add(Event event);
   /// The last of each library and process counts.
   void add(Beside beside);
+  void add(Sampling sampling);
+  void add(Site site);
+  void add(SiteName name);
   void process_ended(ProcessKey process, double seconds);
 
   /// Why nothing is recorded any more, or what was lost; each trouble is told once. Empty where all

@@ -93,18 +93,10 @@ class Run final : public cache::CompletionSource {
     std::vector<cache::SnapshotSegment> segments;
     std::uint32_t next = 0;
     for (const trace::Segment& from : work_.initial) {
-      cache::SnapshotSegment segment;
-      segment.address = from.address;
-      segment.total_size = from.size;
-      segment.stream = from.stream;
-      segment.small = from.small;
-      segment.pool = from.pool;
-      segment.expandable = from.expandable;
       for (const trace::Block& block : from.blocks) {
-        segment.blocks.push_back({block.address, block.size, block.requested, block.state});
         if (block.state != trace::BlockState::inactive) addresses_[next++] = block.address;
       }
-      segments.push_back(std::move(segment));
+      segments.push_back(cache::segment_from(from));
     }
     const auto adopted =
         core_->adopt(segments, [this](Address address) { driver_.place_next_at(address); });
@@ -218,6 +210,8 @@ class Run final : public cache::CompletionSource {
   void watch() {
     const auto peak = static_cast<std::uint64_t>(core_->stats().reserved_bytes.peak);
     if (peak > outcome_.peak_reserved) {
+      if (setup_.keep_rises)
+        outcome_.rises.push_back({operation_of(current_), peak - outcome_.peak_reserved});
       outcome_.peak_reserved = peak;
       outcome_.peak_operation = operation_of(current_);
       if (peak > setup_.abandon_above) {
@@ -236,7 +230,8 @@ class Run final : public cache::CompletionSource {
   void note_step_ends(std::size_t done) {
     const std::vector<std::uint32_t>& ends = *setup_.step_ends;
     while (outcome_.steps.size() < ends.size() && ends[outcome_.steps.size()] <= done) {
-      outcome_.steps.push_back({outcome_.peak_reserved, core_->reserved(), allocated()});
+      outcome_.steps.push_back(
+          {outcome_.peak_reserved, peak_allocated(), core_->reserved(), allocated()});
     }
   }
 
@@ -244,10 +239,14 @@ class Run final : public cache::CompletionSource {
     return static_cast<std::uint64_t>(core_->stats().allocated_bytes.current());
   }
 
+  std::uint64_t peak_allocated() const {
+    return static_cast<std::uint64_t>(core_->stats().allocated_bytes.peak);
+  }
+
   Outcome conclude() {
     outcome_.final_reserved = core_->reserved();
     outcome_.final_allocated = allocated();
-    outcome_.peak_allocated = static_cast<std::uint64_t>(core_->stats().allocated_bytes.peak);
+    outcome_.peak_allocated = peak_allocated();
     outcome_.retries = static_cast<std::uint64_t>(core_->stats().num_alloc_retries);
     outcome_.calls = driver_.calls();
     outcome_.requests = driver_.requests;

@@ -25,6 +25,7 @@ struct Setup {
   bool keep_events = false;
   bool keep_curve = false;
   bool keep_segments = false;
+  bool keep_rises = false;
   /// Index of the last operation to perform, for a look at that moment.
   std::uint32_t last_operation = static_cast<std::uint32_t>(-1);
   /// Waits of the recording are taken as they were; for the recorded settings only.
@@ -53,9 +54,16 @@ struct CurvePoint {
 
 /// How much was held when a step ended.
 struct StepEnd {
-  std::uint64_t peak_reserved = 0;  ///< so far
+  std::uint64_t peak_reserved = 0;   ///< so far
+  std::uint64_t peak_allocated = 0;  ///< likewise
   std::uint64_t reserved = 0;
   std::uint64_t allocated = 0;
+};
+
+/// A new peak of what is reserved.
+struct Rise {
+  std::uint32_t operation = 0;  ///< that brought it
+  std::uint64_t bytes = 0;      ///< above the peak before it
 };
 
 struct Outcome {
@@ -76,6 +84,7 @@ struct Outcome {
   std::vector<SegmentEvent> events;
   std::vector<CurvePoint> curve;
   std::vector<StepEnd> steps;                    ///< of Setup::step_ends, as far as it came
+  std::vector<Rise> rises;                       ///< with keep_rises
   std::vector<cache::SnapshotSegment> segments;  ///< at the end
   std::vector<Address> addresses;                ///< by block; with keep_segments
 };

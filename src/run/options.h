@@ -35,6 +35,7 @@ struct Options {
   std::string record_path;    ///< empty: nothing is recorded
   bool manage = true;         ///< false: watch and record only; no agent, no environment
   bool nvflare = false;       ///< in NVFlare's processes, results go once they are processed
+  bool sites = false;         ///< allocations are sampled: who holds the memory
   bool wait_for_all = false;  ///< supervise until the last process has ended, not only the command
   bool is_private = false;    ///< of commands the record has the program alone
   bool quiet = false;         ///< no line on stderr but for errors

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/preparation.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "base/program.h"
@@ -12,8 +14,10 @@ namespace ebb::run {
 namespace {
 
 constexpr const char* kAgentName = "libebb-agent.so";
+constexpr const char* kSitesName = "libebb-sites.so";
 /// Whether one comes with this build.
 constexpr bool kHasAgent = EBB_HAS_AGENT != 0;
+constexpr bool kHasSites = EBB_HAS_SITES != 0;
 
 /// In front of what stands there, or behind it, unless it is in it already.
 std::string joined(const std::string& value, const std::string& before, bool in_front) {
@@ -60,6 +64,28 @@ class Collector {
 
   const keep::Environment& environment_;
 };
+
+/// In front of everything else that is preloaded, the allocator among it.
+void prepare_sites(const std::string& folder, const std::string& socket, Collector& collector,
+                   Preparation& into) {
+  if (!kHasSites) {
+    into.notes.emplace_back(
+        "no sites: this ebb was built without them; they need x86-64 and glibc");
+    return;
+  }
+  const std::string object = folder + "/" + kSitesName;
+  if (::access(object.c_str(), R_OK) != 0) {
+    into.notes.push_back("no sites: " + object + " is not there");
+    return;
+  }
+  if (const std::string why = why_no_sites_in(into.target.program); !why.empty()) {
+    into.notes.push_back("no sites: " + why);
+    return;
+  }
+  into.sites = socket.substr(0, socket.rfind('/'));
+  collector.prepend("LD_PRELOAD", object, "allocations are sampled", into);
+  into.variables.push_back({"EBB_SITES", into.sites, "where samples are kept"});
+}
 
 base::Result<std::vector<keep::EnvironmentVariable>> recommended(const Options& options) {
   const bool keeps = options.allocator == "keep" || options.allocator == "glibc";
@@ -131,6 +157,7 @@ base::Result<Preparation> prepare(const Options& options, const std::string& soc
   made.variables.push_back({"EBB_SOCKET", socket, "where the agent finds the supervisor"});
   collector.prepend("PYTHONPATH", *folder + "/python",
                     "in Python jobs garbage collection takes part in cleanups", made);
+  if (options.sites) prepare_sites(*folder, socket, collector, made);
   return made;
 }
 

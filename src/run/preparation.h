@@ -23,6 +23,7 @@ struct JobVariable {
 struct Preparation {
   Target target;
   std::string agent;  ///< the shared object; empty where none is preloaded
+  std::string sites;  ///< the folder of the tables of sites; empty where none are made
   std::vector<JobVariable> variables;
   std::vector<std::string> notes;  ///< what is not done, and why; one line each
 };

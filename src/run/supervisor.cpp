@@ -27,7 +27,10 @@ Supervisor::Supervisor(const Options& options, const Preparation& preparation,
       journal_(journal),
       clock_(clock),
       began_ns_(clock.now_ns()),
-      place_(options.thresholds) {}
+      place_(options.thresholds) {
+  if (!preparation.sites.empty())
+    sites_.emplace(preparation.sites, options.interval_seconds, journal);
+}
 
 double Supervisor::now() const {
   return base::seconds_between(began_ns_, clock_.now_ns());
@@ -98,6 +101,7 @@ Summary Supervisor::run() {
   scan(end);
   for (const auto& [pid, member] : members_) {
     if (sense::read_process(pid)) ++summary_.left_running;
+    if (sites_) sites_->ended(member.key(), end);
   }
   return summary_;
 }
@@ -197,6 +201,7 @@ void Supervisor::reap() {
     const auto peak = static_cast<std::uint64_t>(usage.ru_maxrss) * base::kKiB;
     summary_.peak_rss = std::max(summary_.peak_rss, peak);
     note_last_peak(pid, peak);
+    accept_agents();  // one that was over in a moment has said all it had to say
     forget(pid, seconds);
   }
 }
@@ -224,6 +229,7 @@ void Supervisor::tick() {
     forget(pid, seconds);
   summary_.peak_rss = std::max(summary_.peak_rss, together);
   together_.add({seconds, static_cast<double>(together)});
+  watch_sites(seconds);
   watch_level(seconds);
   go_on_stopping(seconds);
   journal_.check();

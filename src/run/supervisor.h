@@ -21,6 +21,7 @@
 #include "run/preparation.h"
 #include "run/share_watch.h"
 #include "run/signals.h"
+#include "run/site_watch.h"
 #include "trend/series.h"
 #include "wire/channel.h"
 
@@ -80,11 +81,14 @@ class Supervisor {
   // Processes of the job.
   void scan(double seconds);
   Member* find_or_add(pid_t pid, double seconds);
+  /// One that ended before it was seen, as it described itself.
+  Member& add_ended(pid_t pid, const wire::Hello& hello, double seconds);
   void forget(pid_t pid, double seconds);
   /// The kernel's, of a process that ended: its own where it had no children.
   void note_last_peak(pid_t pid, std::uint64_t peak);
   bool look_at(Member& member, double seconds);
   void measure_shares(double seconds);
+  void watch_sites(double seconds);
 
   // Their agents.
   void accept_agents();
@@ -151,6 +155,7 @@ class Supervisor {
   double alarm_rests_until_ = 0;  // however often the group meets its limit meanwhile
   double news_since_ = 0;         // when memory last became critical or met its limit
   ShareWatch shares_;
+  std::optional<SiteWatch> sites_;
 
   std::optional<double> critical_since_;
   std::optional<double> stopped_at_;

@@ -24,6 +24,12 @@ bool empties_device_caches(const std::optional<keep::Role>& role) {
   return role && keep::defaults_of(*role).cuda_empty_cache;
 }
 
+/// Not while it ends, nor afterwards: then it has neither memory nor a command line.
+bool is_at_work(pid_t pid) {
+  const auto reading = sense::read_process(pid);
+  return reading && reading->virtual_size > 0;
+}
+
 }  // namespace
 
 void Supervisor::scan(double seconds) {
@@ -58,10 +64,21 @@ Member* Supervisor::find_or_add(pid_t pid, double seconds) {
   return &members_.insert_or_assign(pid, std::move(member)).first->second;
 }
 
+Member& Supervisor::add_ended(pid_t pid, const wire::Hello& hello, double seconds) {
+  Member member;
+  member.about.pid = pid;
+  member.about.start = hello.start;
+  member.about.parent = hello.parent;
+  member.about.command = hello.program.view();
+  member.about.seconds = seconds;
+  return members_.insert_or_assign(pid, std::move(member)).first->second;
+}
+
 void Supervisor::forget(pid_t pid, double seconds) {
   const auto member = members_.find(pid);
   if (member == members_.end()) return;
   hear(member->second);  // what its agent said last is still in the socket
+  if (sites_) sites_->ended(member->second.key(), seconds);
   journal_.process_ended(member->second.key(), seconds);
   members_.erase(member);
 }
@@ -120,10 +137,11 @@ void Supervisor::accept_agents() {
     const auto* hello = std::get_if<wire::Hello>(&**said);
     const double seconds = now();
     if (std::holds_alternative<wire::Left>(**said)) note_left(peer->pid, seconds);
-    Member* member = hello != nullptr ? find_or_add(peer->pid, seconds) : nullptr;
-    if (member == nullptr) continue;
+    if (hello == nullptr || peer->pid <= 0) continue;
+    Member* member = find_or_add(peer->pid, seconds);
+    if (member == nullptr) member = &add_ended(peer->pid, *hello, seconds);
     // After exec the same process is another program, with an allocator of its own.
-    member->about.command = command_of(peer->pid);
+    if (is_at_work(peer->pid)) member->about.command = command_of(peer->pid);
     member->about.allocator = hello->allocator.view();
     member->about.agent = true;
     member->is_controllable = hello->controllable != 0;
@@ -139,6 +157,7 @@ void Supervisor::accept_agents() {
     member->beside.clear();
     member->channel.emplace(std::move(stranger));
     journal_.add(member->about);
+    hear(*member);
   }
   strangers_ = std::move(waiting);
 }

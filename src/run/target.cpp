@@ -70,6 +70,17 @@ std::string why_no_agent_in(const std::string& program) {
   return {};
 }
 
+std::string why_no_sites_in(const std::string& program) {
+  auto elf = heap::ElfFile::open(program);
+  if (!elf) return {};
+  for (const std::string& library : elf->needed())
+    for (const char* runtime : {"libasan.", "libtsan.", "libmsan.", "liblsan.", "libclang_rt."})
+      if (library.starts_with(runtime)) return "it is built with a sanitizer, which has the malloc";
+  // Its own definition comes before any that is preloaded.
+  if (elf->defined_dynamically("malloc")) return "its allocator is linked into the program";
+  return {};
+}
+
 Target find_target(const std::string& command, const std::string& search_path) {
   Target target;
   target.path = look_up(command, search_path);

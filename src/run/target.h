@@ -17,6 +17,10 @@ struct Target {
 /// library or processor, or runs with other rights than ours. Empty where it does.
 std::string why_no_agent_in(const std::string& program);
 
+/// Why allocations of a program that takes the agent cannot be sampled: it brings a malloc of its
+/// own, or a sanitizer's. Empty where they can, or where it cannot be told.
+std::string why_no_sites_in(const std::string& program);
+
 /// Looks a command up in `search_path` as execvp does, follows `#!` lines, and reads whether the
 /// program takes the agent.
 Target find_target(const std::string& command, const std::string& search_path);

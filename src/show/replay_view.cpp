@@ -45,29 +45,24 @@ double percent_above(std::uint64_t value, std::uint64_t bound) {
   return bound == 0 ? 0 : 100 * (static_cast<double>(value) / static_cast<double>(bound) - 1);
 }
 
-/// "stands still after 12 steps", or by how much it grows.
-std::string growth_text(const replay::Growth& growth) {
-  if (growth.stops_after_steps) {
-    const auto steps = static_cast<unsigned long long>(*growth.stops_after_steps);
-    return format_text("stands still after %llu step%s", steps, steps == 1 ? "" : "s");
-  }
-  const auto rounded = [](double bytes) {
-    return bytes_text(static_cast<std::uint64_t>(std::max(0.0, bytes)));
-  };
-  std::string text = format_text("still grows after %llu steps, by %s a step",
-                                 static_cast<unsigned long long>(growth.steps),
-                                 rounded(growth.bytes_per_step).c_str());
-  // What the job itself keeps is not the allocator's doing.
-  if (growth.live_bytes_per_step > growth.bytes_per_step / 2)
-    text += format_text("; the job's own live memory grows by %s a step",
-                        rounded(growth.live_bytes_per_step).c_str());
-  return text;
-}
-
 std::string later_text(const char* label, const replay::Later& later) {
   return format_text("%-17s%s at the most, %s as a rule: up to %.2f times what is live; %s\n",
                      label, bytes_text(later.worst).c_str(), bytes_text(later.median).c_str(),
-                     later.over_live, growth_text(later.growth).c_str());
+                     later.over_live, text_of(later.growth).c_str());
+}
+
+std::string card_text(const replay::SmallestCard& card) {
+  std::string text = format_text("%-17s%s without a retry", "smallest card",
+                                 bytes_text(card.without_retries).c_str());
+  if (card.with_retries < card.without_retries) {
+    const auto retries = static_cast<unsigned long long>(card.retries);
+    text += format_text("; %s with up to %llu retr%s in %llu steps, which cost %s at least",
+                        bytes_text(card.with_retries).c_str(), retries, retries == 1 ? "y" : "ies",
+                        static_cast<unsigned long long>(card.steps),
+                        call_seconds_text(card.seconds).c_str());
+  }
+  return text + format_text("; replayed in all %llu futures\n",
+                            static_cast<unsigned long long>(card.futures));
 }
 
 std::string futures_text(const replay::FuturesTried& futures) {
@@ -98,6 +93,10 @@ std::string futures_text(const replay::FuturesTried& futures) {
     text +=
         "note: no steps that repeat were found: only the default and expandable segments were "
         "considered\n";
+  } else if (futures.only_baselines) {
+    text +=
+        "note: too few steps were recorded to trust more than the default and expandable segments "
+        "with or without a size (docs/tune.md)\n";
   }
   return text;
 }
@@ -114,6 +113,13 @@ std::string tuned_job_text(const replay::Job& job, const replay::TunedJob& tuned
   if (tuned.later) text += later_text("later", *tuned.later);
   if (tuned.later_by_default && !tuned.best.conf.empty())
     text += later_text("by default", *tuned.later_by_default);
+  if (tuned.card) {
+    text += card_text(*tuned.card);
+  } else if (tuned.later && tuned.best.limit != cache::kUnlimited) {
+    text += tuned.later->growth.stops_after_steps
+                ? "smallest card    none: some requests fail on any card\n"
+                : "smallest card    none: memory still grows\n";
+  }
   return text;
 }
 

@@ -10,6 +10,7 @@
 #include "show/ledger_view.h"
 #include "show/memory_view.h"
 #include "show/process_rows.h"
+#include "show/site_view.h"
 #include "show/verdict.h"
 #include "show/words.h"
 #include "term/sparkline.h"
@@ -148,6 +149,7 @@ std::string verdict_text(const record::RecordedRun& run, const story::RunStory& 
     if (!enough.empty() && enough != story.diagnosis.fix.text)
       text += "enough     " + style.paint(plain_line(enough), term::Colour::bold) + "\n";
   }
+  text += sites_text(story);
   if (summary.lost > 0) {
     text += format_text("lost       %llu samples could not be written\n",
                         static_cast<unsigned long long>(summary.lost));

@@ -45,6 +45,69 @@ page::Plot curves_of(const std::vector<replay::Row>& rows) {
   return plot;
 }
 
+/// What is held as the job goes on: as a rule, and from the best to the worst of its futures.
+page::Line fan_of(const std::string& name, const std::vector<replay::FanStep>& fan) {
+  page::Line line;
+  line.name = name;
+  line.step = false;
+  for (std::size_t step = 0; step < fan.size(); ++step) {
+    line.x.push_back(static_cast<double>(step + 1));
+    line.y.push_back(static_cast<double>(fan[step].median));
+    line.band_low.push_back(static_cast<double>(fan[step].least));
+    line.band_high.push_back(static_cast<double>(fan[step].worst));
+  }
+  return line;
+}
+
+page::Plot steps_plot() {
+  page::Plot plot;
+  plot.title = "As the job goes on";
+  plot.x_label = "steps";
+  plot.y_label = "most so far";
+  return plot;
+}
+
+page::Plot fans_of(const replay::TunedJob& tuned) {
+  page::Plot plot = steps_plot();
+  const auto futures = static_cast<unsigned long long>(tuned.later->futures);
+  plot.note = base::format_text(
+      "Most reserved so far in %llu futures of this job: as a rule, and shaded from the least to "
+      "the most.",
+      futures);
+  plot.lines.push_back(fan_of("reserved, " + conf_text(tuned.best.conf), tuned.later->fan));
+  if (tuned.later_by_default && !tuned.best.conf.empty())
+    plot.lines.push_back(fan_of("reserved, " + conf_text(""), tuned.later_by_default->fan));
+  page::Line live;
+  live.name = "live, at the most";
+  live.step = false;
+  for (std::size_t step = 0; step < tuned.later->fan.size(); ++step) {
+    live.x.push_back(static_cast<double>(step + 1));
+    live.y.push_back(static_cast<double>(tuned.later->fan[step].live));
+  }
+  plot.lines.push_back(std::move(live));
+  if (tuned.best.limit != cache::kUnlimited)
+    plot.limit = page::Limit{"limit", static_cast<double>(tuned.best.limit)};
+  return plot;
+}
+
+page::Plot growth_plot(const replay::ReservedGrowth& growth) {
+  page::Plot plot = steps_plot();
+  plot.note = "One of its futures: reserved memory goes beyond the " + bytes_text(growth.from) +
+              " recorded by more than live memory explains; it " + text_of(growth.growth) + ".";
+  page::Line reserved;
+  page::Line live;
+  reserved.name = "reserved";
+  live.name = "live";
+  for (std::size_t step = 0; step < growth.steps.size(); ++step) {
+    reserved.x.push_back(static_cast<double>(step + 1));
+    reserved.y.push_back(static_cast<double>(growth.steps[step].peak_reserved));
+    live.y.push_back(static_cast<double>(growth.steps[step].peak_allocated));
+  }
+  live.x = reserved.x;
+  plot.lines = {std::move(reserved), std::move(live)};
+  return plot;
+}
+
 page::Table settings_table(const std::vector<replay::Row>& rows) {
   using page::Unit;
   page::Table table;
@@ -141,6 +204,11 @@ page::Document page_of_tuning(const replay::Job& job, const replay::TuneResult& 
                             "export " + result.variable + "=" + best.conf};
   }
   page.verdict = std::move(verdict);
+  if (tuned.card) {
+    page.facts.push_back({"smallest card, no retries", bytes_text(tuned.card->without_retries)});
+    page.facts.push_back({"smallest card, with retries", bytes_text(tuned.card->with_retries)});
+  }
+  if (tuned.later && !tuned.later->fan.empty()) page.plots.push_back(fans_of(tuned));
   page.plots.push_back(curves_of(tuned.rows));
   page.tables.push_back(settings_table(tuned.rows));
   page.tables.back().highlight = 0;
@@ -158,6 +226,7 @@ page::Document page_of_diagnosis(const replay::Job& job, const replay::SnapshotD
     page.maps.push_back(
         map_of(job, rows.front(), moment, "Segments and blocks at the moment in question"));
   }
+  if (diagnosis.growth) page.plots.push_back(growth_plot(*diagnosis.growth));
   // Without a history there is one moment, and nothing to replay.
   if (!rows.empty() && job.workload.requests > 0) {
     page.plots.push_back(curves_of(rows));

@@ -53,6 +53,9 @@ Json to_json(const record::RunSummary& summary) {
       .set("exit_code", run.exit_code)
       .set("signal", run.signal)
       .set("outcome", ending_of(summary).text)
+      .set("cut_by", summary.cut_by == record::CutBy::unknown
+                         ? Json()
+                         : Json(record::name_of(summary.cut_by)))
       .set("death", run.death ? fact::to_json(*run.death) : Json())
       .set("interval_seconds", run.interval)
       .set("limit_bytes", run.limit > 0 ? Json(run.limit) : Json())
@@ -76,6 +79,7 @@ Json verdict_json(const record::RecordedRun& run, const RunStory& story) {
   const Json verdict = fact::to_json(story.diagnosis);
   for (const Json::Member& member : *verdict.as_object())
     json.set(member.first, member.second);
+  add_json(json, story.sites);
   json.set("memory", story.memory ? fact::to_json(*story.memory) : Json());
   return json;
 }

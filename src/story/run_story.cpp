@@ -128,6 +128,7 @@ class Teller {
     }
     judge_number_of_processes();
     tell_others();
+    tell_sites();
     tell_tree(story_);
     story_.diagnosis.evidence.set("copy_on_write", copying_json(run_, copying));
     tell_cleanups();
@@ -233,6 +234,23 @@ class Teller {
       found.findings.push_back(format_text("the same holds for %zu more of the %zu processes", same,
                                            story_.processes.size()));
     }
+  }
+
+  /// A leak has a place in the code, where allocations were sampled.
+  void tell_sites() {
+    story_.sites = sites_of(run_);
+    keep::ProcessDiagnosis& found = story_.diagnosis;
+    if (!story_.culprit || (found.verdict != Verdict::leak && found.verdict != Verdict::foreign))
+      return;
+    const record::ProcessKey culprit = story_.processes[*story_.culprit].process.key();
+    const std::optional<GrowingPlace> place = story_.sites.growing_place(culprit);
+    if (!place) return;
+    found.headline += format_text(
+        "; %s/min at %s, %.0f %% of the growth",
+        base::signed_bytes_text(static_cast<std::int64_t>(place->per_second * 60)).c_str(),
+        place->text.c_str(), 100 * place->share);
+    found.fix = {FixKind::code, "Look at what " + place->text + " allocates and nothing frees",
+                 std::nullopt, 0};
   }
 
   void tell_cleanups() {

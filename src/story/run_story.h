@@ -15,6 +15,7 @@
 #include "record/store.h"
 #include "story/labels.h"
 #include "story/process_series.h"
+#include "story/site_story.h"
 
 // story: what a recorded run means. Builds series out of `record`, has `keep` judge each process,
 // and makes one verdict of it. All functions are pure.
@@ -53,6 +54,7 @@ struct RunStory {
   std::vector<ProcessStory> processes;  ///< the largest first
   std::vector<Label> labels;            ///< of RecordedRun::processes
   TreeSeries tree;
+  SitesStory sites;
   keep::CleanupSum cleanups;
   double cleanup_share = 0;  ///< of the run's time, 0 to 1
   EndingText ending;

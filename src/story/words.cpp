@@ -18,6 +18,43 @@ std::string counted(std::uint64_t count, const char* one, const char* many) {
   return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
+/// A worker's name begins with its parent's, and what tells it from the others stands last: that
+/// stays.
+std::string shortened(const std::string& name) {
+  const std::size_t comma = name.rfind(", ");
+  const std::size_t left = comma == std::string::npos ? 0 : name.size() - comma;
+  if (left == 0 || left > kLongestTold / 2) return base::plain_line(name, kLongestTold);
+  return base::plain_line(name.substr(0, comma), kLongestTold - left) +
+         base::plain_line(name.substr(comma), left);
+}
+
+/// What it held, of what it may hold.
+std::string level_of(const record::RunSummary& summary) {
+  const Peak peak = peak_of(summary);
+  if (!peak.bytes) return "a peak that is not known";
+  const std::uint64_t limit = summary.run.limit;
+  return text_of(peak) + (limit > 0 ? " of " + base::bytes_text(limit) : "");
+}
+
+EndingText cut_short(const record::RunSummary& summary, const std::string& after) {
+  const char* brief = "cut short";
+  const char* by = "ebb itself ended without a word (killed, or the machine went down)";
+  if (summary.cut_by == record::CutBy::kill) {
+    brief = "cut short: ebb was killed";
+    by = "ebb itself was killed";
+  } else if (summary.cut_by == record::CutBy::restart) {
+    brief = "cut short: restart";
+    by = "ebb ended without a word, and the machine has been restarted since";
+  }
+  const Peak peak = peak_of(summary);
+  return {brief,
+          "cut short" + after + ": " + by +
+              "; how the command ended is not known, until then it had " +
+              counted(summary.processes, "process", "processes") + " and " +
+              (peak.bytes ? "a peak of " : "") + level_of(summary),
+          true};
+}
+
 /// "signal 9 (SIGKILL)", "exit status 1".
 std::string status_text(const record::Run& run) {
   if (!run.signal) return base::format_text("exit status %d", run.exit_code.value_or(0));
@@ -44,7 +81,7 @@ EndingText ending_of(const record::Run& run, const fact::Death& death, const std
 }  // namespace
 
 std::string name_of(const ProcessStory& process) {
-  const std::string name = base::plain_line(process.name, kLongestTold);
+  const std::string name = shortened(process.name);
   const std::string pid = std::to_string(process.process.pid);
   return name.empty() ? pid : pid + " (" + name + ")";
 }
@@ -66,19 +103,9 @@ std::string text_of(const Peak& peak) {
 EndingText ending_of(const record::RunSummary& summary) {
   const record::Run& run = summary.run;
   const std::string after = " after " + base::duration_text(summary.seconds);
-  const Peak peak = peak_of(summary);
-  const std::string limit = run.limit > 0 ? " of " + base::bytes_text(run.limit) : "";
-  const std::string level = peak.bytes ? text_of(peak) + limit : "a peak that is not known";
   if (summary.state == record::State::running) return {"running", "still running", false};
-  if (summary.state == record::State::lost) {
-    return {"cut short",
-            "cut short" + after +
-                ": ebb itself ended without a word (killed, or the machine went down); how the "
-                "command ended is not known, until then it had " +
-                counted(summary.processes, "process", "processes") + " and " +
-                (peak.bytes ? "a peak of " : "") + level,
-            true};
-  }
+  if (summary.state == record::State::lost) return cut_short(summary, after);
+  const std::string level = level_of(summary);
   if (run.death) return ending_of(run, *run.death, after, level);
   if (run.ending == fact::RunEnd::out_of_memory) {
     return {"out of memory", "out of memory: the kernel killed it" + after + ", at " + level, true};

@@ -81,13 +81,16 @@ void Channel::abandon() {
   static_cast<void>(socket_.release());
 }
 
-base::Result<Channel> connect(const std::string& path) {
+base::Result<Channel> connect(const std::string& path, bool wait) {
   const auto address = address_of(path);
   if (!address) return address.error();
-  base::FileDescriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  const int type = SOCK_SEQPACKET | SOCK_CLOEXEC | (wait ? 0 : SOCK_NONBLOCK);
+  base::FileDescriptor socket(::socket(AF_UNIX, type, 0));
   if (!socket.is_open()) return base::system_error(errno, "cannot make a socket");
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0)
     return base::system_error(errno, "cannot connect to %s", path.c_str());
+  if (!wait && ::fcntl(socket.get(), F_SETFL, 0) != 0)
+    return base::system_error(errno, "cannot wait on a socket");
   return Channel(moved_high(std::move(socket)));
 }
 

@@ -45,8 +45,9 @@ class Channel {
 /// As Channel::receive(true), for a thread that must not hold the channel while it waits.
 base::Result<std::optional<Message>> receive_from(int descriptor, bool wait = true);
 
-/// Connects to a supervisor. The descriptor lies high, where jobs do not count on their own.
-base::Result<Channel> connect(const std::string& path);
+/// Connects to a supervisor. The descriptor lies high, where jobs do not count on their own. With
+/// `wait` false, Code::unavailable where many others wait to be let in.
+base::Result<Channel> connect(const std::string& path, bool wait = true);
 
 /// Who is at the other end, by the kernel's word.
 struct Peer {

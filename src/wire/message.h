@@ -18,17 +18,21 @@
 namespace ebb::wire {
 
 /// Both sides come from one build or refuse each other: records are fixed, nothing is negotiated.
-inline constexpr std::uint16_t kVersion = 6;
+inline constexpr std::uint16_t kVersion = 7;
 
 // From the agent. It also says a Reading or Cards when asked, and a fact::Cleanup when it has
 // cleaned up or the job has; before a Reading or a Cleanup, a fact::PrivateAllocator for each of
 // which it has news.
 
-/// The first thing an agent says; who it is the kernel says (SO_PEERCRED).
+/// The first thing an agent says; who it is the kernel says (SO_PEERCRED). The last three are for a
+/// process that is gone when its hello is read.
 struct Hello {
   Text<16> allocator;
   Text<48> allocator_version;
   std::uint32_t controllable = 0;
+  std::int32_t parent = 0;
+  std::uint64_t start = 0;  ///< in ticks since boot
+  Text<48> program;
 };
 
 /// The job finished a round.

@@ -9,7 +9,8 @@
 
 namespace ebb::wire {
 
-/// A folder of this user alone for a supervisor's socket, under $XDG_RUNTIME_DIR or the temporary
+/// A folder of this user alone for a supervisor's socket and the tables of sites that its job's
+/// processes keep (sites-*), under $XDG_RUNTIME_DIR or the temporary
 /// folder. Locked as long as the object lives, and removed with it. One whose owner was killed
 /// stays behind without a lock: the next one that is made sweeps it away.
 class SocketFolder {

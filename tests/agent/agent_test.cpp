@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <thread>
 #include <vector>
 
+#include "sense/process.h"
 #include "support/child_process.h"
 
 namespace ebb::agent {
@@ -141,6 +143,20 @@ TEST_F(AgentTest, SendsWhatWasSaidBeforeItWasConnected) {
   next<wire::Hello>();
   EXPECT_EQ(next<wire::Round>().number, 3U);
   EXPECT_EQ(next<fact::Cleanup>().returned, 7U);
+}
+
+TEST_F(AgentTest, ConnectsWhenSomethingIsSaid) {
+  Agent* agent = make_agent();  // whose thread never comes
+  agent->tell(wire::Round{3});
+  agent->tell(wire::Round{4});
+  EXPECT_TRUE(agent->is_supervised());
+  accept();
+  const auto hello = next<wire::Hello>();
+  EXPECT_EQ(hello.parent, getppid());
+  EXPECT_EQ(hello.start, sense::read_process().value().start_ticks);
+  EXPECT_NE(hello.program.view(), "");
+  EXPECT_EQ(next<wire::Round>().number, 3U);
+  EXPECT_EQ(next<wire::Round>().number, 4U);
 }
 
 TEST_F(AgentTest, LetsAnotherCleanInItsPlace) {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the preset `bare` where nothing but a compiler, make and CMake can be seen.
+"""Builds Ebb where nothing but a compiler, make and CMake can be seen: inside another project, which
+then uses it, and by itself with the preset `bare`.
 
   bare.py SOURCE FOLDER
 
@@ -112,18 +113,31 @@ def require_debian() -> None:
 
 
 def check(source: Path, folder: Path) -> List[str]:
-    machine, build = BareMachine(folder), folder / "build"
-    jobs = len(os.sched_getaffinity(0))
+    machine, inside, alone = BareMachine(folder), folder / "inside", folder / "alone"
     # What is to be seen is that it builds; the optimised build is tested elsewhere.
-    steps = (("cmake", "--preset", "bare", "-S", source, "-B", build, "--toolchain", machine.toolchain,
-              "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0"),
-             ("cmake", "--build", build, "--parallel", jobs))
+    quick = ("--toolchain", machine.toolchain, "-G", "Unix Makefiles", "-DCMAKE_BUILD_TYPE=Debug",
+             "-DCMAKE_CXX_FLAGS_DEBUG=-O0")
+    jobs = len(os.sched_getaffinity(0))
+    steps = (
+        # All of it, once: as strictly as by itself.
+        ("cmake", "-S", source / "tests/install/subdirectory", "-B", inside, *quick,
+         f"-DEBB_SOURCE={source}", "-DEBB_WARNINGS_AS_ERRORS=ON", "-DEBB_INSTALL=ON",
+         "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=40"),
+        ("cmake", "--build", inside, "--parallel", jobs),
+        # And what only a build of Ebb by itself has.
+        ("cmake", "--preset", "bare", "-S", source, "-B", alone, *quick),
+        ("cmake", "--build", alone, "--parallel", jobs, "--target", "ebb-driver-check"),
+    )
     for step in steps:
         done = machine.run(*step)
         if done.returncode != 0:
             return [f"{' '.join(map(str, step))}: exit {done.returncode}\n{done.stdout}"]
-    library = build / "lib/libebb.so"
-    return [] if library.exists() else [f"the bare build left no {library.name}"]
+    if not (inside / "ebb/lib/libebb.so").exists():
+        return ["the bare build left no libebb.so"]
+    said = machine.run(inside / "consumer").stdout
+    text = (source / "CMakeLists.txt").read_text(encoding="utf-8")
+    wanted = f"ebb {re.search(r'^project.ebb VERSION (.+) DESCRIPTION', text, re.MULTILINE)[1]}\n"
+    return [] if said == wanted else [f"the project around Ebb printed {said!r}, expected {wanted!r}"]
 
 
 if __name__ == "__main__":

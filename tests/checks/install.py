@@ -80,16 +80,6 @@ def by_pkg_config(build: Build, prefix: Path, compiler: str, main: Path, folder:
     return run(folder / "consumer", LD_LIBRARY_PATH=str(libraries))
 
 
-def by_subdirectory(build: Build) -> str:
-    # All of Ebb is compiled once more: as quickly as it can be, and only what has changed.
-    folder = build.build / "consumer"
-    build.configure(build.source / "tests/install/subdirectory", folder, f"-DEBB_SOURCE={build.source}",
-                    "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0",
-                    "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=40")
-    run("cmake", "--build", folder, "--target", "consumer")
-    return run(folder / "consumer")
-
-
 def check(build: Build, folder: Path) -> List[str]:
     prefix = build.install(folder)
     consumers = build.source / "tests/install"
@@ -100,7 +90,6 @@ def check(build: Build, folder: Path) -> List[str]:
             build, prefix, build.cc, consumers / "c/main.c", at, "-std=c99"),
         "C++ by pkg-config": lambda at: by_pkg_config(
             build, prefix, build.cxx, consumers / "cpp/main.cpp", at, "-std=c++20"),
-        "add_subdirectory": lambda _: by_subdirectory(build),
     }
     violations = compare_files(build, prefix)
     for name, use in ways.items():

@@ -4,6 +4,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <csignal>
+#include <filesystem>
+
 #include "base/file.h"
 #include "cli/run_ebb.h"
 #include "support/temporary_directory.h"
@@ -111,6 +114,16 @@ TEST_F(Output, AFullStdoutIsOneLineAndStatusOneInEveryVerb) {
     expect_one_line(in_shell("timeout 120 $EBB " + std::string(words) + " > /dev/full"), 1,
                     "cannot write the answer to stdout: No space left on device");
   }
+}
+
+TEST_F(Output, AFileThatMayNotGrowIsOneLine) {
+  const Finished page = in_shell("ulimit -f 128; $EBB report --db $DB --html " + page_);
+  expect_one_line(page, 1, "File too large");
+  EXPECT_FALSE(std::filesystem::exists(page_));
+  expect_one_line(in_shell("ulimit -f 0; $EBB runs --db $DB"), 1, "disk I/O error");
+  const Finished job =
+      in_shell("ulimit -f 0; exec $EBB run --quiet --no-record -- sh -c 'echo x > " + page_ + "'");
+  EXPECT_EQ(job.status, -SIGXFSZ) << "the command is told as without Ebb: " << job.error;
 }
 
 TEST_F(Output, AClosedStdoutIsOneLineAndStatusOne) {

@@ -129,6 +129,18 @@ TEST(EbbTune, FindsSettingsUnderWhichAFailedJobRuns) {
   EXPECT_TRUE(json.find("best")->find("oom")->is_null());
 }
 
+TEST(EbbTune, NamesTheSmallestCardUnderALimit) {
+  const base::Json json = json_of({"tune", kDefault, "--cap", "600MiB", "--json"});
+  const base::Json* card = json.find("card");
+  ASSERT_NE(card, nullptr);
+  const std::uint64_t roomy = *card->find("without_retries_bytes")->as_unsigned();
+  EXPECT_GE(roomy, *json.find("best")->find("peak_reserved_bytes")->as_unsigned());
+  EXPECT_LE(*card->find("with_retries_bytes")->as_unsigned(), roomy);
+  const Finished shown = ebb({"tune", kDefault, "--cap", "600MiB"});
+  EXPECT_NE(shown.output.find("smallest card"), std::string::npos);
+  EXPECT_EQ(json_of({"tune", kDefault, "--json"}).find("card"), nullptr);
+}
+
 TEST(EbbTune, TakesSeveralSnapshots) {
   const base::Json json = json_of({"tune", kDefault, kRanOut, "--json"});
   ASSERT_NE(json.find("jobs"), nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the pages of recorded runs in a real browser.
+// Opens the pages of recorded runs, and of a tuned job, in a real browser.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { closeBrowser, colourOf, countPixels, settled, withPage } from '../page/browser.mjs';
@@ -37,3 +37,17 @@ test('lines, limit, rounds and cleanups are drawn', () => withPage('report', {},
   assert.equal(marks.length, 29);
   assert.equal(marks[0].label, 'round 1, cleanup \u2212380.0 MiB');
 }));
+
+test('the page of a tuned job draws the futures of the answer and of the default as fans', () =>
+  withPage('tuning', {}, async (page) => {
+    const titles = await page.locator('.plot h2').allInnerTexts();
+    assert.equal(titles[0], 'As the job goes on');
+    const { lines } = await page.evaluate(() =>
+      JSON.parse(document.getElementById('document').textContent).plots[0]);
+    assert.deepEqual(lines.map(({ name }) => name),
+      ['reserved, expandable_segments:True', 'reserved, (default)', 'live, at the most']);
+    for (const name of ['series-1', 'series-2', 'series-3']) {
+      const drawn = await countPixels(page, '.plot canvas', await colourOf(page, name));
+      assert.ok(drawn > 100, `${name}: ${drawn} pixels`);
+    }
+  }));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// report_pages FOLDER: records runs there and has the program make a page of each, for the browser.
+// report_pages FOLDER: records runs there and has the program make a page of each, and one of what
+// it tunes a recorded job to, for the browser.
 #include <cstdlib>
 
 #include "story/job.h"
@@ -36,6 +37,13 @@ void record_runs(const std::string& path) {
   empty.write(path);
 }
 
+/// Whether the program made a page by these words.
+bool make_page(const std::string& words, const std::string& page) {
+  const std::string command =
+      std::string("'") + EBB_PROGRAM + "' " + words + " --html '" + page + "' > /dev/null 2>&1";
+  return std::system(command.c_str()) == 0;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -43,10 +51,10 @@ int main(int count, char** words) {
   const std::string folder = words[1];
   record_runs(folder + "/runs.db");
   for (const std::string name : {"report", "empty"}) {
-    const std::string command = std::string("'") + EBB_PROGRAM + "' report " + name + " --db '" +
-                                folder + "/runs.db' --html '" + folder + "/" + name +
-                                ".html' 2> /dev/null";
-    if (std::system(command.c_str()) != 0) return 1;
+    if (!make_page("report " + name + " --db '" + folder + "/runs.db'",
+                   folder + "/" + name + ".html"))
+      return 1;
   }
-  return 0;
+  const std::string job = EBB_TEST_DATA "/torch-2.11/runs/prefetch_streams.default.pickle.gz";
+  return make_page("tune '" + job + "'", folder + "/tuning.html") ? 0 : 1;
 }

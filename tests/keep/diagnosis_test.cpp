@@ -336,6 +336,21 @@ TEST(Diagnosis, SmallGrowthSeenFromOutsideIsNoLeakYet) {
     EXPECT_EQ(finding.find("in use"), std::string::npos) << "which is not known: " << finding;
 }
 
+TEST(Diagnosis, SecondsOfGrowthSeenFromOutsideAreNoLeakYet) {
+  const auto seen_for = [](double seconds) {
+    Points points;
+    for (double t = 0; t < seconds; t += 0.02)
+      points.push_back({t, (64 + 16 * t) * kMiBytes});
+    return diagnose({.rss = points, .anon = points});
+  };
+  const ProcessDiagnosis brief = seen_for(3);
+  EXPECT_EQ(brief.verdict, Verdict::not_enough_data) << brief.headline;
+  ASSERT_FALSE(brief.findings.empty());
+  EXPECT_NE(brief.findings.front().find("may be a part of a round"), std::string::npos)
+      << brief.findings.front();
+  EXPECT_EQ(seen_for(11).verdict, Verdict::leak);
+}
+
 TEST(Diagnosis, LiveBytesReadOnlyByCleanupsAreEnough) {
   const Points rounds = cleaned_rounds([](double t) { return 200 + 0.5 * t; });
   const ProcessDiagnosis found =

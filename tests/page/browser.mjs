@@ -31,7 +31,9 @@ if (!program) {
 const { chromium } = createRequire(join(process.env.EBB_WEB, 'index.js'))('playwright-core');
 const folder = mkdtempSync(join(tmpdir(), 'ebb-pages-'));
 execFileSync(process.env.EBB_SAMPLE_PAGES, [folder]);
-const browser = await chromium.launch({ executablePath: program });
+// Only against hanging: a busy machine takes its time.
+const PATIENCE = 300_000;
+const browser = await chromium.launch({ executablePath: program, timeout: PATIENCE });
 
 export async function closeBrowser() {
   await browser.close();
@@ -44,6 +46,7 @@ export async function closeBrowser() {
 export async function withPage(name, { before, loud, ...options }, use) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE);
   const url = pathToFileURL(join(folder, `${name}.html`)).href;
   const said = [];
   page.on('console', (message) => said.push(`${message.type()}: ${message.text()}`));

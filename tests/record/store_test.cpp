@@ -47,6 +47,40 @@ TEST(Store, FindsRunsByNumberByNameAndTheLast) {
   EXPECT_EQ(store.read(12345).error().code, base::Code::not_found);
 }
 
+TEST(Store, KeepsSitesAndWhatTheyAreCalled) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "runs.db";
+  const fact::SiteStack frames = {{"read_input", "/src/a.c", 23, "/bin/job"},
+                                  {"main", "", 0, "/bin/job"},
+                                  {"load", "a.py", 4, ""}};
+  {
+    const auto writer = begin(path, run_named("sites"));
+    writer->add(sample_of(kMain, 1, kMiB));
+    writer->add(Sampling{kMain, 2, 5 * kMiB, 10, 1, 2, 0.25});
+    writer->add(SiteName{kMain, 2, 4104, frames});
+    writer->add(SiteName{kMain, 3, 4104, {}});
+    writer->add(Site{kMain, 2, 4104, 4 * kMiB, kMiB, 8});
+    writer->end(ended(run_named("sites")));
+  }
+  Store store = opened(path);
+  const auto read = store.read(store.find("sites")->run.id);
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->samplings.size(), 1U);
+  EXPECT_EQ(read->samplings[0].process, kMain);
+  EXPECT_EQ(read->samplings[0].bytes, 5 * kMiB);
+  EXPECT_EQ(read->samplings[0].spent_seconds, 0.25);
+  ASSERT_EQ(read->sites.size(), 1U);
+  EXPECT_EQ(read->sites[0].bytes, 4 * kMiB);
+  EXPECT_EQ(read->sites[0].error, kMiB);
+  ASSERT_EQ(read->site_names.size(), 1U);
+  EXPECT_EQ(read->site_names[0].frames, frames) << "the first name stays";
+  ASSERT_TRUE(store.remove({read->summary.run.id}));
+  auto database = Database::open(path, Database::Mode::write, 1000);
+  ASSERT_TRUE(database);
+  for (const char* table : {"samplings", "sites", "site_names"})
+    EXPECT_EQ(database->number((std::string("SELECT count(*) FROM ") + table).c_str()), 0) << table;
+}
+
 TEST(Store, RemovesARunWithAllThatBelongsToIt) {
   const support::TemporaryDirectory folder;
   const std::string path = folder / "runs.db";
@@ -243,6 +277,33 @@ TEST(Schema, AnotherProgramsDatabaseIsRefusedAndNotTouched) {
   EXPECT_EQ(database->number("SELECT x FROM t"), 7);
 }
 
+TEST(Store, TellsAKilledRecorderFromAMachineThatWasRestarted) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "runs.db";
+  record_run(path, "x");
+  const std::string here = this_writer();
+  const std::string boot = here.substr(0, here.find('/'));
+  ASSERT_FALSE(boot.empty());
+  const std::string ended = here.substr(boot.size(), here.find(' ') - boot.size()) + " 4194304 1";
+  const std::string other_boot = "00000000-0000-4000-8000-000000000000";
+  const auto of = [&](const std::string& writer, const std::string& host) {
+    {
+      auto database = Database::open(path, Database::Mode::write, 1000);
+      database->run("UPDATE runs SET ended = NULL, seen = 0, writer = ?, host = ?", writer, host);
+      EXPECT_FALSE(database->failed());
+    }
+    auto store = Store::open(path);
+    const RunSummary found = store->find("x").value();
+    EXPECT_EQ(found.state, State::lost) << writer;
+    return found.cut_by;
+  };
+  EXPECT_EQ(of(boot + ended, this_host()), CutBy::kill);
+  EXPECT_EQ(of(boot + "/pid:[1] 7 1", "a container"), CutBy::kill) << "on the same kernel";
+  EXPECT_EQ(of(other_boot + ended, this_host()), CutBy::restart);
+  EXPECT_EQ(of(other_boot + ended, "another machine"), CutBy::unknown);
+  EXPECT_EQ(of(" 7 1", this_host()), CutBy::unknown) << "it could not be seen";
+}
+
 TEST(Schema, IsWhatTheDocumentationNames) {
   const support::TemporaryDirectory folder;
   const std::string path = folder / "runs.db";
@@ -258,8 +319,7 @@ TEST(Schema, IsWhatTheDocumentationNames) {
       [&](const Row& row) { tables += row.text(0) + " "; });
   EXPECT_EQ(tables,
             "actions buckets deaths events originals peaks place private_allocators processes "
-            "rounds runs "
-            "samples ");
+            "rounds runs samples samplings site_names sites ");
 }
 
 /// What an Ebb before version 2 would have written.
@@ -267,8 +327,9 @@ void make_version_1(const std::string& path) {
   auto database = Database::open(path, Database::Mode::write, 1000);
   ASSERT_TRUE(database);
   std::string script =
-      "DROP TABLE deaths; DROP TABLE originals; DROP TABLE peaks; DROP TABLE private_allocators; "
-      "ALTER TABLE runs "
+      "DROP TABLE deaths; DROP TABLE samplings; DROP TABLE sites; DROP TABLE site_names; DROP "
+      "TABLE "
+      "originals; DROP TABLE peaks; DROP TABLE private_allocators; ALTER TABLE runs "
       "DROP COLUMN peak_group;"
       "ALTER TABLE actions DROP COLUMN devices;";
   for (const char* part : {"uss", "shared"}) {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/bytes.h"
 #include "base/file.h"
@@ -283,6 +284,23 @@ TEST_F(EbbRun, WorksWithAJobThatUsesTheLibraryItself) {
   EXPECT_EQ(done.output, "1 1 " + std::to_string(by_job) + "\n")
       << "supervised; the supervisor's cleanup called its hook; all of its own are on record";
   EXPECT_GE(by_job, 2U) << "at most one of three met the supervisor's";
+}
+
+TEST_F(EbbRun, AJobThatIsOverInAMomentIsHeard) {
+  for (int i = 0; i < 20; ++i) {
+    const Finished done = run({"--quiet"}, {EBB_BRIEF_JOB});
+    ASSERT_EQ(done.status, 0) << done.error;
+    const record::RecordedRun recorded = last();
+    std::vector<std::uint64_t> rounds;
+    std::set<std::int32_t> processes;
+    for (const record::Round& round : recorded.rounds) {
+      rounds.push_back(round.number);
+      processes.insert(round.process.pid);
+    }
+    std::sort(rounds.begin(), rounds.end());  // two connections: either may be read first
+    EXPECT_EQ(rounds, (std::vector<std::uint64_t>{0, 1, 2})) << "run " << i;
+    EXPECT_EQ(processes.size(), 2U) << "run " << i;
+  }
 }
 
 TEST_F(EbbRun, TriesACommandUnderEachAllocator) {

@@ -90,9 +90,31 @@ TEST_F(EbbRun, AKilledSupervisorLeavesTheJobToItself) {
   ASSERT_FALSE(recorded.processes.empty());
   EXPECT_GE(recorded.processes.front().readings.size(), written) << "what was written stays";
   const Finished list = support::run({EBB_PROGRAM, "runs", "--db", db()});
-  EXPECT_NE(list.output.find("cut short"), std::string::npos) << list.output;
+  EXPECT_NE(list.output.find("cut short: ebb was killed"), std::string::npos) << list.output;
   const Finished report = support::run({EBB_PROGRAM, "report", "last", "--db", db()});
   EXPECT_NE(report.output.find("cut short after "), std::string::npos) << report.output;
+}
+
+TEST_F(EbbRun, WithFewDescriptorsTheCommandRunsAndTheRecordSaysNothingElse) {
+  for (int descriptors = 4; descriptors <= 20; ++descriptors) {
+    // Whoever started this test may have left some open.
+    Words words = {"sh", "-c",
+                   "exec 3<&- 4<&- 5<&- 6<&- 7<&- 8<&- 9<&-; ulimit -n " +
+                       std::to_string(descriptors) + "; exec \"$@\"",
+                   "sh"};
+    for (const std::string& word : command({}, {"sh", "-c", "echo out; exit 3"}))
+      words.push_back(word);
+    const Finished done = support::run(words);
+    EXPECT_EQ(done.status, 3) << descriptors << ": " << done.error;
+    EXPECT_EQ(done.output, "out\n") << descriptors << ": " << done.error;
+  }
+  auto store = record::Store::open(db());
+  ASSERT_TRUE(store) << store.error().message;
+  const auto runs = store->runs();
+  ASSERT_TRUE(runs);
+  EXPECT_FALSE(runs->empty());
+  for (const record::RunSummary& one : *runs)
+    EXPECT_EQ(one.state, record::State::ended) << one.run.id;
 }
 
 TEST_F(EbbRun, AJobThatIsKilledTakesNothingWithIt) {

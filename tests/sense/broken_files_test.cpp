@@ -17,6 +17,7 @@
 #include "sense/memory_info.h"
 #include "sense/pressure.h"
 #include "sense/process_text.h"
+#include "support/effort.h"
 
 // Whatever a file holds, reading it gives a value or one clear line.
 
@@ -144,7 +145,7 @@ TEST(BrokenFiles, AFileWithFlippedBytesIsAValueOrOneClearLine) {
   for (const fs::path& file : recorded_files(EBB_TEST_DATA "/sense")) {
     const std::string whole = *base::read_file(file.string());
     if (whole.empty()) continue;
-    for (int round = 0; round < 300; ++round) {
+    for (int round = 0; round < support::trials(100, 300); ++round) {
       std::string text = whole;
       for (std::uint32_t flips = 1 + random() % 8; flips > 0; --flips)
         text[random() % text.size()] = static_cast<char>(random() % 256);

@@ -8,7 +8,6 @@
 #include <thread>
 #include <vector>
 
-#include "allocation_count.h"
 #include "base/bytes.h"
 #include "sense/process.h"
 #include "support/child_process.h"
@@ -45,19 +44,6 @@ TEST(RssMeter, FollowsWhatTheProcessHolds) {
     EXPECT_GT(*meter->read(), *before + 56 * kMiB);
   }
   EXPECT_LT(*meter->read(), *before + 8 * kMiB);
-}
-
-TEST(RssMeter, AllocatesNothing) {
-  const auto meter = RssMeter::for_self();
-  ASSERT_TRUE(meter);
-  const std::uint64_t before = allocation_count();
-  std::uint64_t sum = 0;
-  for (int i = 0; i < 100; ++i) {
-    const auto rss = meter->read();
-    if (rss) sum += *rss;
-  }
-  EXPECT_EQ(allocation_count(), before);
-  EXPECT_GT(sum, 100 * kMiB);
 }
 
 TEST(RssMeter, ReadsTheChildAfterAFork) {

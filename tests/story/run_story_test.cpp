@@ -408,6 +408,18 @@ TEST(RunStory, EndingsAreToldInWords) {
       "cut short after 90.0 s: ebb itself ended without a word (killed, or the machine went "
       "down); how the command ended is not known, until then it had 3 processes and a peak of "
       "at least 200.0 MiB of 1.0 GiB");
+  EXPECT_TRUE(to_json(run).find("cut_by")->is_null());
+  run.cut_by = record::CutBy::kill;
+  EXPECT_EQ(ending_of(run).brief, "cut short: ebb was killed");
+  EXPECT_TRUE(ending_of(run).text.starts_with("cut short after 90.0 s: ebb itself was killed; how"))
+      << ending_of(run).text;
+  EXPECT_EQ(*to_json(run).find("cut_by")->as_string(), "kill");
+  run.cut_by = record::CutBy::restart;
+  EXPECT_EQ(ending_of(run).brief, "cut short: restart");
+  EXPECT_NE(ending_of(run).text.find("the machine has been restarted since; how the command ended"),
+            std::string::npos)
+      << ending_of(run).text;
+  EXPECT_EQ(*to_json(run).find("cut_by")->as_string(), "restart");
   run.peak_rss = 0;
   EXPECT_NE(ending_of(run).text.find("it had 3 processes and a peak that is not known"),
             std::string::npos)
@@ -415,6 +427,18 @@ TEST(RunStory, EndingsAreToldInWords) {
   run.state = record::State::running;
   EXPECT_EQ(ending_of(run).text, "still running");
   EXPECT_EQ(ending_of(run).brief, "running");
+}
+
+TEST(RunStory, ALongNameKeepsWhatTellsAWorkerApart) {
+  ProcessStory process;
+  process.process.pid = 7;
+  process.name = "simulator /tmp/tmp_qusemrx/fedavg -w /tmp/a/rather/long/path/work";
+  EXPECT_TRUE(name_of(process).ends_with("…)")) << name_of(process);
+  process.name += ", simulator_server";
+  EXPECT_TRUE(name_of(process).starts_with("7 (simulator /tmp/")) << name_of(process);
+  EXPECT_TRUE(name_of(process).ends_with("…, simulator_server)")) << name_of(process);
+  process.name = "train.py, worker 2";
+  EXPECT_EQ(name_of(process), "7 (train.py, worker 2)");
 }
 
 TEST(RunStory, APeakThatNobodySawIsNoNumber) {

@@ -14,7 +14,7 @@
 
 /// Whether children of a process with threads may start some themselves: the thread sanitizer ends
 /// those that do. Everybody else tests them.
-#if defined(__SANITIZE_THREAD__)
+#if defined(EBB_THREAD_SANITIZER)
 #define EBB_THREADS_IN_CHILDREN 0
 #else
 #define EBB_THREADS_IN_CHILDREN 1

@@ -50,6 +50,19 @@ TEST_F(SocketFolders, WhatAKilledSupervisorLeftIsSweptByTheNext) {
   EXPECT_EQ(count(), 1U) << "its own";
 }
 
+TEST_F(SocketFolders, TablesOfSitesGoWithTheirFolder) {
+  const std::string old = left_behind(parent_, "ebb-run-abcdef");
+  parent_.write("ebb-run-abcdef/sites-17-4", "a table");
+  {
+    const auto made = SocketFolder::make();
+    ASSERT_TRUE(made) << made.error().message;
+    EXPECT_FALSE(std::filesystem::exists(old));
+    const std::filesystem::path folder = std::filesystem::path(made->socket()).parent_path();
+    parent_.write(folder.filename().string() + "/sites-18-5", "another");
+  }
+  EXPECT_EQ(count(), 0U);
+}
+
 TEST_F(SocketFolders, OneInUseStays) {
   const auto first = SocketFolder::make();
   const auto second = SocketFolder::make();

@@ -274,6 +274,28 @@ class _Collecting:
             self.ended.acquire(timeout=_LONGEST_WAIT)
 
 
+def _show_frames_to_sites():
+    """Under `ebb run --sites`: the sampler checks that what it would read of a stack is this very call."""
+    import ctypes
+    import sys
+
+    process = ctypes.CDLL(None)
+    if not hasattr(process, "ebb_sites_python") or "t" in sys.abiflags:
+        return
+    import atexit
+
+    check = process.ebb_sites_python
+    check.restype = ctypes.c_int
+    check.argtypes = [ctypes.c_uint] + 2 * [ctypes.c_void_p] + 2 * [ctypes.c_char_p] + [ctypes.c_uint]
+    this_thread = ctypes.cast(ctypes.pythonapi.PyGILState_GetThisThreadState, ctypes.c_void_p)
+    loop = ctypes.cast(ctypes.pythonapi._PyEval_EvalFrameDefault, ctypes.c_void_p)
+    frame = sys._getframe()
+    code = frame.f_code
+    file, name = code.co_filename.encode(), getattr(code, "co_qualname", code.co_name).encode()
+    check(sys.version_info.minor, this_thread, loop, file, name, frame.f_lineno)
+    atexit.register(process.ebb_sites_python_ends)
+
+
 def _take_part():
     agent = _agent()
     if agent is None or not agent.ebb_agent_begin_collections():
@@ -292,6 +314,10 @@ def _take_part():
     os.register_at_fork(after_in_child=collecting.start)
 
 
+try:
+    _show_frames_to_sites()
+except Exception:
+    pass
 try:
     _take_part()
 except Exception:

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulator without a store and without pages, for builds that have neither SQLite nor npm.
-#include "cli/run_store.h"
-#include "cli/simulate/page.h"
+#include "cli/simulate/outlets.h"
 #include "cli/simulate/record.h"
 
 namespace ebb::cli {
 
-base::Result<std::string> record_path(const std::string& db) {
-  if (db.empty()) return std::string();
+base::Result<record::Place> place_of_simulations(const std::string& db) {
+  if (db.empty()) return record::Place{};
   return base::error(base::Code::unavailable, "--db '%s': this build of ebb-simulate has no record",
                      db.c_str());
 }

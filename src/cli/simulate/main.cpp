@@ -5,13 +5,14 @@
 #include <cstdio>
 #include <exception>
 
-#include "cli/address_space.h"
-#include "cli/answer.h"
+#include "base/standard_streams.h"
 #include "cli/simulate/session.h"
-#include "cli/simulate/trial.h"
 #include "cli/simulate/verbs.h"
-#include "cli/simulator.h"
 #include "cli/verb.h"
+#include "fl/address_space.h"
+#include "fl/simulator_program.h"
+#include "fl/step_trial.h"
+#include "sense/process.h"
 
 namespace ebb::cli {
 
@@ -44,12 +45,29 @@ int complain(const base::Error& error) {
 
 namespace {
 
+/// One step, for fl::check_address_space() in the process that started this one.
+int run_trial(const SimulateOrder& order, int descriptor) {
+  const fl::Config config = order.config_of(0, 0);
+  base::ReclaimerRegistry reclaimers;
+  keep::Cleaner cleaner(heap::host_allocator(), reclaimers, sense::rss_now);
+  base::Result<std::uint64_t> need = 0;
+  if (const auto resources = fl::load_resources(config, order.execution, cleaner, fl::alone())) {
+    fl::Execution execution = order.execution;
+    if (order.writes_folder) execution.folder = ".";
+    need = fl::address_space_of_a_step(config, execution, *resources);
+  } else {
+    need = resources.error();
+  }
+  fl::tell_need(descriptor, need);
+  return need ? kDone : status_of(need.error().code);
+}
+
 int run(int count, char** words) {
   Program program("ebb", "Federated learning, simulated within a bounded memory.",
                   std::string("ebb-simulate ") + EBB_VERSION);
   add_simulating(program.verbs(), [words](const SimulateOrder& order) {
-    if (const auto descriptor = trial_descriptor()) return run_trial(order, *descriptor);
-    if (const auto fits = check_address_space("/proc/self/exe", words); !fits)
+    if (const auto descriptor = fl::trial_descriptor()) return run_trial(order, *descriptor);
+    if (const auto fits = fl::check_address_space("/proc/self/exe", words); !fits)
       return complain(fits.error());
     auto ranks = join_ranks();
     return ranks ? simulate_all(order, *std::move(ranks)) : complain(ranks.error());
@@ -61,8 +79,9 @@ int run(int count, char** words) {
 }  // namespace ebb::cli
 
 int main(int count, char** words) {
-  ebb::cli::hold_standard_streams();
-  if (ebb::cli::set_simulator_environment()) {
+  ebb::base::hold_standard_streams();
+  ebb::base::outlive_limits_of_files();
+  if (ebb::fl::set_simulator_environment()) {
     ::execv("/proc/self/exe", words);
     std::perror("ebb: cannot start /proc/self/exe again");
     return ebb::cli::kFailed;

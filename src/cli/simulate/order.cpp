@@ -3,10 +3,8 @@
 
 #include <filesystem>
 
-#include "cli/run_store.h"
-#include "cli/simulate/page.h"
+#include "cli/simulate/outlets.h"
 #include "keep/settings.h"
-#include "sense/memory_info.h"
 
 namespace ebb::cli {
 namespace {
@@ -34,23 +32,12 @@ base::Status set_folder(const SimulateWords& words, SimulateOrder& order) {
 
 base::Status set_record(const SimulateWords& words, SimulateOrder& order) {
   if (words.no_record) return {};
-  const auto place = record_place(words.db);
+  const auto place = place_of_simulations(words.db);
   if (!place) return place.error();
   order.record_path = place->path;
   order.record_trouble = place->trouble;
   order.db = words.db;
   return {};
-}
-
-/// What the command line does not say, as the file does.
-void add_missing(const fl::NvflareSettings& file, fl::NvflareSettings& said) {
-  const auto add = [](const auto& from, auto& to) {
-    if (!to) to = from;
-  };
-  add(file.server_memory_gc_rounds, said.server_memory_gc_rounds);
-  add(file.client_memory_gc_rounds, said.client_memory_gc_rounds);
-  add(file.memory_gc_rounds, said.memory_gc_rounds);
-  add(file.cuda_empty_cache, said.cuda_empty_cache);
 }
 
 }  // namespace
@@ -83,8 +70,8 @@ base::Result<SimulateOrder> order_from(const SimulateWords& words) {
   order.compare = words.compare;
   order.execution = words.execution;
   order.execution.resume = !words.resume.empty();
-  add_missing(order.nvflare, order.execution.nvflare);
-  if (const auto sound = fl::check(order.execution.nvflare, order.config.workflow); !sound)
+  fl::add_missing(order.nvflare, order.execution.nvflare);
+  if (const auto sound = fl::check(order.execution, order.config.workflow); !sound)
     return sound.error();
   const auto settings = keep::settings_from(keep::process_environment);
   if (!settings) return settings.error();
@@ -100,15 +87,6 @@ base::Result<SimulateOrder> order_from(const SimulateWords& words) {
   if (!order.html.empty()) {
     if (const auto can = can_write_pages(); !can) return can.error();
   }
-  const fl::Execution& execution = order.execution;
-  if (const auto valid = sense::check({execution.warn_percent, execution.critical_percent}); !valid)
-    return valid.error();
-  if (const auto valid = sense::check({execution.gpu_warn_percent, execution.gpu_critical_percent});
-      !valid)
-    return base::error(Code::bad_input,
-                       "--gpu-warn and --gpu-critical: expected 0 < warn <= critical <= 100, got "
-                       "%g and %g",
-                       execution.gpu_warn_percent, execution.gpu_critical_percent);
   if (const auto set = set_folder(words, order); !set) return set.error();
   if (const auto set = set_record(words, order); !set) return set.error();
   return order;

@@ -2,7 +2,7 @@
 #include "cli/simulate/record.h"
 
 #include "base/program.h"
-#include "cli/run_store.h"
+#include "record/place.h"
 #include "run/self_record.h"
 
 namespace ebb::cli {
@@ -11,7 +11,7 @@ namespace {
 record::Run simulator_run(const std::string& name, std::uint64_t limit) {
   std::vector<std::string> words = base::command_line();
   if (!words.empty()) words.front() = "ebb";
-  record::Run run = beginning_run(name, words);
+  record::Run run = record::beginning_run(name, words);
   run.role = "simulator";
   run.limit = limit;
   return run;

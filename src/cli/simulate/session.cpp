@@ -8,12 +8,13 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/answer.h"
-#include "cli/simulate/page.h"
+#include "cli/simulate/outlets.h"
 #include "cli/simulate/session.h"
 #include "cli/simulate/watcher.h"
 #include "cli/verb.h"
 #include "fl/card_cache.h"
 #include "fl/planning.h"
+#include "fl/stop_signals.h"
 #include "sense/memory_info.h"
 #include "sense/process.h"
 #include "show/simulate/outcome_view.h"
@@ -192,7 +193,7 @@ int Session::run() {
     folder_ = *std::move(folder);
   }
   outcome_.folder = folder_.path();
-  stop_on_signals(is_first_);
+  fl::stop_on_signals(is_first_);
   // Whoever followed the rounds may end before them: the last one is still to be kept.
   if (order_.streams) std::signal(SIGPIPE, SIG_IGN);
   const auto done = simulate_every();

@@ -3,43 +3,11 @@
 
 #include <unistd.h>
 
-#include <csignal>
-
 #include "cli/answer.h"
+#include "fl/stop_signals.h"
 #include "show/simulate/outcome_view.h"
 
 namespace ebb::cli {
-namespace {
-
-volatile std::sig_atomic_t stop_was_asked = 0;
-volatile std::sig_atomic_t signal_was_taken = 0;
-bool stopping_is_said = true;  // set before there is a handler
-
-extern "C" void ask_to_stop(int number) {
-  if (signal_was_taken != 0) {
-    // Whatever the simulation is in, also a loop that it never leaves. Delivered on the way out.
-    std::signal(number, SIG_DFL);
-    std::raise(number);
-    return;
-  }
-  signal_was_taken = 1;
-  stop_was_asked = 1;
-  if (!stopping_is_said) return;
-  constexpr char kLine[] = "\nebb: stops after this round; once more stops at once\n";
-  // Nobody may be reading: nothing to do about it here.
-  if (::write(STDERR_FILENO, kLine, sizeof kLine - 1) < 0) return;
-}
-
-}  // namespace
-
-void stop_on_signals(bool speaks) {
-  stopping_is_said = speaks;
-  struct sigaction action {};
-  action.sa_handler = ask_to_stop;
-  action.sa_flags = SA_RESTART;
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
-}
 
 void SimulateWatcher::planned(const fl::MemoryPlan& plan) {
   if (about_.prints_plan)
@@ -64,7 +32,7 @@ void SimulateWatcher::stream(const char* event, const base::Json& members) const
   for (const auto& [key, value] : *members.as_object())
     line.set(key, value);
   answer_json(line);
-  if (!is_heard()) stop_was_asked = 1;
+  if (!is_heard()) fl::ask_to_stop();
 }
 
 void SimulateWatcher::marked(const std::string& line) {
@@ -73,7 +41,7 @@ void SimulateWatcher::marked(const std::string& line) {
 }
 
 bool SimulateWatcher::should_stop() {
-  return stop_was_asked != 0;
+  return fl::is_asked_to_stop();
 }
 
 void SimulateWatcher::begins() {

@@ -12,10 +12,6 @@
 
 namespace ebb::cli {
 
-/// From now on the first SIGINT or SIGTERM asks simulations to stop after their round; a second one
-/// of either ends the process as it would have without us. `speaks`: whether to say so on stderr.
-void stop_on_signals(bool speaks);
-
 /// Tells people and the record what happens in one simulation. Nothing is printed or recorded of
 /// one that is refused before its first round.
 class SimulateWatcher : public fl::Observer {

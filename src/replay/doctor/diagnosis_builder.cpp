@@ -124,6 +124,23 @@ void DiagnosisBuilder::find_empty_cache() {
       std::to_string(use.driver_calls), time);
 }
 
+void DiagnosisBuilder::find_growth() {
+  diagnosis.growth = find_reserved_growth(work, setup(), recorded.outcome);
+  if (!diagnosis.growth) return;
+  const ReservedGrowth& growth = *diagnosis.growth;
+  find(
+      "reserved memory goes on to grow from step to step, live memory does not: from the %s "
+      "recorded "
+      "to %s as a rule, %s at the most, for %s live; it %s",
+      base::bytes_text(growth.from), base::bytes_text(growth.to), base::bytes_text(growth.worst),
+      base::bytes_text(growth.live), text_of(growth.growth));
+  std::string sizes;
+  for (const GrowingSizes& each : growth.sizes) {
+    sizes += (sizes.empty() ? "" : ", ") + text_of(each);
+  }
+  find("what drives it: %s", sizes);
+}
+
 base::Json DiagnosisBuilder::ledger_evidence() const {
   const bool as_recorded = recorded.is_recorded && recorded.check == Check::exact;
   return ledger_certificate(diagnosis.ledger, work, diagnosis.operation, as_recorded);

@@ -40,6 +40,9 @@ class DiagnosisBuilder {
   /// Where the job empties its cache in a loop: that, among the other verdicts, and what it costs.
   void find_empty_cache();
 
+  /// Where reserved memory goes on to grow though live memory does not: that, and until when.
+  void find_growth();
+
   /// The certificate of what is held at that moment.
   base::Json ledger_evidence() const;
   /// Whether the request looked at failed in the recording too.

@@ -11,6 +11,7 @@
 #include "replay/doctor/empty_cache.h"
 #include "replay/doctor/ledger.h"
 #include "replay/doctor/origins.h"
+#include "replay/doctor/reserved_growth.h"
 #include "replay/forecast.h"
 
 namespace ebb::replay {
@@ -26,6 +27,7 @@ struct SnapshotDiagnosis : fact::Diagnosis {
   Ledger ledger;                ///< when the request failed, or when most was reserved
   std::uint32_t operation = 0;  ///< when that was
   std::uint64_t limit = cache::kUnlimited;
+  std::optional<ReservedGrowth> growth;  ///< where every request was served, and it does grow
   std::vector<Origin> origins;  ///< who holds what was live then; for a leak, what is left behind
 };
 
@@ -35,7 +37,7 @@ base::Result<SnapshotDiagnosis> diagnose(const trace::Snapshot& snapshot, int de
                                          const Workload& workload,
                                          const Circumstances& circumstances);
 
-/// The keys of every diagnosis, and limit_bytes, ledger, origins and the fix's row.
+/// The keys of every diagnosis, and limit_bytes, ledger, growth, origins and the fix's row.
 base::Json to_json(const SnapshotDiagnosis& diagnosis);
 
 }  // namespace ebb::replay

@@ -13,6 +13,7 @@ base::Json to_json(const SnapshotDiagnosis& diagnosis) {
   json.set("limit_bytes", limited ? base::Json(diagnosis.limit) : base::Json());
   json.set("empty_cache", to_json(diagnosis.empty_cache));
   json.set("ledger", to_json(diagnosis.ledger));
+  json.set("growth", diagnosis.growth ? to_json(*diagnosis.growth) : base::Json());
   json.set("origins", to_json(diagnosis.origins));
   return json;
 }

@@ -81,10 +81,14 @@ bool serves_all(const Row& row) {
   return !row.outcome.oom && !row.oom_at;
 }
 
-std::optional<Row> tuned(const Workload& work, const Circumstances& same) {
+/// What a search is for: the recorded requests have to fit, or the job is to hold less from now on.
+enum class Aim : std::uint8_t { recorded_requests, what_comes };
+
+std::optional<Row> tuned(const Workload& work, const Circumstances& same, Aim aim) {
   TuneOptions options;
   options.circumstances = same;
-  options.quick = true;  // it is the recorded requests that have to fit
+  options.quick = aim == Aim::recorded_requests;
+  options.foretell = false;
   auto result = tune({&work}, options);
   if (!result) return std::nullopt;
   return std::move(result->jobs.front().best);
@@ -166,7 +170,7 @@ TestedFix fix_failure(const Workload& workload, const Row& recorded,
     auto row = forecast(workload, conf, same, false);
     if (row && take(std::move(*row))) return settings_fix(std::move(*likely), recorded);
   }
-  if (auto row = tuned(workload, same)) take(std::move(*row));
+  if (auto row = tuned(workload, same, Aim::recorded_requests)) take(std::move(*row));
   if (likely) return settings_fix(std::move(*likely), recorded);
   return more_memory(workload, recorded, same, verdict, room);
 }
@@ -181,7 +185,7 @@ TestedFix fix_capacity(const Workload& workload, const Row& recorded,
   open.limit = cache::kUnlimited;
   std::vector<std::string> confs = single_changes(recorded.conf);
   confs.insert(confs.begin(), recorded.conf);
-  if (const auto best = tuned(workload, open)) confs.push_back(best->conf);
+  if (const auto best = tuned(workload, open, Aim::recorded_requests)) confs.push_back(best->conf);
   std::optional<std::uint64_t> least;
   std::string with_least;
   for (const std::string& conf : confs) {
@@ -203,14 +207,15 @@ TestedFix fix_capacity(const Workload& workload, const Row& recorded,
 
 TestedFix fix_peak(const Workload& workload, const Row& recorded,
                    const Circumstances& circumstances, Verdict verdict) {
-  auto row = tuned(workload, under(recorded, circumstances));
+  auto row = tuned(workload, under(recorded, circumstances), Aim::what_comes);
   if (row && row->outcome.peak_reserved < recorded.outcome.peak_reserved) {
     return settings_fix(std::move(*row), recorded);
   }
   TestedFix tested;
   const char* advice = advice_on(verdict);
   tested.fix.kind = advice != nullptr ? FixKind::code : FixKind::none;
-  tested.fix.text = advice != nullptr ? advice : "No setting of the allocator holds less";
+  tested.fix.text =
+      advice != nullptr ? advice : "No setting is sure to hold less as the job goes on";
   return tested;
 }
 

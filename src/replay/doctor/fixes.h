@@ -24,7 +24,8 @@ TestedFix fix_failure(const Workload& workload, const Row& recorded,
 TestedFix fix_capacity(const Workload& workload, const Row& recorded,
                        const Circumstances& circumstances, const LowerBound& bound);
 
-/// The settings that hold least, where nothing failed.
+/// What `ebb tune` answers, where nothing failed: settings that hold less as the job goes on, as
+/// far as what was recorded can tell.
 TestedFix fix_peak(const Workload& workload, const Row& recorded,
                    const Circumstances& circumstances, fact::Verdict verdict);
 

@@ -5,21 +5,13 @@
 #include "replay/doctor/certificate.h"
 #include "replay/doctor/counterfactual.h"
 #include "replay/doctor/diagnosis_builder.h"
+#include "replay/doctor/worthwhile.h"
 
 namespace ebb::replay {
 namespace {
 
 using fact::FixKind;
 using fact::Verdict;
-
-/// Less than this share of the peak, and less than this many bytes, is nothing to act on.
-constexpr double kWorthwhile = 0.10;
-constexpr std::uint64_t kLeastBytes = 2 * base::kMiB;
-
-bool is_worthwhile(const DiagnosisBuilder& builder, std::uint64_t bytes) {
-  const auto peak = static_cast<double>(builder.recorded.outcome.peak_reserved);
-  return bytes >= kLeastBytes && static_cast<double>(bytes) >= kWorthwhile * peak;
-}
 
 /// What the job or its settings brought about, by how much less it holds without that; most first.
 std::vector<Cause> self_inflicted(const DiagnosisBuilder& builder) {
@@ -53,6 +45,18 @@ std::uint64_t idle_at_end(const DiagnosisBuilder& builder) {
   return std::min(unused, end.cached);
 }
 
+/// Nothing is wrong yet, but what is free will not be where it is needed.
+void foretell_fragmentation(DiagnosisBuilder& builder) {
+  SnapshotDiagnosis& diagnosis = builder.diagnosis;
+  const ReservedGrowth& growth = *diagnosis.growth;
+  builder.decide(Verdict::fragmentation, growth.without_live);
+  diagnosis.headline = "Reserved memory goes on to grow from step to step, to " +
+                       base::bytes_text(growth.to) + ", though live memory does not";
+  diagnosis.confidence = std::min(diagnosis.confidence, fact::Confidence::medium);
+  diagnosis.fix.kind = FixKind::settings;
+  diagnosis.fix.text = "ebb tune on this snapshot says which settings hold less as the job goes on";
+}
+
 }  // namespace
 
 void explain_peak(DiagnosisBuilder& builder) {
@@ -63,10 +67,12 @@ void explain_peak(DiagnosisBuilder& builder) {
   // At the peak also whole segments are no use to the request that made it.
   causes.push_back({Verdict::fragmentation, ledger.split_free + ledger.cached});
   causes.push_back({Verdict::cache, idle});
-  std::erase_if(causes, [&](const Cause& cause) { return !is_worthwhile(builder, cause.bytes); });
+  const std::uint64_t peak = builder.recorded.outcome.peak_reserved;
+  std::erase_if(causes, [&](const Cause& cause) { return !is_worthwhile(cause.bytes, peak); });
   for (const Cause& cause : causes) {
     diagnosis.also.push_back(cause.verdict);
   }
+  builder.find_growth();
   builder.find_empty_cache();
   diagnosis.evidence = builder.ledger_evidence();
   if (builder.leak) {
@@ -86,6 +92,7 @@ void explain_peak(DiagnosisBuilder& builder) {
         "Take torch.cuda.empty_cache() out of the loop: PyTorch reuses its cache by itself";
     return;
   }
+  if (causes.empty() && diagnosis.growth) return foretell_fragmentation(builder);
   if (causes.empty()) return builder.decide(Verdict::healthy, ledger.reserved - ledger.needed);
   builder.decide(causes.front().verdict, causes.front().bytes);
   if (diagnosis.verdict == Verdict::cache) {

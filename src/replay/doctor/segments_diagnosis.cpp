@@ -6,16 +6,13 @@
 #include "base/bytes.h"
 #include "base/text.h"
 #include "replay/doctor/diagnosis_builder.h"
+#include "replay/doctor/worthwhile.h"
 
 namespace ebb::replay {
 namespace {
 
 using fact::FixKind;
 using fact::Verdict;
-
-/// Less than this share of what is reserved, and less than this many bytes, is nothing to act on.
-constexpr double kShareOfReserved = 0.10;
-constexpr std::uint64_t kFewestBytes = 2 * base::kMiB;
 
 /// What lies in the segments, in PyTorch's words.
 struct HeldMemory {
@@ -32,16 +29,8 @@ HeldMemory memory_held_by(const trace::Snapshot& snapshot, int device) {
   HeldMemory held;
   for (const trace::Segment& from : snapshot.segments) {
     if (from.device != device) continue;
-    cache::SnapshotSegment segment;
-    segment.address = from.address;
-    segment.total_size = from.size;
-    segment.stream = from.stream;
-    segment.small = from.small;
-    segment.pool = from.pool;
-    segment.expandable = from.expandable;
     held.expandable = held.expandable || from.expandable;
     for (const trace::Block& block : from.blocks) {
-      segment.blocks.push_back({block.address, block.size, block.requested, block.state});
       ++held.blocks;
       if (block.state == trace::BlockState::inactive) {
         held.largest_free = std::max(held.largest_free, block.size);
@@ -52,7 +41,7 @@ HeldMemory memory_held_by(const trace::Snapshot& snapshot, int device) {
       held.active += block.size;
       if (block.state == trace::BlockState::active_allocated) held.allocated += block.size;
     }
-    held.segments.push_back(std::move(segment));
+    held.segments.push_back(cache::segment_from(from));
   }
   return held;
 }
@@ -94,10 +83,8 @@ std::vector<std::string> findings_on_segments(const HeldMemory& held, const Ledg
 /// What keeps reserved memory from being used, most first, and what is free as a whole.
 std::vector<Cause> causes_to_act_on(const Ledger& ledger) {
   std::vector<Cause> causes = causes_in(ledger);
-  std::erase_if(causes, [&](const Cause& cause) {
-    const auto least = kShareOfReserved * static_cast<double>(ledger.reserved);
-    return cause.bytes < kFewestBytes || static_cast<double>(cause.bytes) < least;
-  });
+  std::erase_if(causes,
+                [&](const Cause& cause) { return !is_worthwhile(cause.bytes, ledger.reserved); });
   std::stable_sort(causes.begin(), causes.end(), [](const Cause& a, const Cause& b) {
     const bool a_last = a.verdict == Verdict::cache;
     const bool b_last = b.verdict == Verdict::cache;

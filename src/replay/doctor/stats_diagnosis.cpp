@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "replay/doctor/worthwhile.h"
 
 namespace ebb::replay {
 namespace {
@@ -18,17 +19,9 @@ using fact::FixKind;
 using fact::Verdict;
 using ull = unsigned long long;
 
-/// Less than this share of what is reserved, and less than this many bytes, is nothing to act on.
-constexpr double kShareToAct = 0.10;
-constexpr std::uint64_t kBytesToAct = 2 * base::kMiB;
 /// Fewer calls of empty_cache, or fewer peaks taken again, are no loop.
 constexpr std::uint64_t kCallsOfALoop = 4;
 constexpr std::uint64_t kPeaksOfALoop = 2;
-
-bool is_enough(std::uint64_t bytes, std::uint64_t of) {
-  return bytes >= kBytesToAct &&
-         static_cast<double>(bytes) >= kShareToAct * static_cast<double>(of);
-}
 
 std::optional<double> share(std::uint64_t part, std::uint64_t whole) {
   if (whole == 0) return {};
@@ -89,7 +82,8 @@ std::vector<Part> parts_to_act_on(const StatsReading& stats) {
   std::vector<Part> parts = {{Verdict::fragmentation, stats.inactive_split},
                              {Verdict::rounding, stats.rounding()},
                              {Verdict::deferred_frees, stats.pending()}};
-  std::erase_if(parts, [&](const Part& part) { return !is_enough(part.bytes, stats.reserved); });
+  std::erase_if(parts,
+                [&](const Part& part) { return !is_worthwhile(part.bytes, stats.reserved); });
   return parts;
 }
 
@@ -115,7 +109,7 @@ void find_all(StatsDiagnosis& diagnosis) {
   find(stats.pending(), "freed and waiting for other streams");
   find(stats.rounding(), "more than requested, by rounding");
   find(stats.cached(), "free in the cache, for the next requests");
-  if (stats.inactive_split == 0 && is_enough(stats.cached(), stats.reserved))
+  if (stats.inactive_split == 0 && is_worthwhile(stats.cached(), stats.reserved))
     findings.push_back("no inactive splits: under expandable segments PyTorch does not count them");
   findings.push_back(stats.retries == 0
                          ? "no request had to be tried again"
@@ -167,7 +161,7 @@ void decide_without_parts(StatsDiagnosis& diagnosis) {
   const bool is_short = stats.retries > 0 || stats.ooms > 0;
   const std::uint64_t above =
       stats.peak_reserved - std::min(stats.peak_reserved, stats.peak_allocated);
-  const bool is_wide = is_enough(above, stats.peak_reserved);
+  const bool is_wide = is_worthwhile(above, stats.peak_reserved);
   const bool is_looping = empties_in_a_loop(stats);
   if (is_wide && (is_short || !is_looping)) {
     // The two peaks may have been at different moments.
@@ -295,7 +289,7 @@ StatsDiagnosis diagnose(const StatsReading& stats) {
   for (const Part& part : parts)
     diagnosis.also.push_back(part.verdict);
   if (empties_in_a_loop(stats)) diagnosis.also.push_back(Verdict::empty_cache);
-  if (is_enough(stats.cached(), stats.reserved)) diagnosis.also.push_back(Verdict::cache);
+  if (is_worthwhile(stats.cached(), stats.reserved)) diagnosis.also.push_back(Verdict::cache);
   if (parts.empty()) {
     decide_without_parts(diagnosis);
   } else {

@@ -17,14 +17,15 @@ constexpr std::size_t kFinalists = 8;
 /// What is chosen instead of the reference costs at most this multiple of it, wherever it was
 /// tried.
 constexpr double kSafe = 0.99;
-/// Nine pages of expandable segments. In a smaller job one page more or less is most of what two
-/// settings differ by, and which of them is lucky changes with the next size that comes along.
-constexpr std::uint64_t kFewPages = 9 * 20 * base::kMiB;
+/// A peak that was seen n times is passed later about once in n, and then pages of another size may
+/// hold this much more than those of 20 MiB.
+constexpr double kAtStake = 8.0 * base::kMiB;
+/// What may so be lost on average, at the most, of what the job holds.
+constexpr double kMostLoss = 0.02;
 /// A gain that is worth another setting at all.
 constexpr double kWorth = 0.002;
-/// Steps that are too few to say that they never differ; and those that are enough to trust more
-/// than expandable segments to, where none differ and where they do.
-constexpr std::size_t kFewSteps = 5;
+/// Steps that are enough to trust more than expandable segments to, where none differ and where
+/// they do.
 constexpr std::size_t kManySteps = 12;
 constexpr std::size_t kManyDifferentSteps = 32;
 
@@ -35,6 +36,7 @@ class Field {
       : outlook_(outlook),
         knobs_(std::move(knobs)),
         baselines_(baselines),
+        peaks_seen_(outlook.fewest_peaks()),
         regrets_(knobs_.size()),
         beside_reference_(knobs_.size()),
         stretched_(knobs_.size()),
@@ -105,9 +107,7 @@ class Field {
     const std::size_t reference = this->reference();
     if (failures_[i] != failures_[reference]) return failures_[i] < failures_[reference];
     if (i == reference) return true;
-    const std::size_t steps = outlook_.fewest_steps();
-    const bool may_differ = outlook_.varies() || (steps > 1 && steps < kFewSteps);
-    if (may_differ && reference_peak_ < kFewPages) return false;
+    if (!knows_peak()) return false;
     if (knobs_[reference].expandable && !knobs_[i].expandable && !never_differs()) return false;
     return beside_reference_[i] <= kSafe && stretched_[i] <= 1;
   }
@@ -127,6 +127,14 @@ class Field {
       if (is_safe(i) && is_worth(i, best)) best = i;
     }
     return best;
+  }
+
+  /// Whether the peak that one setting suits better than another was seen often enough for how
+  /// little the job holds. A job that was not cut into steps is taken as it is.
+  bool knows_peak() const {
+    const auto seen = static_cast<double>(peaks_seen_);
+    return outlook_.fewest_steps() == 1 ||
+           kAtStake <= kMostLoss * seen * static_cast<double>(reference_peak_);
   }
 
   /// Whether it is well known that what comes is what was: only then are plain segments trusted,
@@ -149,6 +157,7 @@ class Field {
   const Outlook& outlook_;
   std::vector<Knobs> knobs_;  ///< the baselines first
   std::size_t baselines_;
+  std::size_t peaks_seen_;
   std::vector<std::string> confs_;
   std::vector<std::vector<double>> regrets_;
   std::vector<double> beside_reference_;  ///< the largest cost as a multiple of the reference's
@@ -189,13 +198,16 @@ std::vector<Knobs> baselines_in(const SearchSpace& space, const cache::VersionPr
   return baselines;
 }
 
+bool trusts_longer_strings(const Outlook& outlook) {
+  const std::size_t needed = outlook.varies() ? kManyDifferentSteps : kManySteps;
+  return outlook.is_limited() || (outlook.repeats() && outlook.fewest_steps() >= needed);
+}
+
 Choice choose(const Outlook& outlook, const std::vector<Knobs>& baselines,
               const std::vector<Trial>& candidates,
               const std::function<void(double share)>& progress) {
   std::vector<Knobs> all = baselines;
-  const std::size_t needed = outlook.varies() ? kManyDifferentSteps : kManySteps;
-  const bool enough =
-      outlook.is_limited() || (outlook.repeats() && outlook.fewest_steps() >= needed);
+  const bool enough = trusts_longer_strings(outlook);
   for (const Trial& trial : candidates) {
     if (enough && std::find(baselines.begin(), baselines.end(), trial.knobs) == baselines.end())
       all.push_back(trial.knobs);

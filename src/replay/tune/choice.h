@@ -17,6 +17,10 @@ namespace ebb::replay {
 /// segments, and these with three sizes of segments.
 std::vector<Knobs> baselines_in(const SearchSpace& space, const cache::VersionProfile& profile);
 
+/// Whether there is enough to tell by for strings that no baseline is: a limit that decides, steps
+/// that never differ, or many of them.
+bool trusts_longer_strings(const Outlook& outlook);
+
 /// A setting chosen for what may come.
 struct Choice {
   Knobs knobs;
@@ -28,8 +32,8 @@ struct Choice {
 /// Chooses among the baselines and the best of a search the one whose regret is least. Halves the
 /// field on one future first. Whatever is chosen instead of plain expandable segments does no worse
 /// than these in any future and in the recording, and better by more than it varies; strings that
-/// no baseline is are considered only where there is enough to tell by: steps that never differ, or
-/// many of them. A job that varies and holds little keeps expandable segments as they are.
+/// no baseline is are considered only where there is enough to tell by. A job whose peak was seen
+/// too seldom for how little it holds keeps expandable segments as they are.
 Choice choose(const Outlook& outlook, const std::vector<Knobs>& baselines,
               const std::vector<Trial>& candidates,
               const std::function<void(double share)>& progress);

@@ -3,16 +3,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "replay/lifetimes.h"
 #include "replay/parallel.h"
 
 namespace ebb::replay {
 namespace {
-
-/// A future is as long as four recordings, and longer where memory still rises then.
-constexpr std::uint64_t kUsualLength = 4;
-constexpr std::uint64_t kMostLength = 32;
 
 /// Futures to choose by, and as many again to check the choice with.
 constexpr std::uint64_t kFutures = 8;
@@ -23,23 +20,28 @@ constexpr std::uint64_t kMostOperations = 8'000'000;
 
 constexpr const char* kSteadiest = "expandable_segments:True";
 
-/// The last step, counted from 1, that brought a new peak.
-std::uint64_t last_rise(const std::vector<StepEnd>& steps) {
-  std::uint64_t rise = 0;
-  for (std::uint64_t step = 0; step < steps.size(); ++step) {
-    const std::uint64_t before = step == 0 ? 0 : steps[step - 1].peak_reserved;
-    if (steps[step].peak_reserved > before) rise = step + 1;
-  }
-  return rise;
-}
+/// Peaks that are the same.
+constexpr double kSamePeak = 0.999;
 
-/// Bytes a step over the later half of them.
-double slope_of(const std::vector<StepEnd>& steps, std::uint64_t StepEnd::*what) {
-  const std::size_t half = steps.size() / 2;
-  if (half + 1 >= steps.size()) return 0;
-  const auto rise =
-      static_cast<double>(steps.back().*what) - static_cast<double>(steps[half].*what);
-  return rise / static_cast<double>(steps.size() - 1 - half);
+/// Most bytes that were live at once, by step.
+std::vector<std::uint64_t> live_peaks(const Workload& job, const Steps& steps) {
+  std::vector<std::uint64_t> peaks;
+  std::vector<std::uint64_t> held(job.blocks);
+  std::uint64_t live = 0;
+  for (std::size_t s = 0; s < steps.count(); ++s) {
+    std::uint64_t peak = live;
+    for (std::uint32_t at = steps.begins[s]; at < steps.end_of(s); ++at) {
+      const Operation& op = job.operations[at];
+      if (op.kind == Operation::Kind::allocate) {
+        live += held[op.block] = op.bytes;
+        peak = std::max(peak, live);
+      } else if (op.kind == Operation::Kind::free || op.kind == Operation::Kind::free_later) {
+        live -= std::exchange(held[op.block], 0);
+      }
+    }
+    peaks.push_back(peak);
+  }
+  return peaks;
 }
 
 }  // namespace
@@ -94,8 +96,7 @@ std::uint64_t Outlook::horizon_of(std::size_t job) const {
     Setup setup = setup_for(job, *settings);
     setup.limit = cache::kUnlimited;
     setup.step_ends = &future.ends;
-    const std::vector<StepEnd> steps = replay(future.work, setup).steps;
-    if (2 * last_rise(steps) <= steps.size()) break;
+    if (stands_still(replay(future.work, setup).steps)) break;
   }
   return length * recorded;
 }
@@ -130,14 +131,30 @@ std::size_t Outlook::fewest_steps() const {
   return fewest;
 }
 
+std::size_t Outlook::fewest_peaks() const {
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();
+  for (std::size_t job = 0; job < jobs_.size(); ++job) {
+    const Steps& steps = makers_[job].steps();
+    const std::vector<std::uint64_t> peaks = live_peaks(*jobs_[job], steps);
+    const auto most = static_cast<double>(*std::max_element(peaks.begin(), peaks.end()));
+    const auto times = std::count_if(
+        peaks.begin() + static_cast<std::ptrdiff_t>(steps.steady), peaks.end(),
+        [&](std::uint64_t peak) { return static_cast<double>(peak) >= kSamePeak * most; });
+    fewest = std::min(fewest, static_cast<std::size_t>(times));
+  }
+  return fewest;
+}
+
+Future Outlook::future_of(const Scenario& which) const {
+  const FutureMaker& maker = makers_[which.job];
+  const std::uint64_t horizon = horizons_[which.job];
+  return which.stretched ? maker.stretch(which.number, horizon) : maker.make(which.number, horizon);
+}
+
 std::vector<std::optional<Prospect>> Outlook::try_all(const Scenario& which,
                                                       const std::vector<std::string>& confs) const {
   const Workload& recorded = *jobs_[which.job];
-  const FutureMaker& maker = makers_[which.job];
-  const std::uint64_t horizon = horizons_[which.job];
-  const Future future = which.recorded    ? Future()
-                        : which.stretched ? maker.stretch(which.number, horizon)
-                                          : maker.make(which.number, horizon);
+  const Future future = which.recorded ? Future() : future_of(which);
   const Workload& work = which.recorded ? recorded : future.work;
   const std::uint64_t live = lower_bound_of(work).live;
   // Time in driver calls of as much work as was recorded.
@@ -147,39 +164,36 @@ std::vector<std::optional<Prospect>> Outlook::try_all(const Scenario& which,
   for_all(confs.size(), [&](std::size_t i) {
     const auto settings = cache::parse_settings(confs[i], profile_);
     if (!settings) return;
-    const Outcome outcome = replay(work, setup_for(which.job, *settings));
+    Setup setup = setup_for(which.job, *settings);
+    setup.step_ends = &future.ends;
+    const Outcome outcome = replay(work, setup);
     const double seconds = outcome.calls.seconds * scale;
     const double share = recorded.recording.seconds > 0 ? seconds / recorded.recording.seconds : 0;
     prospects[i] = Prospect{outcome.peak_reserved, live,
                             cost_of(objective_, outcome.peak_reserved, seconds, share),
                             outcome.oom.has_value()};
+    const std::size_t once = std::min(makers_[which.job].steps().steady, outcome.steps.size());
+    prospects[i]->steps.assign(outcome.steps.begin() + static_cast<std::ptrdiff_t>(once),
+                               outcome.steps.end());
   });
   return prospects;
 }
 
+Outcome Outlook::run(const Scenario& which, const std::string& conf, std::uint64_t limit) const {
+  const Future future = future_of(which);
+  Setup setup = setup_for(which.job, *cache::parse_settings(conf, profile_));
+  setup.limit = limit;
+  setup.step_ends = &future.ends;
+  return replay(future.work, setup);
+}
+
 Growth Outlook::growth_of(std::size_t job, const std::string& conf) const {
-  Growth growth;
   const auto settings = cache::parse_settings(conf, profile_);
-  if (!settings) return growth;
+  if (!settings) return {};
   const FutureMaker& maker = makers_[job];
-  const std::uint64_t recorded = std::max<std::size_t>(jobs_[job]->operations.size(), 1);
-  for (std::uint64_t length = kUsualLength; length <= kMostLength; length *= 2) {
-    if (length > kUsualLength && length * recorded > kMostOperations) break;
-    const Future future = maker.make(maker.varies() ? 1 : 0, length * recorded);
-    Setup setup = setup_for(job, *settings);
-    setup.limit = cache::kUnlimited;
-    setup.step_ends = &future.ends;
-    const std::vector<StepEnd> steps = replay(future.work, setup).steps;
-    const std::uint64_t rise = last_rise(steps);
-    // The first step is everything before the steps.
-    growth.steps = steps.empty() ? 0 : steps.size() - 1;
-    growth.bytes_per_step = slope_of(steps, &StepEnd::peak_reserved);
-    growth.live_bytes_per_step = slope_of(steps, &StepEnd::allocated);
-    if (2 * rise > steps.size()) continue;
-    growth.stops_after_steps = rise == 0 ? 0 : rise - 1;
-    break;
-  }
-  return growth;
+  return follow(maker, maker.varies() ? 1 : 0, jobs_[job]->operations.size(),
+                setup_for(job, *settings), kMostOperations)
+      .growth;
 }
 
 }  // namespace ebb::replay

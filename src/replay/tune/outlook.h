@@ -8,6 +8,7 @@
 
 #include "replay/forecast.h"
 #include "replay/tune/futures.h"
+#include "replay/tune/growth.h"
 #include "replay/tune/objective.h"
 
 namespace ebb::replay {
@@ -18,6 +19,7 @@ struct Prospect {
   std::uint64_t live = 0;  ///< most bytes that were live at once
   double cost = 0;         ///< by the objective; the smaller the better
   bool out_of_memory = false;
+  std::vector<StepEnd> steps = {};  ///< those that may happen again
 };
 
 /// One future of one of the jobs.
@@ -28,16 +30,6 @@ struct Scenario {
   bool held_out = false;   ///< not for choosing, but for checking what was chosen
   bool recorded = false;   ///< no future: the recording itself
   bool stretched = false;  ///< no future either: a trial with other sizes
-};
-
-/// How what is reserved goes on to rise from step to step.
-struct Growth {
-  std::uint64_t steps = 0;  ///< that were tried
-  /// The step with the last new peak, where as many steps again brought no other.
-  std::optional<std::uint64_t> stops_after_steps;
-  /// Where there always was another: by how much a step, over the later half of them.
-  double bytes_per_step = 0;
-  double live_bytes_per_step = 0;  ///< likewise, of what is live
 };
 
 /// What may come of some recorded jobs. Which futures, and how far they go, follows from the
@@ -59,6 +51,9 @@ class Outlook {
   bool varies() const;
   /// Recorded steps that may happen again, of the job with the fewest.
   std::size_t fewest_steps() const;
+  /// How often it was seen what the job holds at most: recorded steps that may happen again and at
+  /// whose peak as much was live, to a thousandth, as at any time; of the job with the fewest.
+  std::size_t fewest_peaks() const;
   /// Steps of the job's futures.
   std::uint64_t steps_ahead(std::size_t job) const { return steps_ahead_[job]; }
 
@@ -67,12 +62,17 @@ class Outlook {
   std::vector<std::optional<Prospect>> try_all(const Scenario& which,
                                                const std::vector<std::string>& confs) const;
 
+  /// One setting in a future, to the end or until memory runs out, on a card with this limit; with
+  /// the ends of the steps. Requires: settings that the release accepts.
+  Outcome run(const Scenario& which, const std::string& conf, std::uint64_t limit) const;
+
   /// How the job's memory goes on under these settings, for as long as it takes to tell, at the
   /// most 32 times the recording.
   Growth growth_of(std::size_t job, const std::string& conf) const;
 
  private:
   Setup setup_for(std::size_t job, const cache::Settings& settings) const;
+  Future future_of(const Scenario& which) const;
   std::uint64_t horizon_of(std::size_t job) const;
 
   std::vector<const Workload*> jobs_;

@@ -6,17 +6,6 @@
 namespace ebb::replay {
 namespace {
 
-base::Json growth_json(const Growth& growth) {
-  if (growth.stops_after_steps) {
-    return base::Json::object({{"stops_after_steps", *growth.stops_after_steps}});
-  }
-  return base::Json::object({
-      {"bytes_per_step", growth.bytes_per_step},
-      {"live_bytes_per_step", growth.live_bytes_per_step},
-      {"steps", growth.steps},
-  });
-}
-
 base::Json later_json(const Later& later) {
   return base::Json::object({
       {"median_bytes", later.median},
@@ -65,11 +54,22 @@ base::Json to_json(const TuneResult& result, const TunedJob& job) {
   if (job.later) {
     json.set("later", later_json(*job.later));
     json.set("later_live_bytes", job.later_live);
-    json.set("growth", growth_json(job.later->growth));
+    json.set("growth", to_json(job.later->growth));
+  }
+  if (job.card) {
+    json.set("card", base::Json::object({
+                         {"without_retries_bytes", job.card->without_retries},
+                         {"with_retries_bytes", job.card->with_retries},
+                         {"retries", job.card->retries},
+                         {"steps", job.card->steps},
+                         {"at_least_seconds", job.card->seconds},
+                         {"futures", job.card->futures},
+                         {"sizes_tried", job.card->sizes_tried},
+                     }));
   }
   if (job.later_by_default) {
     base::Json later = later_json(*job.later_by_default);
-    later.set("growth", growth_json(job.later_by_default->growth));
+    later.set("growth", to_json(job.later_by_default->growth));
     json.set("later_by_default", std::move(later));
   }
   return json;

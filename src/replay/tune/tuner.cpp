@@ -71,9 +71,30 @@ FuturesTried futures_of(const Outlook& outlook, const Choice& choice) {
     tried.steps = std::max(tried.steps, outlook.steps_ahead(which.job));
   }
   tried.repeats = outlook.repeats();
+  tried.only_baselines = !trusts_longer_strings(outlook);
   tried.regret = choice.regret;
   tried.held_out_regret = choice.held_out_regret;
   return tried;
+}
+
+std::vector<FanStep> fan_of(const std::vector<Prospect>& prospects) {
+  std::size_t steps = prospects.front().steps.size();
+  for (const Prospect& prospect : prospects) {
+    steps = std::min(steps, prospect.steps.size());
+  }
+  std::vector<FanStep> fan(steps);
+  for (std::size_t s = 0; s < steps; ++s) {
+    std::vector<std::uint64_t> peaks;
+    for (const Prospect& prospect : prospects) {
+      peaks.push_back(prospect.steps[s].peak_reserved);
+      fan[s].live = std::max(fan[s].live, prospect.steps[s].peak_allocated);
+    }
+    std::sort(peaks.begin(), peaks.end());
+    fan[s].least = peaks.front();
+    fan[s].median = peaks[peaks.size() / 2];
+    fan[s].worst = peaks.back();
+  }
+  return fan;
 }
 
 Later later_of(const Outlook& outlook, std::size_t job, const std::string& conf,
@@ -89,7 +110,9 @@ Later later_of(const Outlook& outlook, std::size_t job, const std::string& conf,
   std::sort(peaks.begin(), peaks.end());
   later.median = peaks[peaks.size() / 2];
   later.worst = peaks.back();
+  later.futures = peaks.size();
   later.growth = outlook.growth_of(job, conf);
+  later.fan = fan_of(prospects);
   return later;
 }
 
@@ -138,9 +161,7 @@ base::Result<TuneResult> tune(const std::vector<const Workload*>& jobs,
   } else {
     outlook.emplace(jobs, options.objective, options.circumstances);
     const std::vector<Knobs> baselines = baselines_in(space, search.profile());
-    // Of a job that does not repeat itself the recording says too little for a longer string,
-    // unless nothing else fits.
-    if (outlook->repeats() || outlook->is_limited()) search.run(space, options.refine);
+    if (trusts_longer_strings(*outlook)) search.run(space, options.refine);
     const Choice choice = choose(*outlook, baselines, search.best(), part(0.4, 0.9));
     result.knobs = choice.knobs;
     result.tried = std::max<std::uint64_t>(search.tried(), baselines.size());
@@ -150,7 +171,10 @@ base::Result<TuneResult> tune(const std::vector<const Workload*>& jobs,
     auto job =
         tuned_job(*jobs[i], conf_of(result.knobs), search.bounds()[i], options.circumstances);
     if (!job) return job.error();
-    if (outlook) look_ahead(*outlook, i, *job);
+    if (outlook && options.foretell) look_ahead(*outlook, i, *job);
+    // No card is large enough for a job that goes on to grow.
+    if (outlook && outlook->is_limited() && job->later && job->later->growth.stops_after_steps)
+      job->card = smallest_card(*outlook, i, job->best.conf, job->later_live);
     result.jobs.push_back(std::move(*job));
   }
   result.proven = std::all_of(result.jobs.begin(), result.jobs.end(), [](const TunedJob& job) {

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "replay/forecast.h"
+#include "replay/tune/card.h"
 #include "replay/tune/choice.h"
 #include "replay/tune/knobs.h"
 #include "replay/tune/objective.h"
@@ -20,18 +21,29 @@ struct TuneOptions {
   Objective objective = Objective::memory;
   Circumstances circumstances;
   std::optional<SearchSpace> space;  ///< unset: all that matters to these jobs
-  bool refine = true;  ///< go on from the best combination with lists and finer values
-  bool quick = false;  ///< fit what was recorded, without a look at what may come
+  bool refine = true;    ///< go on from the best combination with lists and finer values
+  bool quick = false;    ///< fit what was recorded, without a look at what may come
+  bool foretell = true;  ///< say what comes of the answer, beside the answer itself
   std::vector<std::string> without;  ///< keys that must not be set
   std::function<void(double share)> progress = {};
+};
+
+/// Most held so far when a step ends, over all futures.
+struct FanStep {
+  std::uint64_t least = 0;  ///< reserved, in the future with the least
+  std::uint64_t median = 0;
+  std::uint64_t worst = 0;
+  std::uint64_t live = 0;  ///< in the future with the most
 };
 
 /// What comes of a setting as a job goes on.
 struct Later {
   std::uint64_t median = 0;  ///< most reserved, over all futures
   std::uint64_t worst = 0;
-  double over_live = 0;  ///< the largest multiple of what was live at most in the same future
+  double over_live = 0;       ///< the largest multiple of what was live at most in the same future
+  std::uint64_t futures = 0;  ///< of this job
   Growth growth;
+  std::vector<FanStep> fan;  ///< as many steps as every future has
 };
 
 /// What a search found for one of the jobs.
@@ -42,17 +54,19 @@ struct TunedJob {
   std::uint64_t lower_bound = 0;  ///< most live bytes
   std::uint64_t least_possible = 0;       ///< what any settings hold at least
   std::uint64_t packing = 0;              ///< best offline packing found
-  std::optional<Later> later;             ///< of the best; nothing after a quick search
+  std::optional<Later> later;             ///< of the best; where it was to be foretold
   std::optional<Later> later_by_default;  ///< of PyTorch's default
   std::uint64_t later_live = 0;           ///< most live bytes of any future
+  std::optional<SmallestCard> card;       ///< likewise; where there is a limit and growth stops
 };
 
 /// The futures that an answer was chosen by.
 struct FuturesTried {
   std::vector<Source> sources;  ///< one each, those held out as well
   std::uint64_t held_out = 0;
-  std::uint64_t steps = 0;  ///< of the longest
-  bool repeats = true;      ///< every job has steps that it repeats
+  std::uint64_t steps = 0;      ///< of the longest
+  bool repeats = true;          ///< every job has steps that it repeats
+  bool only_baselines = false;  ///< too little was recorded to trust a longer string to
   double regret = 1;
   std::optional<double> held_out_regret;
 };
@@ -74,7 +88,7 @@ base::Result<TuneResult> tune(const std::vector<const Workload*>& jobs, const Tu
 
 /// What was found for one of the result's jobs: the keys variable, best, rows, recorded,
 /// lower_bound_bytes, offline_packing_bytes, settings_tried, proven; futures, later,
-/// later_by_default, regret and growth unless the search was quick.
+/// later_by_default, regret and growth unless the search was quick; card where there is a limit.
 base::Json to_json(const TuneResult& result, const TunedJob& job);
 
 }  // namespace ebb::replay

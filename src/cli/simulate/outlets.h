@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "record/place.h"
+#include "show/simulate/outcome.h"
+
+namespace ebb::cli {
+
+// Where simulations go to beside their folder. A build without SQLite and npm has neither.
+
+/// As record::place_of. Code::unavailable where a record is named and this build has none.
+base::Result<record::Place> place_of_simulations(const std::string& db);
+
+/// Code::unavailable where this build writes no pages.
+base::Status can_write_pages();
+
+/// Writes simulations as a page. Requires: a method with a repeat.
+base::Status write_page(const show::SimulateOutcome& outcome, const std::string& path);
+
+}  // namespace ebb::cli

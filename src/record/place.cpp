@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/place.h"
+
+#include <chrono>
+
+#include "record/liveness.h"
+
+namespace ebb::record {
+
+base::Result<std::string> path_of(const std::string& named) {
+  if (!named.empty()) return named;
+  return default_path();
+}
+
+base::Result<Place> place_of(const std::string& named) {
+  const auto path = path_of(named);
+  if (path) return Place{*path, ""};
+  if (!named.empty()) return path.error();
+  return Place{"", "nothing is recorded: " + path.error().message};
+}
+
+Run beginning_run(const std::string& name, const std::vector<std::string>& command) {
+  Run run;
+  run.name = name;
+  run.command = command;
+  run.host = this_host();
+  run.version = EBB_VERSION;
+  run.started =
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  return run;
+}
+
+base::Result<RecordedRun> read_run(const std::string& run, const std::string& named) {
+  const auto path = path_of(named);
+  if (!path) return path.error();
+  auto store = Store::open(*path);
+  if (!store && store.error().code == base::Code::not_found) {
+    return base::error(base::Code::not_found, "no run '%s': nothing is recorded in %s yet",
+                       run.c_str(), path->c_str());
+  }
+  if (!store) return store.error();
+  const auto found = store->find(run);
+  if (!found) return found.error();
+  return store->read(found->run.id);
+}
+
+}  // namespace ebb::record

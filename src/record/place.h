@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "record/store.h"
+
+namespace ebb::record {
+
+/// Where runs are recorded: the file `named`, or the default place where it is empty.
+base::Result<std::string> path_of(const std::string& named);
+
+/// Where a job that begins now is recorded.
+struct Place {
+  std::string path;     ///< "": nowhere
+  std::string trouble;  ///< then why
+};
+
+/// As path_of(). That there is no default place (HOME is not set) is a trouble and no error: the
+/// job runs all the same.
+base::Result<Place> place_of(const std::string& named);
+
+/// A run that begins now, on this machine.
+Run beginning_run(const std::string& name, const std::vector<std::string>& command);
+
+/// A run by number, name or "last", with everything that was recorded of it; the file as above.
+base::Result<RecordedRun> read_run(const std::string& run, const std::string& named);
+
+}  // namespace ebb::record

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "show/site_view.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/bytes.h"
+#include "base/duration.h"
+#include "base/plain_text.h"
+#include "base/text.h"
+
+namespace ebb::show {
+namespace {
+
+using base::format_text;
+
+constexpr std::size_t kMostGrowing = 5;
+constexpr std::size_t kMostHolding = 5;
+constexpr std::size_t kMostCallers = 3;
+
+/// The place, and who called it.
+std::string calls_text(const fact::SiteStack& frames) {
+  std::string text = base::plain_line(story::place_of(frames));
+  const fact::SiteFrame* const place = story::telling_frame(frames);
+  if (place == nullptr) return text;
+  std::size_t shown = 0;
+  for (auto at = static_cast<std::size_t>(place - frames.data()) + 1;
+       at < frames.size() && shown < kMostCallers && frames[at - 1].function != "main";
+       ++at, ++shown)
+    text += " < " + base::plain_line(story::text_of(frames[at]));
+  return text;
+}
+
+std::string pid_text(const story::SiteStory& site, bool is_told) {
+  return is_told ? format_text("%7d  ", site.process.pid) : std::string();
+}
+
+}  // namespace
+
+std::string sites_text(const story::RunStory& story) {
+  const story::SitesStory& all = story.sites;
+  if (!all.sampling) return "";
+  std::set<std::int32_t> pids;
+  for (const story::SiteStory& site : all.sites)
+    pids.insert(site.process.pid);
+  const bool is_told = pids.size() > 1;
+  std::string text;
+  std::size_t shown = 0;
+  for (const story::SiteStory& site : all.sites) {
+    if (!site.growth || shown == kMostGrowing) break;
+    const auto per_minute = static_cast<std::int64_t>(site.growth->per_second * 60);
+    text +=
+        format_text("%-11s%s%14s/min  %3.0f %%  %s\n", shown++ == 0 ? "grew by" : "",
+                    pid_text(site, is_told).c_str(), base::signed_bytes_text(per_minute).c_str(),
+                    100 * site.growth_share, calls_text(site.frames).c_str());
+  }
+  std::vector<const story::SiteStory*> holding;
+  for (const story::SiteStory& site : all.sites)
+    holding.push_back(&site);
+  std::stable_sort(holding.begin(), holding.end(),
+                   [](const auto* a, const auto* b) { return a->bytes > b->bytes; });
+  shown = 0;
+  for (const story::SiteStory* site : holding) {
+    if (shown == kMostHolding) break;
+    text += format_text("%-11s%s%14s      %3.0f %%  %s\n", shown++ == 0 ? "held by" : "",
+                        pid_text(*site, is_told).c_str(), base::bytes_text(site->bytes).c_str(),
+                        100 * site->share, calls_text(site->frames).c_str());
+  }
+  text += format_text("sampled    %llu allocations of %llu process%s, for %s",
+                      static_cast<unsigned long long>(all.sampling->samples),
+                      static_cast<unsigned long long>(all.sampling->processes),
+                      all.sampling->processes == 1 ? "" : "es",
+                      base::duration_text(all.sampling->spent_seconds).c_str());
+  if (all.sampling->no_python > 0) {
+    text += format_text("; %llu without Python's lines: its version is not known",
+                        static_cast<unsigned long long>(all.sampling->no_python));
+  }
+  if (all.sampling->dropped > 0) {
+    text +=
+        format_text("; %llu had no room", static_cast<unsigned long long>(all.sampling->dropped));
+  }
+  return text + "\n";
+}
+
+}  // namespace ebb::show

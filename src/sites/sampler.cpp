@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sites/sampler.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+namespace ebb::sites {
+
+constinit thread_local ThreadState this_thread{};
+
+namespace {
+
+enum Life : std::uint32_t { kNotBegun = 0, kBeginning, kAlive, kOff };
+
+// Bytes until a thread that may not sample yet asks again, and one that never may.
+constexpr std::int64_t kSoon = 64 << 10;
+constexpr std::int64_t kNever = std::int64_t{1} << 60;
+// Sampling may take this share of the time; below the second one distances shrink again.
+constexpr std::uint64_t kMostOfTime = 200, kLittleOfTime = 1000;
+constexpr std::uint64_t kBudgetWindowNs = 100'000'000;
+constexpr unsigned kWidest = 14;
+
+std::uint64_t now_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+/// Appends a number; there is no snprintf, which may allocate.
+char* put_number(char* at, std::uint64_t value) {
+  char digits[20];
+  std::size_t count = 0;
+  do {
+    digits[count++] = static_cast<char>('0' + value % 10);
+    value /= 10;
+  } while (value > 0);
+  while (count > 0)
+    *at++ = digits[--count];
+  return at;
+}
+
+/// Where the caller stands: the rules for this very instruction lead on from it.
+[[gnu::always_inline]] inline Place place_here() {
+  Place place{};
+  asm volatile(
+      "leaq 0(%%rip), %0\n"
+      "movq %%rsp, %1\n"
+      "movq %%rbp, %2\n"
+      : "=&r"(place.pc), "=&r"(place.sp), "=&r"(place.fp));
+  return place;
+}
+
+}  // namespace
+
+void Sampler::begin(const char* folder) {
+  if (std::strlen(folder) + 64 > sizeof folder_) return;
+  std::strcpy(folder_, folder);
+  unwinder_.prepare();
+  void* const page =
+      ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  // Without it (Linux 4.14) a forked child would write to its parent's table.
+  if (page == MAP_FAILED || ::madvise(page, 4096, MADV_WIPEONFORK) != 0) return;
+  life_.store(static_cast<std::atomic<std::uint32_t>*>(page), std::memory_order_release);
+}
+
+bool Sampler::open_table() {
+  const auto pid = static_cast<std::uint64_t>(::syscall(SYS_getpid));
+  char path[sizeof folder_ + 64];
+  std::strcpy(path, folder_);
+  char* at = path + std::strlen(path);
+  std::memcpy(at, "/sites-", 7);
+  at = put_number(at + 7, pid);
+  *at++ = '-';
+  at = put_number(at, now_ns());
+  *at = '\0';
+  this_thread.random.state ^= pid * 0x9E3779B97F4A7C15ULL;
+  return table_.open(path, pid);
+}
+
+bool Sampler::is_alive() {
+  std::atomic<std::uint32_t>* const life = life_.load(std::memory_order_acquire);
+  if (life == nullptr) return false;
+  std::uint32_t state = life->load(std::memory_order_acquire);
+  if (state == kNotBegun &&
+      life->compare_exchange_strong(state, kBeginning, std::memory_order_acq_rel)) {
+    state = open_table() ? kAlive : kOff;
+    budget_since_ns_ = now_ns();
+    budget_spent_ns_ = 0;
+    if (state == kAlive) table_.header().python.store(python_.minor(), std::memory_order_relaxed);
+    life->store(state, std::memory_order_release);
+  }
+  return state == kAlive;
+}
+
+[[gnu::noinline]] void Sampler::took(void* block, std::size_t bytes) {
+  ThreadState& thread = this_thread;
+  if (thread.is_inside) {
+    thread.left = kSoon;
+    return;
+  }
+  const int before = errno;
+  thread.is_inside = true;
+  const std::uint64_t start = now_ns();
+  const bool is_alive_now = is_alive();
+  if (!is_alive_now) {
+    const auto* life = life_.load(std::memory_order_relaxed);
+    thread.left = life != nullptr && life->load() == kOff ? kNever : kSoon;
+  } else {
+    Header& header = table_.header();
+    bool is_sampled = true;
+    if (thread.random.state == 0) {
+      // Its first bytes went past uncounted for no longer than this allocation.
+      thread.random.state = (start ^ reinterpret_cast<std::uint64_t>(&thread) << 16) | 1;
+      for (int i = 0; i < 4; ++i)
+        thread.random.next();
+      thread.shift = static_cast<unsigned>(header.slower.load(std::memory_order_relaxed));
+      const std::int64_t first = distance(thread.random, thread.shift);
+      is_sampled = first <= static_cast<std::int64_t>(bytes);
+      thread.left = first - static_cast<std::int64_t>(bytes);
+    }
+    if (is_sampled) {
+      const auto draw = static_cast<std::uint32_t>(thread.random.next() >> 40);
+      if (stays(bytes, thread.shift, table_.thinned(), draw)) {
+        const Place place = place_here();
+        const std::uint32_t stack = read_stack(place);
+        const std::uint64_t age =
+            (start - header.began_ns.load(std::memory_order_relaxed)) / 1'000'000;
+        table_.insert(reinterpret_cast<std::uint64_t>(block),
+                      {bytes, Table::about_of(stack, thread.shift, draw), age});
+      }
+      const unsigned thinned = table_.thinned();
+      const auto slower = static_cast<unsigned>(header.slower.load(std::memory_order_relaxed));
+      thread.shift = slower > thinned ? slower : thinned;
+      thread.left = distance(thread.random, thread.shift);
+      const std::uint64_t end = now_ns();
+      header.spent_ns.fetch_add(end - start, std::memory_order_relaxed);
+      budget_spent_ns_.fetch_add(end - start, std::memory_order_relaxed);
+      keep_budget(end);
+    }
+  }
+  thread.is_inside = false;
+  errno = before;
+}
+
+void Sampler::keep_budget(std::uint64_t now) {
+  std::uint64_t since = budget_since_ns_.load(std::memory_order_relaxed);
+  const std::uint64_t window = now - since;
+  const std::uint64_t spent = budget_spent_ns_.load(std::memory_order_relaxed);
+  const bool is_used_up =
+      spent > (window > kBudgetWindowNs ? window : kBudgetWindowNs) / kMostOfTime;
+  if ((!is_used_up && window < kBudgetWindowNs) ||
+      !budget_since_ns_.compare_exchange_strong(since, now, std::memory_order_relaxed))
+    return;
+  budget_spent_ns_.store(0, std::memory_order_relaxed);
+  auto& slower = table_.header().slower;
+  const std::uint64_t shift = slower.load(std::memory_order_relaxed);
+  if (is_used_up && shift < kWidest) slower.store(shift + 1, std::memory_order_relaxed);
+  if (!is_used_up && spent < window / kLittleOfTime && shift > 0)
+    slower.store(shift - 1, std::memory_order_relaxed);
+}
+
+std::uint32_t Sampler::read_stack(const Place& place) {
+  std::uint64_t native[kMostNative];
+  PythonCall python[kMostPython];
+  Readable memory;
+  bool is_joined = false;
+  const auto own = reinterpret_cast<std::uint64_t>(&put_number);
+  const std::size_t natives =
+      unwinder_.walk(place, own, memory, &table_, native, kMostNative, &is_joined);
+  const std::size_t pythons = python_.read(memory, table_, python, kMostPython);
+  if (python_refused_.load(std::memory_order_relaxed))
+    table_.header().no_python.fetch_add(1, std::memory_order_relaxed);
+  return table_.add_stack(native, natives, python, pythons, is_joined && pythons > 0);
+}
+
+bool Sampler::forget(void* block, Table::Kept* kept) {
+  const auto* life = life_.load(std::memory_order_acquire);
+  // In a forked child that has no table yet, the one that is mapped is its parent's.
+  if (life == nullptr || life->load(std::memory_order_acquire) != kAlive) return false;
+  return table_.remove(reinterpret_cast<std::uint64_t>(block), kept);
+}
+
+void Sampler::restore(void* block, const Table::Kept& kept) {
+  if (is_alive()) table_.insert(reinterpret_cast<std::uint64_t>(block), kept);
+}
+
+bool Sampler::begin_python(unsigned minor, PythonFrames::ThisThread this_python_thread,
+                           std::uint64_t eval, const char* file, const char* function,
+                           std::uint32_t line) {
+  const bool is_right = python_.begin(minor, this_python_thread, file, function, line);
+  python_refused_ = !is_right;
+  if (is_right) unwinder_.stop_at(eval);
+  const auto* life = life_.load(std::memory_order_acquire);
+  if (life != nullptr && life->load() == kAlive)
+    table_.header().python.store(python_.minor(), std::memory_order_relaxed);
+  return is_right;
+}
+
+}  // namespace ebb::sites

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a stack is called by.
+#include <algorithm>
+#include <string_view>
+
+#include "story/site_story.h"
+
+namespace ebb::story {
+namespace {
+
+constexpr std::size_t kLongestFunction = 80;
+
+std::string_view last_part(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+/// Without parameters.
+std::string_view name_alone(std::string_view function) {
+  if (function.starts_with("operator")) return function.substr(0, function.find('(', 8));
+  return function.substr(0, function.find('('));
+}
+
+/// Of an allocator, a container or an interpreter: whoever called it wanted the memory.
+bool is_machinery(const fact::SiteFrame& frame) {
+  const std::string_view name = name_alone(frame.function);
+  if (name.starts_with("operator new")) return true;
+  const std::string_view head = name.substr(0, name.find('<'));
+  for (const std::string_view space : {"std::", "__gnu_cxx::"})
+    if (head.starts_with(space) || head.find(" " + std::string(space)) != std::string_view::npos)
+      return true;
+  for (const std::string_view prefix :
+       {"PyMem_", "PyObject_Malloc", "PyObject_Calloc", "PyObject_Realloc", "_PyObject_", "_PyMem_",
+        "g_malloc", "g_realloc", "g_slice_alloc"})
+    if (name.starts_with(prefix)) return true;
+  const std::string_view library = last_part(frame.module);
+  return library.starts_with("libstdc++.so") || library.starts_with("libc++.so");
+}
+
+}  // namespace
+
+std::string text_of(const fact::SiteFrame& frame) {
+  std::string name(name_alone(frame.function).substr(0, kLongestFunction));
+  if (frame.line > 0) {
+    return std::string(last_part(frame.file)) + ":" + std::to_string(frame.line) +
+           (name.empty() ? "" : " " + name);
+  }
+  const std::string module(last_part(frame.module));
+  if (!name.empty()) return module.empty() || module == "?" ? name : name + " (" + module + ")";
+  return module.empty() || module == "?" ? "unknown code" : module + ", no symbols";
+}
+
+const fact::SiteFrame* telling_frame(const fact::SiteStack& frames) {
+  const auto python = std::find_if(frames.begin(), frames.end(),
+                                   [](const fact::SiteFrame& frame) { return frame.is_python(); });
+  if (python != frames.end()) return &*python;
+  const auto named = std::find_if(frames.begin(), frames.end(), [](const fact::SiteFrame& frame) {
+    return !frame.function.empty() && !is_machinery(frame);
+  });
+  if (named != frames.end()) return &*named;
+  return nullptr;
+}
+
+std::string place_of(const fact::SiteStack& frames) {
+  if (const fact::SiteFrame* frame = telling_frame(frames)) return text_of(*frame);
+  return frames.empty() ? "a stack that could not be read" : text_of(frames.front());
+}
+
+}  // namespace ebb::story

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "story/site_story.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "trend/assessment.h"
+
+namespace ebb::story {
+namespace {
+
+constexpr std::uint64_t kLeastSamples = 4;
+constexpr std::uint64_t kLeastBytes = 1 << 20;
+constexpr double kLeastShare = 0.01;
+// In which a program takes itself apart.
+constexpr std::size_t kLastLooks = 5;
+// A site that grows is at least this share of its process's growth.
+constexpr double kLeastGrowthShare = 0.02;
+// With fewer samples the estimate itself is a guess.
+constexpr std::uint64_t kManySamples = 16;
+
+/// What was seen of a process: the moments, and what all its sites held then.
+struct Looks {
+  std::vector<trend::Point> totals;
+
+  bool holds(double seconds) const { return !totals.empty() && seconds <= totals.back().seconds; }
+};
+
+/// One site over time: bytes, and of the last look what it rests on.
+struct Series {
+  std::map<double, double> bytes;
+  double seen = -1;
+  std::uint64_t samples = 0;
+  double variance = 0;
+};
+
+std::map<record::ProcessKey, Looks> looks_of(const record::RecordedRun& run) {
+  std::map<record::ProcessKey, Looks> all;
+  for (const record::Sampling& sampling : run.samplings)
+    all[sampling.process].totals.push_back({sampling.seconds, static_cast<double>(sampling.bytes)});
+  // A program that ends in order gives everything back: that is no part of its story.
+  for (const record::ProcessHistory& history : run.processes) {
+    const auto looks = all.find(history.process.key());
+    if (looks == all.end() || !history.process.ended) continue;
+    std::vector<trend::Point>& totals = looks->second.totals;
+    double most = 0;
+    for (std::size_t i = totals.size(); i > 0 && totals.size() - i < kLastLooks; --i)
+      most = std::max(most, totals[i - 1].value);
+    while (totals.size() > 1 && totals.back().value < most / 2)
+      totals.pop_back();
+  }
+  return all;
+}
+
+std::vector<trend::Point> points_of(const Series& series, const Looks& looks) {
+  std::vector<trend::Point> points;
+  for (const trend::Point& look : looks.totals) {
+    const auto at = series.bytes.find(look.seconds);
+    points.push_back({look.seconds, at == series.bytes.end() ? 0 : at->second});
+  }
+  return points;
+}
+
+std::optional<trend::Slope> growth_of(const std::vector<trend::Point>& points, double error) {
+  const trend::Assessment assessment = trend::assess(points);
+  const trend::Effect effect{0.02, std::max<double>(kLeastBytes, 2 * error)};
+  if (!trend::grows(assessment, effect)) return std::nullopt;
+  return assessment.slope;
+}
+
+fact::Confidence confidence_of(const SiteStory& site) {
+  if (site.growth->low <= 0 || site.samples < kLeastSamples) return fact::Confidence::low;
+  const bool is_narrow = site.growth->low > site.growth->per_second / 2;
+  return is_narrow && site.samples >= kManySamples ? fact::Confidence::high
+                                                   : fact::Confidence::medium;
+}
+
+using SiteKey = std::pair<record::ProcessKey, std::uint32_t>;
+
+}  // namespace
+
+std::optional<GrowingPlace> SitesStory::growing_place(const record::ProcessKey& process) const {
+  std::map<std::string, GrowingPlace> places;
+  std::optional<GrowingPlace> most;
+  for (const SiteStory& site : sites) {
+    if (site.process != process || !site.growth) continue;
+    const std::string text = place_of(site.frames);
+    GrowingPlace& place = places[text];
+    place = {text, place.per_second + site.growth->per_second,
+             std::min(place.share + site.growth_share, 1.0)};
+    if (!most || place.per_second > most->per_second) most = place;
+  }
+  return most;
+}
+
+SitesStory sites_of(const record::RecordedRun& run) {
+  SitesStory story;
+  if (run.samplings.empty()) return story;
+  story.sampling.emplace();
+  std::map<record::ProcessKey, const record::Sampling*> last;
+  for (const record::Sampling& sampling : run.samplings)
+    last[sampling.process] = &sampling;
+  for (const auto& [process, sampling] : last) {
+    ++story.sampling->processes;
+    story.sampling->samples += sampling->samples;
+    story.sampling->dropped += sampling->dropped;
+    story.sampling->no_python += sampling->no_python;
+    story.sampling->spent_seconds += sampling->spent_seconds;
+  }
+  const std::map<record::ProcessKey, Looks> looks = looks_of(run);
+  std::map<SiteKey, const fact::SiteStack*> names;
+  for (const record::SiteName& name : run.site_names)
+    names[{name.process, name.number}] = &name.frames;
+  // Stacks that read alike are one site: their calls return to different instructions of a line.
+  std::map<std::pair<record::ProcessKey, std::string>, std::pair<SiteStory, Series>> sites;
+  for (const record::Site& row : run.sites) {
+    const auto process = looks.find(row.process);
+    if (process == looks.end() || !process->second.holds(row.seconds)) continue;
+    const auto name = names.find({row.process, row.number});
+    const fact::SiteStack frames = name == names.end() ? fact::SiteStack() : *name->second;
+    std::string text;
+    for (const fact::SiteFrame& frame : frames)
+      text += text_of(frame) + frame.file + "\n";
+    auto& [site, series] = sites[{row.process, text}];
+    site.process = row.process;
+    site.frames = frames;
+    series.bytes[row.seconds] += static_cast<double>(row.bytes);
+    if (row.seconds > series.seen) {
+      series.seen = row.seconds;
+      series.samples = 0;
+      series.variance = 0;
+    }
+    if (row.seconds == series.seen) {
+      series.samples += row.samples;
+      series.variance += static_cast<double>(row.error) * static_cast<double>(row.error);
+    }
+  }
+  for (auto& [key, one] : sites) {
+    auto& [site, series] = one;
+    const Looks& seen = looks.at(site.process);
+    const std::vector<trend::Point> points = points_of(series, seen);
+    const double total = seen.totals.back().value;
+    site.bytes = static_cast<std::uint64_t>(points.back().value);
+    site.samples = series.samples;
+    site.share = total > 0 ? std::min(points.back().value / total, 1.0) : 0;
+    if (site.samples < kLeastSamples) continue;
+    site.growth = growth_of(points, std::sqrt(series.variance));
+    if (site.growth) {
+      const auto all = trend::theil_sen(seen.totals);
+      const double pace = all ? all->per_second : 0;
+      site.growth_share = pace > 0 ? std::clamp(site.growth->per_second / pace, 0.0, 1.0) : 0;
+      if (site.growth_share < kLeastGrowthShare) site.growth.reset();
+    }
+    if (site.growth) site.confidence = confidence_of(site);
+    if (site.growth || (site.bytes >= kLeastBytes && site.share >= kLeastShare))
+      story.sites.push_back(site);
+  }
+  std::stable_sort(story.sites.begin(), story.sites.end(),
+                   [](const SiteStory& a, const SiteStory& b) {
+                     const auto rank = [](const SiteStory& site) {
+                       return std::pair(site.growth ? site.growth->per_second : 0.0, site.bytes);
+                     };
+                     return rank(a) > rank(b);
+                   });
+  return story;
+}
+
+void add_json(base::Json& json, const SitesStory& story) {
+  using base::Json;
+  if (!story.sampling) {
+    json.set("sampling", Json()).set("sites", Json());
+    return;
+  }
+  const SamplingStory& sampling = *story.sampling;
+  json.set("sampling", Json::object({{"processes", sampling.processes},
+                                     {"samples", sampling.samples},
+                                     {"dropped", sampling.dropped},
+                                     {"without_python_frames", sampling.no_python},
+                                     {"cost_seconds", sampling.spent_seconds}}));
+  Json sites = Json::array();
+  for (const SiteStory& site : story.sites) {
+    Json frames = Json::array();
+    for (const fact::SiteFrame& frame : site.frames) {
+      const auto known = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
+      frames.push(Json::object({{"function", known(frame.function)},
+                                {"file", known(frame.file)},
+                                {"line", frame.line > 0 ? Json(std::uint64_t{frame.line}) : Json()},
+                                {"module", known(frame.module)}}));
+    }
+    Json range;
+    if (site.growth) {
+      range = Json::array();
+      range.push(site.growth->low).push(site.growth->high);
+    }
+    Json one;
+    one.set("pid", std::int64_t{site.process.pid})
+        .set("place", place_of(site.frames))
+        .set("bytes", site.bytes)
+        .set("share", site.share)
+        .set("samples", site.samples)
+        .set("growth_bytes_per_second", site.growth ? Json(site.growth->per_second) : Json())
+        .set("growth_range", std::move(range))
+        .set("growth_share", site.growth ? Json(site.growth_share) : Json())
+        .set("confidence", site.growth ? Json(fact::name_of(site.confidence)) : Json())
+        .set("frames", std::move(frames));
+    sites.push(std::move(one));
+  }
+  json.set("sites", std::move(sites));
+}
+
+}  // namespace ebb::story

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "fact/diagnosis.h"
+#include "fact/site.h"
+#include "record/store.h"
+#include "trend/slope.h"
+
+namespace ebb::story {
+
+/// A place in the code that holds memory of one process.
+struct SiteStory {
+  record::ProcessKey process;
+  fact::SiteStack frames;     ///< innermost first; empty where the stack could not be read
+  std::uint64_t bytes = 0;    ///< live at the end, as estimated from samples
+  std::uint64_t samples = 0;  ///< that this rests on
+  double share = 0;           ///< of all that its process held, 0 to 1
+  /// Where it grows, and how sure that is.
+  std::optional<trend::Slope> growth;
+  double growth_share = 0;  ///< of the growth of all sites of its process, 0 to 1
+  fact::Confidence confidence = fact::Confidence::low;
+};
+
+/// What sampling came to, of all processes together.
+struct SamplingStory {
+  std::uint64_t processes = 0;  ///< with a table
+  std::uint64_t samples = 0;
+  std::uint64_t dropped = 0;
+  std::uint64_t no_python = 0;
+  double spent_seconds = 0;
+};
+
+/// Sites of one process at one place in the code, whoever called it.
+struct GrowingPlace {
+  std::string text;
+  double per_second = 0;  ///< bytes by which they grow
+  double share = 0;       ///< of the growth of all sites of the process, 0 to 1
+};
+
+struct SitesStory {
+  std::optional<SamplingStory> sampling;  ///< nothing where allocations were not sampled
+  std::vector<SiteStory> sites;           ///< the largest growth first, then the most bytes
+
+  /// Where memory of a process grows most; nothing where it grows nowhere.
+  std::optional<GrowingPlace> growing_place(const record::ProcessKey& process) const;
+};
+
+/// What is below noise is left out: few samples, or less than a hundredth and 1 MiB.
+SitesStory sites_of(const record::RecordedRun& run);
+
+/// The call that a person would look at: the innermost in Python, else the innermost that is no
+/// allocator's and no container's; null where no call has a name.
+const fact::SiteFrame* telling_frame(const fact::SiteStack& frames);
+
+/// "loader.py:42 load_batch", "parse (libfoo.so)", "libfoo.so, no symbols", "unknown code".
+std::string text_of(const fact::SiteFrame& frame);
+std::string place_of(const fact::SiteStack& frames);
+
+/// The keys `sites` and `sampling` of a report; docs/sites.md has them.
+void add_json(base::Json& json, const SitesStory& story);
+
+}  // namespace ebb::story

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/doctor/reserved_growth.h"
+
+#include <gtest/gtest.h>
+
+#include "replay/tune/training_job.h"
+
+namespace ebb::replay {
+namespace {
+
+using base::kMiB;
+
+Setup setup_of(const Workload& work) {
+  Setup setup;
+  setup.settings = work.recording.settings;
+  setup.profile = *cache::profile_of(work.recording.newest_minor);
+  return setup;
+}
+
+std::optional<ReservedGrowth> growth_of(const Workload& work) {
+  const Setup setup = setup_of(work);
+  return find_reserved_growth(work, setup, replay(work, setup));
+}
+
+/// Recorded while its steps needed ever less, so that each fitted into what the one before it left.
+Workload lucky_job() {
+  RecordedJob job;
+  job.take(40 * kMiB);
+  for (std::uint64_t step = 0; step < 16; ++step) {
+    const device::Address one = job.take((400 - 20 * step) * kMiB);
+    const device::Address other = job.take((200 - 10 * step) * kMiB);
+    job.give(one);
+    job.give(other);
+  }
+  return job.workload();
+}
+
+TEST(ReservedGrowth, IsFoundWhereTheRecordingHadLuckWithTheOrderOfItsSteps) {
+  const Workload work = lucky_job();
+  const auto growth = growth_of(work);
+  ASSERT_TRUE(growth);
+  EXPECT_EQ(growth->from, replay(work, setup_of(work)).peak_reserved);
+  EXPECT_GT(growth->to, growth->from + growth->from / 10);
+  EXPECT_GE(growth->worst, growth->to);
+  EXPECT_LE(growth->live, 640 * kMiB);
+  ASSERT_FALSE(growth->sizes.empty());
+  std::uint64_t of_sizes = 0;
+  for (const GrowingSizes& sizes : growth->sizes) {
+    EXPECT_LE(sizes.smallest, sizes.largest);
+    of_sizes += sizes.bytes;
+  }
+  EXPECT_LE(of_sizes, growth->to - growth->from);
+  EXPECT_GE(2 * of_sizes, growth->to - growth->from) << "what drives it is most of it";
+  EXPECT_EQ(growth->steps.back().peak_reserved, growth->to);
+}
+
+TEST(ReservedGrowth, SaysUntilWhen) {
+  const auto growth = growth_of(lucky_job());
+  ASSERT_TRUE(growth);
+  ASSERT_TRUE(growth->growth.stops_after_steps);
+  EXPECT_EQ(text_of(growth->growth).find("stands still after "), 0U);
+  const base::Json json = to_json(*growth);
+  for (const char* key : {"from_bytes", "to_bytes", "worst_bytes", "live_bytes",
+                          "without_live_bytes", "futures", "sizes", "stops_after_steps"})
+    EXPECT_NE(json.find(key), nullptr) << key;
+}
+
+TEST(ReservedGrowth, IsNotFoundWhereEveryStepIsTheSame) {
+  EXPECT_FALSE(growth_of(TrainingJob().run(std::vector<std::uint64_t>(12, 200))));
+}
+
+TEST(ReservedGrowth, IsNotWhatLiveMemoryBrings) {
+  TrainingJob job;
+  job.leak = 8 * kMiB;
+  EXPECT_FALSE(growth_of(job.run(std::vector<std::uint64_t>(12, 200))));
+}
+
+TEST(ReservedGrowth, NeedsStepsThatRepeat) {
+  RecordedJob job;
+  run_randomly(job, 5, 900, 60);
+  EXPECT_FALSE(growth_of(job.workload()));
+  RecordedJob short_job;
+  short_job.give(short_job.take(64 * kMiB));
+  EXPECT_FALSE(growth_of(short_job.workload()));
+}
+
+}  // namespace
+}  // namespace ebb::replay

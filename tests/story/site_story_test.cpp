@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "story/site_story.h"
+
+#include <gtest/gtest.h>
+
+namespace ebb::story {
+namespace {
+
+constexpr record::ProcessKey kJob{42, 1};
+constexpr std::uint64_t kMiB = 1 << 20;
+
+fact::SiteStack python(const char* function, std::uint32_t line) {
+  return {{"PyBytes_New", "", 0, "/usr/bin/python3"}, {function, "/job/a.py", line, ""}};
+}
+
+/// A minute of looks at sites whose bytes are functions of the second.
+class Sites : public testing::Test {
+ protected:
+  template <class Bytes>
+  void add(std::uint32_t number, const fact::SiteStack& frames, const Bytes& bytes) {
+    run_.site_names.push_back({kJob, 0, number, frames});
+    for (int second = 0; second < 60; ++second) {
+      const auto held = static_cast<std::uint64_t>(bytes(second));
+      run_.sites.push_back({kJob, double(second), number, held, held / 50, 20 + held / kMiB});
+      totals_[second] += held;
+    }
+  }
+  SitesStory tell() {
+    for (const auto& [second, bytes] : totals_)
+      run_.samplings.push_back({kJob, double(second), bytes, 1000, 0, 3, 0.5});
+    return sites_of(run_);
+  }
+
+  record::RecordedRun run_;
+  std::map<int, std::uint64_t> totals_;
+};
+
+TEST_F(Sites, TheOneThatGrowsComesFirstWithItsShareOfTheGrowth) {
+  add(8, python("cache", 3), [](int) { return 500 * kMiB; });
+  add(16, python("leak", 7), [](int s) { return 2 * kMiB * static_cast<std::uint64_t>(s); });
+  add(24, python("wave", 9), [](int s) { return (s % 5 + 1) * 10 * kMiB; });
+  const SitesStory story = tell();
+  ASSERT_EQ(story.sites.size(), 3U);
+  const SiteStory& first = story.sites[0];
+  EXPECT_EQ(place_of(first.frames), "a.py:7 leak");
+  ASSERT_TRUE(first.growth);
+  EXPECT_NEAR(first.growth->per_second, 2 * kMiB, kMiB / 10.0);
+  EXPECT_GT(first.growth_share, 0.8);
+  EXPECT_EQ(first.confidence, fact::Confidence::high);
+  EXPECT_EQ(story.growing_place(kJob)->text, "a.py:7 leak");
+  EXPECT_FALSE(story.sites[1].growth || story.sites[2].growth);
+  EXPECT_EQ(story.sites[1].bytes, 500 * kMiB);
+  EXPECT_EQ(story.sampling->no_python, 3U);
+}
+
+TEST_F(Sites, WhatAProgramGivesBackAtItsEndIsNoPartOfItsStory) {
+  add(8, python("cache", 3), [](int s) { return s >= 57 ? 0 : 100 * kMiB; });
+  record::ProcessHistory history;
+  history.process.pid = kJob.pid;
+  history.process.start = kJob.start;
+  history.process.ended = 60;
+  run_.processes.push_back(history);
+  const SitesStory story = tell();
+  ASSERT_EQ(story.sites.size(), 1U);
+  EXPECT_EQ(story.sites[0].bytes, 100 * kMiB);
+}
+
+TEST_F(Sites, StacksThatReadAlikeAreOneSite) {
+  add(8, python("leak", 7), [](int s) { return kMiB * static_cast<std::uint64_t>(s); });
+  add(16, python("leak", 7), [](int s) { return kMiB * static_cast<std::uint64_t>(s); });
+  const SitesStory story = tell();
+  ASSERT_EQ(story.sites.size(), 1U);
+  EXPECT_EQ(story.sites[0].bytes, 2 * 59 * kMiB);
+}
+
+TEST_F(Sites, APlaceIsOneWhoeverCalledIt) {
+  fact::SiteStack one = python("leak", 7), other = python("leak", 7);
+  one.push_back({"main", "/job/a.py", 50, ""});
+  other.push_back({"run", "/lib/threading.py", 975, ""});
+  add(8, one, [](int s) { return kMiB * static_cast<std::uint64_t>(s); });
+  add(16, other, [](int s) { return 2 * kMiB * static_cast<std::uint64_t>(s); });
+  const SitesStory story = tell();
+  EXPECT_EQ(story.sites.size(), 2U);
+  const auto place = story.growing_place(kJob);
+  ASSERT_TRUE(place);
+  EXPECT_EQ(place->text, "a.py:7 leak");
+  EXPECT_NEAR(place->per_second, 3 * kMiB, kMiB / 10.0);
+  EXPECT_GT(place->share, 0.9);
+}
+
+TEST_F(Sites, WhatIsBelowNoiseIsNotListed) {
+  add(8, python("cache", 3), [](int) { return 500 * kMiB; });
+  add(16, python("little", 7), [](int) { return kMiB / 2; });
+  EXPECT_EQ(tell().sites.size(), 1U);
+}
+
+TEST(SitesOfARun, WithoutSamplingNothingIsSaid) {
+  const SitesStory story = sites_of({});
+  EXPECT_FALSE(story.sampling);
+  base::Json json;
+  add_json(json, story);
+  EXPECT_EQ(json.text(), R"({"sampling":null,"sites":null})");
+}
+
+TEST(PlaceOfAStack, IsWhereAPersonWouldLook) {
+  const fact::SiteStack cpp = {
+      {"operator new(unsigned long)", "", 0, "/lib/libstdc++.so.6"},
+      {"std::vector<int, std::allocator<int> >::resize(unsigned long)", "v.h", 3, "/bin/job"},
+      {"void std::__fill<int>(int*)", "v.h", 9, "/bin/job"},
+      {"net::send(int)", "/src/net.cpp", 24, "/bin/job"}};
+  EXPECT_EQ(place_of(cpp), "net.cpp:24 net::send");
+  EXPECT_EQ(place_of({{"parse", "", 0, "/lib/libfoo.so"}}), "parse (libfoo.so)");
+  EXPECT_EQ(place_of({{"", "", 0, "/lib/libfoo.so"}}), "libfoo.so, no symbols");
+  EXPECT_EQ(place_of({{"", "", 0, "?"}}), "unknown code");
+  EXPECT_EQ(place_of({}), "a stack that could not be read");
+}
+
+}  // namespace
+}  // namespace ebb::story
