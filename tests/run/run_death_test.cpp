@@ -321,6 +321,7 @@ TEST_F(EbbRunThatDies, TogetherWithItsSupervisorLeavesARecordThatSaysSo) {
   EXPECT_EQ(child.wait(), -SIGKILL);
   EXPECT_FALSE(last().summary.run.death);
   EXPECT_NE(doctor().find("- cut short after "), std::string::npos) << doctor();
+  EXPECT_EQ(doctor().find(" before the end"), std::string::npos) << "nobody saw it: " << doctor();
   checked_memory();
 }
 
