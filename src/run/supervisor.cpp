@@ -181,12 +181,21 @@ void Supervisor::take_signals() {
   }
 }
 
+/// A child that has ended, stopped or gone on; 0 none. It still has to be waited for.
+static pid_t child_with_news() {
+  siginfo_t about{};
+  const int kinds = WEXITED | WSTOPPED | WCONTINUED | WNOHANG | WNOWAIT;
+  return ::waitid(P_ALL, 0, &about, kinds) == 0 ? about.si_pid : 0;
+}
+
 void Supervisor::reap() {
   int status = 0;
   pid_t pid = 0;
   rusage usage{};
-  look_at_dead_command();
-  while ((pid = ::wait4(-1, &status, WNOHANG | WUNTRACED | WCONTINUED, &usage)) > 0) {
+  while ((pid = child_with_news()) > 0) {
+    // What the kernel knows of it is gone once it is waited for.
+    if (pid == command_) look_at_dead_command();
+    if (::wait4(pid, &status, WNOHANG | WUNTRACED | WCONTINUED, &usage) != pid) break;
     if (WIFSTOPPED(status) || WIFCONTINUED(status)) {
       // Whoever sends SIGSTOP to the command continues the command alone.
       if (pid == command_) is_stopped_ = WIFSTOPPED(status) && asks_to_stop(WSTOPSIG(status));
