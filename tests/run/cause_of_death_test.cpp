@@ -157,6 +157,11 @@ TEST(CauseOfDeath, IsTheLimitOfTimeOnlyWhereItWasUsedUp) {
   EXPECT_EQ(soft.by, Killer::rlimit_cpu);
   EXPECT_EQ(soft.limit_seconds, 2.0);
   EXPECT_EQ(soft.used_seconds, 2.004);
+  EXPECT_TRUE(soft.findings.empty());
+  clues.cpu_seconds = 1.4;  // on a busy machine, where the kernel counted ticks that others had too
+  EXPECT_EQ(death_of(clues).by, Killer::rlimit_cpu);
+  EXPECT_EQ(death_of(clues).findings.size(), 1U) << "it says that it is not sure";
+  clues.cpu_seconds = 2.004;
   clues.ending.signal = SIGKILL;
   EXPECT_EQ(death_of(clues).by, Killer::unknown) << "the hard limit was not reached";
   clues.cpu_seconds = 3.9;
