@@ -13,13 +13,15 @@ function(ebb_allowed_layers folder out)
   set(${out} ${allowed} PARENT_SCOPE)
 endfunction()
 
-# Where time is spent computing: these are worth all optimisation, and some under a sanitizer. The other
-# folders wait for files, processes and people: there it takes longer than it saves.
+# Where time is spent computing: these are worth optimising, and some under a sanitizer. The other folders
+# wait for files, processes and people: there it takes longer than it saves. In the innermost loops all of
+# it pays.
 set(EBB_COMPUTING_LAYERS base cache device fl heap pack plan replay sum trace trend)
+set(EBB_INNERMOST_LAYERS cache pack sum trace)
 if(EBB_SANITIZE STREQUAL "thread")
   set(EBB_COMPUTING_LAYERS cache replay sum)
 elseif(EBB_SANITIZE)
-  set(EBB_COMPUTING_LAYERS base cache fl pack replay sum trace trend)
+  set(EBB_COMPUTING_LAYERS base cache fl pack record replay sum trace trend)
 endif()
 # What fuzzers call. A fuzzer finds its way by the coverage of it, not only of itself.
 set(EBB_FUZZED_LAYERS base cache device fl heap pack plan replay sense trace wire)
@@ -39,9 +41,14 @@ function(_ebb_library name folder)
     ebb_waits(${name})
   elseif(EBB_SANITIZE)
     target_compile_options(${name} PRIVATE -O1)
+  elseif(NOT folder IN_LIST EBB_INNERMOST_LAYERS)
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O2>)
   endif()
   if(EBB_BUILD_FUZZERS AND folder IN_LIST EBB_FUZZED_LAYERS)
     target_compile_options(${name} PRIVATE -fsanitize=fuzzer-no-link)
+    if(NOT EBB_FUZZ_COMPARISONS)
+      target_compile_options(${name} PRIVATE -fno-sanitize-coverage=trace-cmp)
+    endif()
   endif()
   foreach(lower IN LISTS allowed)
     target_link_libraries(${name} PUBLIC ebb_${lower})

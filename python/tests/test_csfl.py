@@ -13,7 +13,7 @@ from pathlib import Path
 import ebb
 from ebb.compat import csfl
 from ebb.compat.csfl import FLSimulator, SimConfig, check_memory_critical, cleanup_memory, get_memory_info
-from support import needs_simulator
+from support import long_test, needs_simulator
 
 
 class Memory(unittest.TestCase):
@@ -131,9 +131,16 @@ class Guide(unittest.TestCase):
         cls._folder.cleanup()
 
     def test_the_heavy_simulation(self):
-        # Three methods, 100 clients, 100 rounds: what froze the machine at round 70.
+        self.simulate_heavily("heuristic.random")
+
+    @long_test
+    def test_the_heavy_simulation_of_three_methods(self):
+        self.simulate_heavily("heuristic.random", "system_aware.oort", "heuristic.topk_loss")
+
+    def simulate_heavily(self, *methods):
+        # 100 clients, 100 rounds, method after method: what froze the machine at round 70.
         results = {}
-        for method in ("heuristic.random", "system_aware.oort", "heuristic.topk_loss"):
+        for method in methods:
             config = SimConfig(
                 dataset="MNIST",
                 total_clients=100,

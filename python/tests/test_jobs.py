@@ -200,7 +200,7 @@ raise RuntimeError("CUDA out of memory. Tried to allocate 1.00 GiB")
             self.assertTrue(Path(folder, "oom.pickle").exists())
 
     def test_tunes_text_is_ready_to_paste(self):
-        text = ebb.torch.tune_text(ebb.tune(SNAPSHOTS / "fl_resnet18.capgc60.pickle.gz"))
+        text = ebb.torch.tune_text(ebb.tune(SNAPSHOTS / "prefetch_streams.round4.pickle.gz"))
         self.assertRegex(text, r"^(export PYTORCH_ALLOC_CONF=\S+\nsaves \d+\.\d MiB of "
                                r"\d+\.\d MiB reserved at the peak|ebb: the default settings .*)$")
 

@@ -61,10 +61,9 @@ base::Result<Json> call_env(const Json& arguments) {
   }
   const auto variables = keep::job_environment_for(*role, *allocator_name, arenas);
   if (!variables) return variables.error();
-  Json list = Json::array();
-  for (const keep::EnvironmentVariable& variable : *variables)
-    list.push(keep::to_json(variable));
-  return Json::object({{"role", *role_name}, {"allocator", *allocator_name}, {"variables", list}});
+  return Json::object({{"role", *role_name},
+                       {"allocator", *allocator_name},
+                       {"variables", keep::to_json(*variables)}});
 }
 
 struct Verb {

@@ -45,25 +45,6 @@ base::Options options_of(DoctorOptions& o) {
       o.shared);
 }
 
-/// The page of one diagnosis, with the recorded settings and those of the fix replayed for it.
-page::Document page_of(const Job& job, const replay::SnapshotDiagnosis& diagnosis,
-                       const replay::Circumstances& circumstances) {
-  std::vector<replay::Row> rows;
-  const auto add = [&](const std::string& conf, const replay::Circumstances& under) {
-    if (auto row = replay::forecast(job.workload, conf, under, true))
-      rows.push_back(*std::move(row));
-  };
-  add(job.workload.recording.conf, circumstances);
-  if (diagnosis.fixed) {
-    replay::Circumstances fixed = circumstances;
-    fixed.limit = diagnosis.fixed->limit;
-    add(diagnosis.fixed->conf, fixed);
-  }
-  replay::Outcome moment;
-  if (!rows.empty()) moment = replay::moment_of(job.workload, rows.front(), diagnosis.operation);
-  return show::page_of_diagnosis(job, diagnosis, rows, moment);
-}
-
 int diagnose_snapshot(const DoctorOptions& options) {
   const auto circumstances = circumstances_of(options.shared);
   if (!circumstances) return complain(circumstances.error());
@@ -79,7 +60,8 @@ int diagnose_snapshot(const DoctorOptions& options) {
     status = std::max(status, status_on(options.fail_on, diagnosis->verdict, diagnosis->also));
     diagnoses.push_back(std::move(*diagnosis));
     if (options.shared.html.empty()) continue;
-    pages.push_back(page_of(job, diagnoses.back(), *circumstances));
+    const auto replays = replay::replays_of(diagnoses.back(), job.workload, *circumstances);
+    pages.push_back(show::page_of_diagnosis(job, diagnoses.back(), replays));
   }
   const int written = write_pages(pages, options.shared.html);
   if (written != kDone) return written;
@@ -109,6 +91,13 @@ int compare_snapshots(const DoctorOptions& options) {
   return status_on(options.fail_on, comparison.verdict);
 }
 
+/// Options that a subject other than a snapshot has no use for; `subject` in words.
+base::Status refuse_snapshot_options(const DoctorOptions& options, const std::string& subject) {
+  if (options.against.empty() && options.shared.html.empty()) return {};
+  return base::error(base::Code::bad_input, "%s: --against and --html are for snapshots",
+                     subject.c_str());
+}
+
 int run_doctor(const DoctorOptions& options) {
   if (!options.cgroup.empty()) {
     if (!options.subject.empty() || !options.against.empty() || !options.fail_on.empty() ||
@@ -118,7 +107,7 @@ int run_doctor(const DoctorOptions& options) {
                                   "options --json alone",
                                   options.cgroup.c_str()));
     }
-    return diagnose_group({options.cgroup, options.shared.json});
+    return diagnose_group(options.cgroup, options.shared.json);
   }
   if (options.subject.empty()) {
     return complain(base::error(base::Code::bad_input,
@@ -128,11 +117,8 @@ int run_doctor(const DoctorOptions& options) {
   // A record was named: then a number is that of a run.
   const bool in_record = !options.db.empty();
   if (names_a_process(options.subject) && !in_record) {
-    if (!options.against.empty() || !options.shared.html.empty()) {
-      return complain(base::error(base::Code::bad_input,
-                                  "process %s: --against and --html are for snapshots",
-                                  options.subject.c_str()));
-    }
+    const auto usable = refuse_snapshot_options(options, "process " + options.subject);
+    if (!usable) return complain(usable.error());
     return diagnose_process(
         {options.subject, options.length, options.fail_on, options.shared.json});
   }
@@ -149,11 +135,8 @@ int run_doctor(const DoctorOptions& options) {
       !known)
     return complain(known.error());
   if (names_stats(options.subject)) {
-    if (!options.against.empty() || !options.shared.html.empty()) {
-      return complain(base::error(base::Code::bad_input,
-                                  "%s is JSON: --against and --html are for snapshots",
-                                  options.subject.c_str()));
-    }
+    const auto usable = refuse_snapshot_options(options, options.subject + " is JSON");
+    if (!usable) return complain(usable.error());
     return diagnose_stats({options.subject, options.fail_on, options.shared.json});
   }
   if (!options.against.empty()) return compare_snapshots(options);

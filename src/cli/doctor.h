@@ -48,13 +48,7 @@ bool names_stats(const std::string& subject);
 /// Prints the verdict on what torch.cuda.memory_stats() said. Gives the exit status.
 int diagnose_stats(const StatsQuestion& question);
 
-/// What `ebb doctor --cgroup PATH` was asked.
-struct GroupQuestion {
-  std::string path;
-  bool json = false;
-};
-
 /// Prints what the memory of a control group is. Gives the exit status.
-int diagnose_group(const GroupQuestion& question);
+int diagnose_group(const std::string& path, bool json);
 
 }  // namespace ebb::cli

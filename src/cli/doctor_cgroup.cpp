@@ -9,17 +9,17 @@
 
 namespace ebb::cli {
 
-int diagnose_group(const GroupQuestion& question) {
-  const auto split = run::look_at_group(question.path);
+int diagnose_group(const std::string& path, bool json) {
+  const auto split = run::look_at_group(path);
   if (!split) return complain(split.error());
-  if (question.json) {
-    base::Json json = base::Json::object({{"group", question.path}});
+  if (json) {
+    base::Json object = base::Json::object({{"group", path}});
     const base::Json parts = fact::to_json(*split);
     for (const base::Json::Member& member : *parts.as_object())
-      json.set(member.first, member.second);
-    answer_json(json);
+      object.set(member.first, member.second);
+    answer_json(object);
   } else {
-    answer("group      " + base::plain_line(question.path) + "\n" +
+    answer("group      " + base::plain_line(path) + "\n" +
            show::split_text(*split, term::Style::of_stream(STDOUT_FILENO)));
   }
   return kDone;

@@ -68,12 +68,10 @@ int run_env(const EnvOptions& options) {
   const auto variables = keep::job_environment_for(*role, allocator, options.arenas);
   if (!variables) return complain(variables.error());
   if (options.json) {
-    base::Json list = base::Json::array();
-    for (const keep::EnvironmentVariable& variable : *variables)
-      list.push(keep::to_json(variable));
-    const base::Json object =
-        base::Json::object({{"role", options.role}, {"allocator", allocator}, {"variables", list}});
-    answer_json(object, true);
+    answer_json(base::Json::object({{"role", options.role},
+                                    {"allocator", allocator},
+                                    {"variables", keep::to_json(*variables)}}),
+                true);
     return kDone;
   }
   answer(keep::environment_text(*variables, *syntax));

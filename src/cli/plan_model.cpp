@@ -24,17 +24,6 @@ base::Options options_of(ModelOptions& o) {
   return with_output_options(std::move(options), o);
 }
 
-/// Where clients would train: as told, or on a GPU where there is one.
-base::Result<sense::Room> room_for(const ModelOptions& options, std::optional<std::uint64_t> cap) {
-  if (options.where != "auto" && options.where != "gpu" && options.where != "host")
-    return base::error(Code::bad_input, "--where '%s': expected auto, gpu or host",
-                       options.where.c_str());
-  if (cap) return sense::Room{options.where == "host" ? "host" : "gpu", *cap};
-  if (options.where == "host") return sense::room_on_host();
-  const auto gpu = sense::room_on_gpu();
-  return gpu || options.where == "gpu" ? gpu : sense::room_on_host();
-}
-
 int run_model(const ModelOptions& options) {
   const auto asked = plan::request_of(options);
   if (!asked) return complain(asked.error());
@@ -45,6 +34,9 @@ int run_model(const ModelOptions& options) {
   if (options.parallel_clients && *options.parallel_clients != "auto")
     return complain(base::error(Code::bad_input, "--parallel-clients '%s': expected auto",
                                 options.parallel_clients->c_str()));
+  if (options.where != "auto" && options.where != "gpu" && options.where != "host")
+    return complain(base::error(Code::bad_input, "--where '%s': expected auto, gpu or host",
+                                options.where.c_str()));
   const auto plan = plan::plan(*request);
   if (!plan) return complain(plan.error());
   show::PlanPage page;
@@ -62,7 +54,7 @@ int run_model(const ModelOptions& options) {
   sense::Room room;
   std::optional<plan::ParallelClients> clients;
   if (options.parallel_clients) {
-    const auto found = room_for(options, *cap);
+    const auto found = sense::room_for(options.where, *cap);
     if (!found) return complain(found.error());
     room = *found;
     clients = std::string_view(room.where) == "gpu" ? clients_on_gpu(*plan, room.bytes)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include "base/file.h"
 #include "cli/answer.h"
 #include "cli/page_file.h"
 #include "cli/verb.h"
@@ -34,27 +33,13 @@ base::Options options_of(ReportOptions& o) {
   };
 }
 
-/// The sites in the forms of other tools.
-base::Status write_sites(const ReportOptions& options, const story::RunStory& story) {
-  if (options.pprof.empty() && options.collapsed.empty()) return {};
-  if (!story.sites.sampling) {
-    return base::error(base::Code::bad_input,
-                       "run '%s' has no sites, expected one of ebb run --sites",
-                       options.run.c_str());
-  }
-  if (!options.pprof.empty()) {
-    const auto written = base::write_file_atomically(options.pprof, show::pprof_file(story.sites));
-    if (!written) return written;
-  }
-  if (options.collapsed.empty()) return {};
-  return base::write_file_atomically(options.collapsed, show::collapsed_stacks(story.sites));
-}
-
 int run_report(const ReportOptions& options) {
   const auto recorded = record::read_run(options.run, options.db);
   if (!recorded) return complain(recorded.error());
   const story::RunStory story = story::story_of(*recorded);
-  if (const auto written = write_sites(options, story); !written) return complain(written.error());
+  const auto sites =
+      show::write_site_files(story.sites, options.run, options.pprof, options.collapsed);
+  if (!sites) return complain(sites.error());
   if (!options.html.empty()) {
     const int written = write_pages({show::page_of_run(*recorded, story)}, options.html);
     if (written != kDone) return written;

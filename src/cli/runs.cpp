@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "base/duration.h"
 #include "base/text.h"
@@ -41,45 +41,23 @@ base::Options options_of_remove(RunsOptions& o) {
   return options;
 }
 
-/// All runs; none where the default file is not there yet.
-base::Result<std::vector<record::RunSummary>> listed(const std::string& path, bool may_be_missing) {
-  auto store = record::Store::open(path);
-  if (!store && may_be_missing && store.error().code == base::Code::not_found)
-    return std::vector<record::RunSummary>{};
-  if (!store) return store.error();
-  return store->runs();
-}
-
 int list(const RunsOptions& options) {
   const auto path = record::path_of(options.db);
   if (!path) return complain(path.error());
-  const auto runs = listed(*path, options.db.empty());
+  const auto runs = record::list_runs(*path, options.db.empty());
   if (!runs) return complain(runs.error());
   if (options.json) {
-    base::Json array = base::Json::array();
-    for (const record::RunSummary& run : *runs)
-      array.push(story::to_json(run));
-    answer_json(base::Json::object({{"db", *path}, {"runs", std::move(array)}}));
-    return kDone;
-  }
-  if (runs->empty()) {
+    answer_json(story::runs_json(*path, *runs));
+  } else if (runs->empty()) {
     answer("no runs are recorded in " + *path + "\n");
-    return kDone;
+  } else {
+    answer(show::runs_text(*runs, term::Style::of_stream(STDOUT_FILENO)));
   }
-  answer(show::runs_text(*runs, term::Style::of_stream(STDOUT_FILENO)));
   return kDone;
 }
 
 base::Result<std::vector<std::int64_t>> chosen(record::Store& store, const RunsOptions& options) {
-  std::vector<std::int64_t> ids;
-  for (const std::string& name : options.runs) {
-    const auto run = store.find(name);
-    if (!run) return run.error();
-    ids.push_back(run->run.id);
-  }
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-  if (!options.runs.empty()) return ids;
+  if (!options.runs.empty()) return record::find_runs(store, options.runs);
   double latest = std::numeric_limits<double>::infinity();
   if (!options.older_than.empty()) {
     const auto age = base::parse_duration(options.older_than);

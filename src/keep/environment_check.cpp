@@ -102,13 +102,10 @@ EnvironmentCheck check_environment_of(pid_t pid, AllocatorKind allocator,
 }
 
 base::Json to_json(const EnvironmentCheck& check) {
-  base::Json missing = base::Json::array();
-  for (const EnvironmentVariable& variable : check.missing)
-    missing.push(to_json(variable));
   return base::Json::object({{"role", name_of(check.role)},
                              {"role_is_told", check.role_is_told},
                              {"allocator", heap::name_of(check.allocator)},
-                             {"missing", std::move(missing)},
+                             {"missing", to_json(check.missing)},
                              {"trouble", check.trouble}});
 }
 

@@ -156,13 +156,17 @@ DefaultAllocator default_allocator(const std::string& otherwise, const Environme
   return {otherwise, "NVFLARE_ENABLE_JEMALLOC_PRELOAD: " + installed.error().message};
 }
 
-base::Json to_json(const EnvironmentVariable& variable) {
-  return base::Json::object({{"name", variable.name},
-                             {"value", variable.value},
-                             {"prepend", variable.place == Placement::front},
-                             {"append", variable.place == Placement::back},
-                             {"if_unset", variable.place == Placement::if_unset},
-                             {"why", variable.why}});
+base::Json to_json(const std::vector<EnvironmentVariable>& variables) {
+  base::Json list = base::Json::array();
+  for (const EnvironmentVariable& variable : variables) {
+    list.push(base::Json::object({{"name", variable.name},
+                                  {"value", variable.value},
+                                  {"prepend", variable.place == Placement::front},
+                                  {"append", variable.place == Placement::back},
+                                  {"if_unset", variable.place == Placement::if_unset},
+                                  {"why", variable.why}}));
+  }
+  return list;
 }
 
 std::string environment_text(const std::vector<EnvironmentVariable>& variables,

@@ -68,7 +68,8 @@ DefaultAllocator default_allocator(const std::string& otherwise,
                                    const Environment& environment = process_environment,
                                    const std::string& root = "");
 
-base::Json to_json(const EnvironmentVariable& variable);
+/// A list of them.
+base::Json to_json(const std::vector<EnvironmentVariable>& variables);
 
 /// The variables as text: export lines for sh and fish, ENV lines for a Dockerfile, each with its
 /// reason as a comment. Values are quoted so that a shell reads exactly them, and the lines

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/place.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "record/liveness.h"
@@ -42,6 +43,27 @@ base::Result<RecordedRun> read_run(const std::string& run, const std::string& na
   const auto found = store->find(run);
   if (!found) return found.error();
   return store->read(found->run.id);
+}
+
+base::Result<std::vector<RunSummary>> list_runs(const std::string& path, bool is_default) {
+  auto store = Store::open(path);
+  if (!store && is_default && store.error().code == base::Code::not_found)
+    return std::vector<RunSummary>{};
+  if (!store) return store.error();
+  return store->runs();
+}
+
+base::Result<std::vector<std::int64_t>> find_runs(Store& store,
+                                                  const std::vector<std::string>& runs) {
+  std::vector<std::int64_t> ids;
+  for (const std::string& name : runs) {
+    const auto run = store.find(name);
+    if (!run) return run.error();
+    ids.push_back(run->run.id);
+  }
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
 }
 
 }  // namespace ebb::record

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -27,5 +28,12 @@ Run beginning_run(const std::string& name, const std::vector<std::string>& comma
 
 /// A run by number, name or "last", with everything that was recorded of it; the file as above.
 base::Result<RecordedRun> read_run(const std::string& run, const std::string& named);
+
+/// All runs of a file. None where it is the default one and is not there yet.
+base::Result<std::vector<RunSummary>> list_runs(const std::string& path, bool is_default);
+
+/// Runs by number, name or "last", each once.
+base::Result<std::vector<std::int64_t>> find_runs(Store& store,
+                                                  const std::vector<std::string>& runs);
 
 }  // namespace ebb::record

@@ -30,4 +30,11 @@ base::Result<Room> room_on_gpu() {
   return Room{"gpu", *most};
 }
 
+base::Result<Room> room_for(std::string_view where, std::optional<std::uint64_t> told) {
+  if (told) return Room{where == "host" ? "host" : "gpu", *told};
+  if (where == "host") return room_on_host();
+  const auto gpu = room_on_gpu();
+  return gpu || where == "gpu" ? gpu : room_on_host();
+}
+
 }  // namespace ebb::sense

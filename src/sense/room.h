@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 #include "base/result.h"
 
@@ -18,5 +20,9 @@ base::Result<Room> room_on_host();
 
 /// The most that any one GPU has left. Code::unavailable where there is none that tells.
 base::Result<Room> room_on_gpu();
+
+/// `where`: "host", "gpu", or "auto" for a GPU where there is one. `told`: what to take its free
+/// memory for, in place of looking.
+base::Result<Room> room_for(std::string_view where, std::optional<std::uint64_t> told);
 
 }  // namespace ebb::sense

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/file.h"
 #include "base/plain_text.h"
 #include "pack/crc32.h"
 
@@ -156,6 +157,21 @@ std::string pprof_file(const story::SitesStory& sites) {
   }
   profile.number(14, tables.string("live"));
   return gzip_of(profile.text() + tables.text());
+}
+
+base::Status write_site_files(const story::SitesStory& sites, const std::string& run,
+                              const std::string& pprof, const std::string& collapsed) {
+  if (pprof.empty() && collapsed.empty()) return {};
+  if (!sites.sampling) {
+    return base::error(base::Code::bad_input,
+                       "run '%s' has no sites, expected one of ebb run --sites", run.c_str());
+  }
+  if (!pprof.empty()) {
+    if (const auto written = base::write_file_atomically(pprof, pprof_file(sites)); !written)
+      return written;
+  }
+  if (collapsed.empty()) return {};
+  return base::write_file_atomically(collapsed, collapsed_stacks(sites));
 }
 
 }  // namespace ebb::show

@@ -218,13 +218,13 @@ page::Document page_of_tuning(const replay::Job& job, const replay::TuneResult& 
 }
 
 page::Document page_of_diagnosis(const replay::Job& job, const replay::SnapshotDiagnosis& diagnosis,
-                                 const std::vector<replay::Row>& rows,
-                                 const replay::Outcome& moment) {
+                                 const replay::DiagnosisReplays& replays) {
+  const std::vector<replay::Row>& rows = replays.rows;
   page::Document page = start_page(job, "Diagnosis");
   page.verdict = card_of(diagnosis);
   if (!rows.empty()) {
     page.maps.push_back(
-        map_of(job, rows.front(), moment, "Segments and blocks at the moment in question"));
+        map_of(job, rows.front(), replays.moment, "Segments and blocks at the moment in question"));
   }
   if (diagnosis.growth) page.plots.push_back(growth_plot(*diagnosis.growth));
   // Without a history there is one moment, and nothing to replay.

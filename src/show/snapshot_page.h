@@ -20,10 +20,7 @@ page::Document page_of_tuning(const replay::Job& job, const replay::TuneResult& 
                               std::size_t index, const replay::Outcome& recorded_at_peak,
                               const replay::Outcome& best_at_peak);
 
-/// `rows`: the recorded settings and those of the fix, as far as they can be replayed; `moment`:
-/// the first of them at the operation that the diagnosis is about, unused where there is no row.
 page::Document page_of_diagnosis(const replay::Job& job, const replay::SnapshotDiagnosis& diagnosis,
-                                 const std::vector<replay::Row>& rows,
-                                 const replay::Outcome& moment);
+                                 const replay::DiagnosisReplays& replays);
 
 }  // namespace ebb::show

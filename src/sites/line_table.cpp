@@ -2,8 +2,9 @@
 #include "sites/line_table.h"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
+
+#include "sites/dwarf_reader.h"
 
 namespace ebb::sites {
 namespace {
@@ -12,81 +13,10 @@ constexpr std::size_t kMostNames = 100'000;
 constexpr std::size_t kLongestName = 4096;
 constexpr std::uint64_t kMostLines = 1 << 30;
 
-/// Reads forward; once it has failed, everything is zero.
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
-
-  bool failed() const { return failed_; }
-  void fail() { failed_ = true; }
-  bool is_over() const { return failed_ || bytes_.empty(); }
-  std::size_t left() const { return bytes_.size(); }
-
-  template <class T>
-  T fixed() {
-    T value{};
-    if (failed_ || bytes_.size() < sizeof(T)) {
-      failed_ = true;
-      return value;
-    }
-    std::memcpy(&value, bytes_.data(), sizeof(T));
-    bytes_.remove_prefix(sizeof(T));
-    return value;
-  }
-  std::uint64_t offset(bool is_64) {
-    return is_64 ? fixed<std::uint64_t>() : fixed<std::uint32_t>();
-  }
-  std::uint64_t number() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      const auto byte = fixed<std::uint8_t>();
-      value |= std::uint64_t{byte & 0x7FU} << shift;
-      if ((byte & 0x80) == 0) return value;
-    }
-    failed_ = true;
-    return 0;
-  }
-  std::int64_t signed_number() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      const auto byte = fixed<std::uint8_t>();
-      value |= std::uint64_t{byte & 0x7FU} << shift;
-      if ((byte & 0x80) != 0) continue;
-      if ((byte & 0x40) != 0 && shift + 7 < 64) value |= ~std::uint64_t{0} << (shift + 7);
-      return static_cast<std::int64_t>(value);
-    }
-    failed_ = true;
-    return 0;
-  }
-  std::string_view text() {
-    const std::size_t end = bytes_.find('\0');
-    if (failed_ || end == std::string_view::npos) {
-      failed_ = true;
-      return {};
-    }
-    const std::string_view found = bytes_.substr(0, end);
-    bytes_.remove_prefix(end + 1);
-    return found.substr(0, kLongestName);
-  }
-  Reader part(std::uint64_t bytes) {
-    if (failed_ || bytes > bytes_.size()) {
-      failed_ = true;
-      return Reader({});
-    }
-    Reader part(bytes_.substr(0, bytes));
-    bytes_.remove_prefix(bytes);
-    return part;
-  }
-
- private:
-  std::string_view bytes_;
-  bool failed_ = false;
-};
-
 std::string_view text_at(std::string_view section, std::uint64_t offset) {
   if (offset >= section.size()) return {};
   const std::string_view rest = section.substr(offset);
-  return rest.substr(0, std::min(rest.find('\0'), kLongestName));
+  return rest.substr(0, rest.find('\0'));
 }
 
 struct File {
@@ -106,11 +36,11 @@ class Unit {
   Unit(const LineSections& sections, std::map<std::uint64_t, SourceLine>& addresses)
       : sections_(sections), addresses_(addresses) {}
 
-  void run(Reader unit, bool is_64) {
+  void run(DwarfReader unit, bool is_64) {
     version_ = unit.fixed<std::uint16_t>();
     if (version_ < 2 || version_ > 5) return;
     if (version_ == 5) unit.fixed<std::uint16_t>();  // sizes of addresses and segments
-    Reader header = unit.part(unit.offset(is_64));
+    DwarfReader header = unit.part(unit.offset(is_64));
     least_ = header.fixed<std::uint8_t>();
     if (version_ >= 4) header.fixed<std::uint8_t>();  // operations per instruction: 1 but for VLIW
     header.fixed<std::uint8_t>();                     // whether rows begin as statements
@@ -133,7 +63,7 @@ class Unit {
   }
 
  private:
-  void read_old_names(Reader& header) {
+  void read_old_names(DwarfReader& header) {
     folders_.emplace_back();
     files_.emplace_back();
     for (std::string_view name = header.text(); !name.empty() && folders_.size() < kMostNames;
@@ -149,7 +79,7 @@ class Unit {
   }
 
   template <class Take>
-  void read_entries(Reader& header, bool is_64, const Take& take) {
+  void read_entries(DwarfReader& header, bool is_64, const Take& take) {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> format(header.fixed<std::uint8_t>());
     for (auto& [content, form] : format) {
       content = header.number();
@@ -169,7 +99,7 @@ class Unit {
     }
   }
 
-  bool read_form(Reader& header, std::uint64_t form, bool is_64, std::string_view* text,
+  bool read_form(DwarfReader& header, std::uint64_t form, bool is_64, std::string_view* text,
                  std::uint64_t* value) const {
     switch (form) {
       case 0x08:  // string
@@ -207,7 +137,7 @@ class Unit {
     }
   }
 
-  void step(Reader& program) {
+  void step(DwarfReader& program) {
     const auto code = program.fixed<std::uint8_t>();
     if (code >= first_special_) {
       const unsigned adjusted = code - first_special_;
@@ -239,8 +169,8 @@ class Unit {
     }
   }
 
-  void extended(Reader& program) {
-    Reader operation = program.part(program.number());
+  void extended(DwarfReader& program) {
+    DwarfReader operation = program.part(program.number());
     const auto code = operation.fixed<std::uint8_t>();
     if (code == 1) {  // end_sequence
       row();
@@ -292,11 +222,11 @@ class Unit {
   std::string name_of(std::uint64_t number) const {
     if (number >= files_.size()) return {};
     const File& file = files_[number];
-    std::string name(file.name);
+    std::string name(file.name.substr(0, kLongestName));
     if (name.starts_with('/') || file.folder >= folders_.size()) return name;
-    std::string folder(folders_[file.folder]);
+    std::string folder(folders_[file.folder].substr(0, kLongestName));
     if (version_ == 5 && !folder.starts_with('/') && file.folder != 0 && !folders_[0].empty())
-      folder = std::string(folders_[0]) + "/" + folder;
+      folder = std::string(folders_[0].substr(0, kLongestName)) + "/" + folder;
     return folder.empty() ? name : folder + "/" + name;
   }
 
@@ -323,12 +253,12 @@ class Unit {
 }  // namespace
 
 void find_lines(const LineSections& sections, std::map<std::uint64_t, SourceLine>& addresses) {
-  Reader all(sections.lines);
+  DwarfReader all(sections.lines);
   while (!all.is_over()) {
     std::uint64_t length = all.fixed<std::uint32_t>();
     const bool is_64 = length == 0xFFFFFFFF;
     if (is_64) length = all.fixed<std::uint64_t>();
-    const Reader unit = all.part(length);
+    const DwarfReader unit = all.part(length);
     if (!all.failed()) Unit(sections, addresses).run(unit, is_64);
   }
 }

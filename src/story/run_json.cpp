@@ -72,6 +72,13 @@ Json to_json(const record::RunSummary& summary) {
   return json;
 }
 
+Json runs_json(const std::string& path, const std::vector<record::RunSummary>& runs) {
+  Json list = Json::array();
+  for (const record::RunSummary& run : runs)
+    list.push(to_json(run));
+  return Json::object({{"db", path}, {"runs", std::move(list)}});
+}
+
 Json verdict_json(const record::RecordedRun& run, const RunStory& story) {
   Json json;
   json.set("run", to_json(run.summary));

@@ -86,8 +86,9 @@ std::string text_of(const Peak& peak);
 /// "4242 (train.py --epochs 3)".
 std::string name_of(const ProcessStory& process);
 
-/// A run as `ebb runs --json` lists it; docs/report.md has the keys.
+/// A run, and all of a file as `ebb runs --json` lists them; docs/report.md has the keys.
 base::Json to_json(const record::RunSummary& run);
+base::Json runs_json(const std::string& path, const std::vector<record::RunSummary>& runs);
 
 /// Doctor's shape with `run` and `process` beside it.
 base::Json verdict_json(const record::RecordedRun& run, const RunStory& story);

@@ -14,6 +14,7 @@
 #include "record/rows.h"
 #include "record/runs.h"
 #include "record/schema.h"
+#include "support/effort.h"
 #include "support/temporary_directory.h"
 
 namespace ebb::record {
@@ -75,8 +76,8 @@ TEST(Thinning, ALongRunKeepsItsFloorsInFewRows) {
   const support::TemporaryDirectory folder;
   const std::string path = folder / "runs.db";
   record::Run run = run_named("long");
-  // Three years of three processes, in steps of half an hour.
-  run.interval = 2000;
+  // Three years of three processes, in steps of half an hour or of an hour.
+  run.interval = support::trials(4000, 2000);
   constexpr int kProcesses = 3;
   constexpr double kLength = 1e8;
   RunFile file = begin_file(path, run);
@@ -172,8 +173,8 @@ TEST(Thinning, RoundsActionsAndEventsAreBoundedAndAddUp) {
   const std::string path = folder / "runs.db";
   record::Run run = run_named("rounds");
   RunFile file = begin_file(path, run);
-  constexpr std::uint64_t kRounds = 50'000;
-  for (std::uint64_t i = 1; i <= kRounds;) {
+  const auto rounds = static_cast<std::uint64_t>(support::trials(20'000, 50'000));
+  for (std::uint64_t i = 1; i <= rounds;) {
     Batch batch;
     for (int k = 0; k < 1000; ++k, ++i) {
       const auto seconds = static_cast<double>(i);
@@ -192,7 +193,7 @@ TEST(Thinning, RoundsActionsAndEventsAreBoundedAndAddUp) {
   }
   ASSERT_TRUE(file.finish(ended(run)));
   const RecordedRun found = read(path);
-  EXPECT_EQ(found.summary.rounds, kRounds);
+  EXPECT_EQ(found.summary.rounds, rounds);
   EXPECT_LE(found.rounds.size(), static_cast<std::size_t>(kRunning.rounds) + 1000);
   EXPECT_GT(found.rounds.size(), static_cast<std::size_t>(kRunning.rounds) / 4);
   EXPECT_EQ(found.rounds[1].number - found.rounds[0].number,
@@ -205,13 +206,13 @@ TEST(Thinning, RoundsActionsAndEventsAreBoundedAndAddUp) {
     count += action.count;
     cost += action.cleanup.seconds;
   }
-  EXPECT_EQ(count, kRounds);
-  EXPECT_EQ(returned, 10 * kRounds);
-  EXPECT_NEAR(cost, 0.001 * kRounds, 1e-6);
+  EXPECT_EQ(count, rounds);
+  EXPECT_EQ(returned, 10 * rounds);
+  EXPECT_NEAR(cost, 0.001 * static_cast<double>(rounds), 1e-6);
   EXPECT_EQ(found.actions.front().cleanup.after.anon, 1001U) << "the lowest of what was merged";
   EXPECT_LE(found.events.size(), static_cast<std::size_t>(kRunning.events) + 1000);
   EXPECT_EQ(found.events.front().text, "1");
-  EXPECT_EQ(found.events.back().text, std::to_string(kRounds));
+  EXPECT_EQ(found.events.back().text, std::to_string(rounds));
 }
 
 TEST(Thinning, MarkersDoNotPushOtherEventsOut) {
@@ -291,9 +292,9 @@ TEST(Thinning, AHundredMillionSecondsOfRunsDoNotFillADisk) {
   constexpr FileBounds kBounds{256 * base::kMiB / 100, 60};
   constexpr int kSeconds = 10'000;
   constexpr int kStep = 5;
-  constexpr int kRuns = 100;
+  const int all = support::trials(70, 100);
   std::uint64_t largest = 0;
-  for (int i = 0; i < kRuns; ++i) {
+  for (int i = 0; i < all; ++i) {
     record_run(path, "run" + std::to_string(i), kSeconds, kStep, kBounds);
     largest = std::max<std::uint64_t>(largest, std::filesystem::file_size(path));
   }
@@ -304,7 +305,7 @@ TEST(Thinning, AHundredMillionSecondsOfRunsDoNotFillADisk) {
   ASSERT_TRUE(runs);
   EXPECT_LE(std::ssize(*runs), kBounds.runs + 1);
   EXPECT_GT(runs->size(), 40U);
-  EXPECT_EQ(runs->front().run.name, "run99");
+  EXPECT_EQ(runs->front().run.name, "run" + std::to_string(all - 1));
   EXPECT_EQ(runs->back().peak_rss, runs->front().peak_rss) << "the row keeps the peak";
   std::int64_t before = 0;
   for (const RunSummary& one : *runs) {

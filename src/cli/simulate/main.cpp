@@ -86,10 +86,13 @@ int main(int count, char** words) {
     std::perror("ebb: cannot start /proc/self/exe again");
     return ebb::cli::kFailed;
   }
+  int status = ebb::cli::kFailed;
   try {
-    return ebb::cli::run(count, words);
+    status = ebb::cli::run(count, words);
   } catch (const std::exception& failure) {
     ebb::cli::say(std::string("internal error: ") + failure.what());
-    return ebb::cli::kFailed;
   }
+  // Nothing of ours is left to be done, and PyTorch takes its time to forget its operators.
+  std::fflush(nullptr);
+  ::_exit(status);
 }

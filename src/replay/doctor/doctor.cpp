@@ -67,4 +67,21 @@ base::Result<SnapshotDiagnosis> diagnose(const trace::Snapshot& snapshot, int de
   return std::move(builder.diagnosis);
 }
 
+DiagnosisReplays replays_of(const SnapshotDiagnosis& diagnosis, const Workload& workload,
+                            const Circumstances& circumstances) {
+  DiagnosisReplays replays;
+  const auto add = [&](const std::string& conf, const Circumstances& under) {
+    if (auto row = forecast(workload, conf, under, true)) replays.rows.push_back(*std::move(row));
+  };
+  add(workload.recording.conf, circumstances);
+  if (diagnosis.fixed) {
+    Circumstances fixed = circumstances;
+    fixed.limit = diagnosis.fixed->limit;
+    add(diagnosis.fixed->conf, fixed);
+  }
+  if (!replays.rows.empty())
+    replays.moment = moment_of(workload, replays.rows.front(), diagnosis.operation);
+  return replays;
+}
+
 }  // namespace ebb::replay

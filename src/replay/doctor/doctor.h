@@ -37,6 +37,14 @@ base::Result<SnapshotDiagnosis> diagnose(const trace::Snapshot& snapshot, int de
                                          const Workload& workload,
                                          const Circumstances& circumstances);
 
+/// What a page shows of a diagnosis.
+struct DiagnosisReplays {
+  std::vector<Row> rows;  ///< the recorded settings and those of the fix, as far as they replay
+  Outcome moment;  ///< the first of them at the operation that it is about; none without a row
+};
+DiagnosisReplays replays_of(const SnapshotDiagnosis& diagnosis, const Workload& workload,
+                            const Circumstances& circumstances);
+
 /// The keys of every diagnosis, and limit_bytes, ledger, growth, origins and the fix's row.
 base::Json to_json(const SnapshotDiagnosis& diagnosis);
 
