@@ -30,6 +30,8 @@ step = torch.optim.SGD(net.parameters(), 0.1)
 x, y = torch.randn(64, 1, 28, 28), torch.randint(10, (64,))
 for _ in range(250):
     step.zero_grad(); torch.nn.functional.cross_entropy(net(x), y).backward(); step.step()"""
+GPU = TRAINING.replace("x, y =", "net.cuda(); x, y =").replace("(64, 1, 28, 28)", "(64, 1, 28, 28, device='cuda')").replace(
+    "(10, (64,))", "(10, (64,), device='cuda')").replace("range(250)", "range(3000)")
 # In the manner of pyperformance: numbers, classes, texts, containers, pickles.
 NBODY = """from math import sqrt
 bodies = [[float(i), i * 0.5, -i * 0.25, 0.1 * i, 0.2, -0.1, 1.0 + i] for i in range(5)]
@@ -63,7 +65,7 @@ for _ in range(40): pickle.loads(pickle.dumps(data, 4))"""
 def workloads(build, python):
     pairs = str(build / "sites-pairs") if (build / "sites-pairs").exists() else str(build / "bench/sites/sites-pairs")
     programs = {"NumPy temporaries of 1 MiB": NUMPY, "json.loads": JSON, "PyTorch's CPU training": TRAINING,
-                "numbers (nbody)": NBODY, "classes": CLASSES, "texts (re)": TEXTS, "containers": CONTAINERS,
+                "PyTorch's training on a GPU": GPU, "numbers (nbody)": NBODY, "classes": CLASSES, "texts (re)": TEXTS, "containers": CONTAINERS,
                 "pickles": PICKLES}
     return {  # name: command, unit (None: seconds of processor time, told in percent)
         "malloc of 64 bytes, 1 thread": ([pairs, "1", "64", "40000000"], "ns a pair"),

@@ -147,6 +147,43 @@ Json to_json(const MemoryMap& map) {
   return json;
 }
 
+const char* name_of(FrameKind kind) {
+  switch (kind) {
+    case FrameKind::root:
+      return "root";
+    case FrameKind::python:
+      return "python";
+    case FrameKind::native:
+      break;
+  }
+  return "native";
+}
+
+Json to_json(const Measure& measure) {
+  return Json::object({{"name", measure.name}, {"unit", name_of(measure.unit)}});
+}
+
+Json to_json(const Frame& frame) {
+  return Json::object({{"name", frame.name}, {"kind", name_of(frame.kind)}});
+}
+
+Json to_json(const FlameStack& stack) {
+  Json::Array frames;
+  for (const std::uint32_t frame : stack.frames)
+    frames.emplace_back(std::int64_t{frame});
+  return Json::object({{"frames", std::move(frames)}, {"values", list(stack.values)}});
+}
+
+Json to_json(const FlameGraph& flame) {
+  Json json = Json::object();
+  add(json, "title", flame.title);
+  add(json, "note", flame.note);
+  add(json, "measures", list(flame.measures, to_json));
+  add(json, "frames", list(flame.frames, to_json));
+  add(json, "stacks", list(flame.stacks, to_json));
+  return json;
+}
+
 Json to_json(const Column& column) {
   Json json = Json::object({{"name", column.name}, {"unit", name_of(column.unit)}});
   const bool right =
@@ -197,6 +234,7 @@ Json to_json(const Document& document) {
   add(json, "facts", list(document.facts, to_json));
   if (document.verdict) json.set("verdict", to_json(*document.verdict));
   add(json, "plots", list(document.plots, to_json));
+  add(json, "flames", list(document.flames, to_json));
   add(json, "maps", list(document.maps, to_json));
   add(json, "tables", list(document.tables, to_json));
   add(json, "bars", list(document.bars, to_json));

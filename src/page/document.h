@@ -154,6 +154,35 @@ struct BarChart {
   std::vector<Bar> bars;
 };
 
+enum class FrameKind : std::uint8_t { root, python, native };
+
+struct Frame {
+  std::string name;
+  FrameKind kind = FrameKind::native;
+};
+
+/// One thing that stacks are weighed by, such as the bytes that they hold.
+struct Measure {
+  std::string name;
+  Unit unit = Unit::bytes;
+};
+
+/// Calls as indices into FlameGraph::frames, outermost first, and a value of each measure; what is
+/// not above 0 is not drawn.
+struct FlameStack {
+  std::vector<std::uint32_t> frames;
+  std::vector<double> values;
+};
+
+/// Which calls a total comes from: calls from top to bottom, as wide as their share.
+struct FlameGraph {
+  std::string title;
+  std::string note;
+  std::vector<Measure> measures;  ///< one is shown at a time, at first the first
+  std::vector<Frame> frames;
+  std::vector<FlameStack> stacks;
+};
+
 /// Everything a page shows, drawn in this order; what is empty is left out. All text is plain text:
 /// nothing in it is taken as markup, and bytes that are no UTF-8 are shown as U+FFFD.
 struct Document {
@@ -162,6 +191,7 @@ struct Document {
   std::vector<Fact> facts;
   std::optional<Verdict> verdict;
   std::vector<Plot> plots;
+  std::vector<FlameGraph> flames;
   std::vector<MemoryMap> maps;
   std::vector<BarChart> bars;
   std::vector<Table> tables;

@@ -177,7 +177,8 @@ bool at_cpu_limit(const DeathClues& clues, Death& death) {
   death.used_seconds = clues.cpu_seconds;
   if (*clues.cpu_seconds < kShareBeyondDoubt * *limit) {
     death.findings.emplace_back(
-        "probably: it had less time than that, but the kernel counts whole ticks against the limit");
+        "probably: it had less time than that, but the kernel counts whole ticks against the "
+        "limit");
   }
   return true;
 }

@@ -14,6 +14,7 @@
 #include "show/memory_view.h"
 #include "show/page_parts.h"
 #include "show/process_rows.h"
+#include "show/site_view.h"
 #include "show/verdict.h"
 #include "show/words.h"
 
@@ -273,6 +274,8 @@ page::Document page_of_run(const record::RecordedRun& run, const story::RunStory
   for (std::size_t i = 0; i < story.processes.size() && page.plots.size() < kMostPlots; ++i)
     if (story.processes[i].samples > 1) page.plots.push_back(plot_of(run, story.processes[i]));
   add_place_plots(run, story, page);
+  if (page::FlameGraph sites = sites_flame(story); !sites.stacks.empty())
+    page.flames.push_back(std::move(sites));
   if (story.memory) page.tables.push_back(split_table(*story.memory));
   page.tables.push_back(process_table(story));
   if (page::Table parts = ledger_table(story, kMostRows); !parts.rows.empty())

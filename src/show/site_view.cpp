@@ -2,6 +2,7 @@
 #include "show/site_view.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/bytes.h"
@@ -23,6 +24,9 @@ std::string calls_text(const fact::SiteStack& frames) {
   std::string text = base::plain_line(story::place_of(frames));
   const fact::SiteFrame* const place = story::telling_frame(frames);
   if (place == nullptr) return text;
+  const fact::SiteFrame* const inner = story::python_frame(frames);
+  if (inner != nullptr && inner != place)
+    text += " (in " + base::plain_line(story::text_of(*inner)) + ")";
   std::size_t shown = 0;
   for (auto at = static_cast<std::size_t>(place - frames.data()) + 1;
        at < frames.size() && shown < kMostCallers && frames[at - 1].function != "main";
@@ -80,6 +84,42 @@ std::string sites_text(const story::RunStory& story) {
         format_text("; %llu had no room", static_cast<unsigned long long>(all.sampling->dropped));
   }
   return text + "\n";
+}
+
+page::FlameGraph sites_flame(const story::RunStory& story) {
+  page::FlameGraph flame;
+  flame.title = "Who holds it";
+  flame.note =
+      "Live memory by the calls that allocated it, estimated from samples; click one to widen it";
+  flame.measures = {{"live", page::Unit::bytes}, {"growth an hour", page::Unit::bytes}};
+  std::map<std::string, std::uint32_t> known;
+  const auto number_of = [&](const std::string& name, page::FrameKind kind) {
+    const auto [at, is_new] =
+        known.try_emplace(name, static_cast<std::uint32_t>(flame.frames.size()));
+    if (is_new) flame.frames.push_back({name, kind});
+    return at->second;
+  };
+  std::map<record::ProcessKey, std::string> names;
+  for (const story::ProcessStory& process : story.processes)
+    names[process.process.key()] = story::name_of(process);
+  for (const story::SiteStory& site : story.sites.sites) {
+    page::FlameStack stack;
+    const auto name = names.find(site.process);
+    stack.frames.push_back(
+        number_of(name == names.end() ? std::to_string(site.process.pid) : name->second,
+                  page::FrameKind::root));
+    for (auto frame = site.frames.rbegin(); frame != site.frames.rend(); ++frame) {
+      stack.frames.push_back(number_of(story::text_of(*frame), frame->is_python()
+                                                                   ? page::FrameKind::python
+                                                                   : page::FrameKind::native));
+    }
+    if (site.frames.empty())
+      stack.frames.push_back(number_of(story::place_of(site.frames), page::FrameKind::native));
+    const double growth = site.growth ? site.growth->per_second * 3600 : 0;
+    stack.values = {static_cast<double>(site.bytes), growth};
+    flame.stacks.push_back(std::move(stack));
+  }
+  return flame;
 }
 
 }  // namespace ebb::show

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "page/document.h"
 #include "story/run_story.h"
 
 namespace ebb::show {
@@ -10,5 +11,9 @@ namespace ebb::show {
 /// The sites that grew and those that hold most, under the verdict; empty where allocations were
 /// not sampled.
 std::string sites_text(const story::RunStory& story);
+
+/// The same as a flame graph, process by process: what is live, and what grew. No stacks where
+/// allocations were not sampled.
+page::FlameGraph sites_flame(const story::RunStory& story);
 
 }  // namespace ebb::show

@@ -9,6 +9,8 @@ namespace ebb::story {
 namespace {
 
 constexpr std::size_t kLongestFunction = 80;
+// Calls of libraries between an allocation and the line of the job that asked for it.
+constexpr std::size_t kMostHelpers = 3;
 
 std::string_view last_part(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
@@ -36,6 +38,15 @@ bool is_machinery(const fact::SiteFrame& frame) {
   return library.starts_with("libstdc++.so") || library.starts_with("libc++.so");
 }
 
+/// Installed beside Python, by it or by pip, and no file of the job itself.
+bool is_of_library(const fact::SiteFrame& frame) {
+  const std::string_view file = frame.file;
+  if (file.starts_with("<")) return true;
+  for (const std::string_view folder : {"/site-packages/", "/dist-packages/"})
+    if (file.find(folder) != std::string_view::npos) return true;
+  return file.find("/lib/python3") != std::string_view::npos;
+}
+
 }  // namespace
 
 std::string text_of(const fact::SiteFrame& frame) {
@@ -49,10 +60,23 @@ std::string text_of(const fact::SiteFrame& frame) {
   return module.empty() || module == "?" ? "unknown code" : module + ", no symbols";
 }
 
-const fact::SiteFrame* telling_frame(const fact::SiteStack& frames) {
+const fact::SiteFrame* python_frame(const fact::SiteStack& frames) {
   const auto python = std::find_if(frames.begin(), frames.end(),
                                    [](const fact::SiteFrame& frame) { return frame.is_python(); });
-  if (python != frames.end()) return &*python;
+  return python == frames.end() ? nullptr : &*python;
+}
+
+const fact::SiteFrame* telling_frame(const fact::SiteStack& frames) {
+  if (const fact::SiteFrame* python = python_frame(frames)) {
+    // numpy.ones() is not what leaks: who called it does. Deep inside a library its own lines tell.
+    std::size_t passed = 0;
+    for (const auto* frame = python; frame != frames.data() + frames.size(); ++frame) {
+      if (!frame->is_python()) continue;
+      if (!is_of_library(*frame)) return frame;
+      if (++passed > kMostHelpers) break;
+    }
+    return python;
+  }
   const auto named = std::find_if(frames.begin(), frames.end(), [](const fact::SiteFrame& frame) {
     return !frame.function.empty() && !is_machinery(frame);
   });

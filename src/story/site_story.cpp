@@ -53,12 +53,17 @@ std::map<record::ProcessKey, Looks> looks_of(const record::RecordedRun& run) {
   return all;
 }
 
+/// From the look before the site was first seen on: what a program does before it gets there says
+/// nothing about how the site goes on.
 std::vector<trend::Point> points_of(const Series& series, const Looks& looks) {
   std::vector<trend::Point> points;
   for (const trend::Point& look : looks.totals) {
     const auto at = series.bytes.find(look.seconds);
     points.push_back({look.seconds, at == series.bytes.end() ? 0 : at->second});
   }
+  const auto first = std::find_if(points.begin(), points.end(),
+                                  [](const trend::Point& point) { return point.value > 0; });
+  if (first != points.end() && first != points.begin()) points.erase(points.begin(), first - 1);
   return points;
 }
 

@@ -54,8 +54,12 @@ struct SitesStory {
 /// What is below noise is left out: few samples, or less than a hundredth and 1 MiB.
 SitesStory sites_of(const record::RecordedRun& run);
 
-/// The call that a person would look at: the innermost in Python, else the innermost that is no
-/// allocator's and no container's; null where no call has a name.
+/// The innermost call in Python; null where there is none.
+const fact::SiteFrame* python_frame(const fact::SiteStack& frames);
+
+/// The call that a person would look at: in Python the innermost of the job's own files if it is
+/// near, else the innermost; without Python the innermost that is no allocator's and no
+/// container's; null where no call has a name.
 const fact::SiteFrame* telling_frame(const fact::SiteStack& frames);
 
 /// "loader.py:42 load_batch", "parse (libfoo.so)", "libfoo.so, no symbols", "unknown code".

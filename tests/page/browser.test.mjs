@@ -67,7 +67,7 @@ pageTest('hostile text is shown as text wherever text goes', 'hostile', async (p
   assert.equal(await page.locator('img').count(), 0);
   assert.equal(await page.locator('script').count(), 2);
   const text = '</script><script>window.broken=1</script><!--<img src=x onerror=window.broken=1>';
-  for (const place of ['h1', '.tile dt', '.verdict h2', '.paste code', '.plot h2', '.map h2', '.table td',
+  for (const place of ['h1', '.tile dt', '.verdict h2', '.paste code', '.plot h2', '.flame h2', '.call.python', '.map h2', '.table td',
     '.bars h2']) {
     assert.ok((await page.locator(place).first().textContent()).startsWith(text), place);
   }
@@ -258,6 +258,37 @@ for (const clipboard of ['granted', 'missing']) {
       : null,
   });
 }
+
+pageTest('a flame graph is as wide as its shares, and a click widens a call', 'report', async (page) => {
+  const widths = () => page.locator('.call').evaluateAll((calls) => {
+    const whole = calls[0].parentElement.getBoundingClientRect().width;
+    return Object.fromEntries(calls.map((call) =>
+      [call.textContent, Math.round((100 * call.getBoundingClientRect().width) / whole)]));
+  });
+  const at = await widths();
+  assert.equal(at['4242 (train.py)'], 90);
+  assert.equal(at['loader.py:42 load_batch'], 60);
+  assert.equal(at['4243 (worker)'], 10);
+  await page.locator('.call', { hasText: 'model.py:18' }).click();
+  assert.equal((await widths())['model.py:18 build'], 100);
+  assert.equal((await widths())['loader.py:42 load_batch'], undefined);
+  assert.match(await page.locator('.flame-said').innerText(), /^model\.py:18 build: 300\.0 MiB, 30\.0 %$/);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  assert.deepEqual(await widths(), at);
+});
+
+pageTest('a flame graph goes by keyboard, and by growth', 'report', async (page) => {
+  await page.locator('.call').first().focus();
+  for (const key of ['ArrowDown', 'ArrowRight', 'ArrowLeft', 'ArrowDown', 'ArrowDown']) await page.keyboard.press(key);
+  assert.match(await page.locator('.flame-said').innerText(), /^loader\.py:42 load_batch: 600\.0 MiB, 60\.0 %$/);
+  await page.keyboard.press('Enter');
+  await page.locator('.flame-choice button').nth(1).click();
+  assert.match(await page.locator('.flame-said').innerText(), /^loader\.py:42 load_batch: 90\.0 MiB, 90\.0 %$/);
+  assert.equal(await page.locator('.flame-choice button').nth(1).getAttribute('aria-pressed'), 'true');
+  assert.equal(await page.locator('.call', { hasText: 'model.py:18' }).count(), 0);
+});
 
 pageTest('bars share one scale with their limit', 'report', async (page) => {
   const totals = await page.locator('.row').evaluateAll((rows) => rows.map((row) => {

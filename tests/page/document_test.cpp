@@ -60,6 +60,19 @@ TEST(Document, WritesAddressesOfAllBits) {
             R"("blocks":[[0,512,500,1,0],[512,1536,0,3,-1]]}],"stacks":["f\ng"]}])");
 }
 
+TEST(Document, WritesStacksByTheNumbersOfTheirCalls) {
+  Document document;
+  document.flames = {{"Who holds it",
+                      "",
+                      {{"live"}},
+                      {{"42", FrameKind::root}, {"a.py:1 f", FrameKind::python}, {"malloc"}},
+                      {{{0, 1, 2}, {512}}}}};
+  EXPECT_EQ(to_json(document).find("flames")->text(),
+            R"([{"title":"Who holds it","measures":[{"name":"live","unit":"bytes"}],)"
+            R"("frames":[{"name":"42","kind":"root"},{"name":"a.py:1 f","kind":"python"},)"
+            R"({"name":"malloc","kind":"native"}],"stacks":[{"frames":[0,1,2],"values":[512]}]}])");
+}
+
 TEST(Document, AlignsNumbersRightUnlessTold) {
   Table table;
   table.columns = {{"conf"},

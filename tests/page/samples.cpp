@@ -191,6 +191,25 @@ MemoryMap fragmented(std::size_t blocks) {
   return map;
 }
 
+/// Two processes; one function of the first grows.
+FlameGraph holders() {
+  FlameGraph flame;
+  flame.title = "Who holds it";
+  flame.note = "Live memory by the calls that allocated it";
+  flame.measures = {{"live", Unit::bytes}, {"growth an hour", Unit::bytes}};
+  flame.frames = {{"4242 (train.py)", FrameKind::root},
+                  {"4243 (worker)", FrameKind::root},
+                  {"train.py:201 main", FrameKind::python},
+                  {"loader.py:42 load_batch", FrameKind::python},
+                  {"model.py:18 build", FrameKind::python},
+                  {"PyArray_NewFromDescr (numpy)", FrameKind::native},
+                  {"read_file (libio.so)", FrameKind::native}};
+  flame.stacks = {{{0, 2, 3, 5}, {600.0 * kMiB, 90.0 * kMiB}},
+                  {{0, 2, 4, 5}, {300.0 * kMiB, 0}},
+                  {{1, 6}, {100.0 * kMiB, 10.0 * kMiB}}};
+  return flame;
+}
+
 Document report() {
   Document document;
   document.title = "gpt-small.pickle";
@@ -213,6 +232,7 @@ Document report() {
           "calls.",
           "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"}};
   document.plots = {history(20'000)};
+  document.flames = {holders()};
   document.maps = {fragmented(2'500)};
   document.tables = {ranking()};
   document.bars = {phases()};
@@ -258,6 +278,7 @@ Document hostile() {
   Segment segment{text, 4096, 1 << 20, text, text, SegmentKind::large, {}};
   segment.blocks = {{0, 1 << 19, 1000, BlockState::active, 0}};
   document.maps = {{text, text, {segment}, {text}}};
+  document.flames = {{text, text, {{text}, {text}}, {{text, FrameKind::python}}, {{{0}, {1, 1}}}}};
   document.tables = {{text, text, {{text}}, {{text}}, 0}};
   document.bars = {{text, text, Unit::bytes, Limit{text, 3}, {{text, {{text, 2}}, 1, 4}}}};
   return document;
@@ -290,6 +311,13 @@ Document broken() {
   document.maps[1].segments = {segment, {"nothing", 0, 0, "", "", SegmentKind::large, {}}};
   document.tables = {{"uneven", "", {{"a"}, {"b", Unit::bytes}}, {{1}, {"x", "y", "z"}, {}}, 7},
                      {}};
+  document.flames = {
+      {"no stacks", "", {{"live"}}, {}, {}},
+      {"odd stacks",
+       "",
+       {{"live"}, {"not a number"}, {"nothing"}},
+       {{"a"}},
+       {{{0, 7}, {1}}, {{}, {2, nan}}, {{0, 0, 0}, {-1, nan, 0}}, {{9}, {0.000001, 1}}}}};
   document.bars = {
       {"nothing", "", Unit::bytes, {}, {}},
       {"odd", "", Unit::bytes, Limit{"limit", nan}, {{"a", {{"b", nan}, {"c", -3}}, 5, 1}}}};

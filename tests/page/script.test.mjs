@@ -2,6 +2,7 @@
 // The parts of web/ that need no browser.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { boxesOf, neighbour, pathTo, treeOf } from '../../web/src/flame_layout.js';
 import { bytes, format, increments, seconds, ticks } from '../../web/src/format.js';
 import { Line, windowOf } from '../../web/src/line.js';
 import { Layout, readSegments } from '../../web/src/map_layout.js';
@@ -153,4 +154,43 @@ test('rows without a value sort last either way', () => {
   assert.deepEqual(sortedBy(rows, 0, false), [3, 0, 2, 1]);
   assert.deepEqual(sortedBy(rows, 0, true), [2, 0, 3, 1]);
   assert.deepEqual(sortedBy([['b10'], ['b9']], 0, false), [1, 0]);
+});
+
+const FLAME = {
+  frames: [{ name: 'a' }, { name: 'b' }, { name: 'c' }],
+  stacks: [{ frames: [0, 1], values: [3, 0] }, { frames: [0, 2], values: [5, 1] }, { frames: [2], values: [2, NaN] }],
+};
+
+test('stacks that begin alike share their calls, the larger first', () => {
+  const root = treeOf(FLAME, 0, 'all');
+  assert.equal(root.value, 10);
+  assert.deepEqual(root.children.map(({ name, value }) => [name, value]), [['a', 8], ['c', 2]]);
+  assert.deepEqual(root.children[0].children.map(({ name }) => name), ['c', 'b']);
+  assert.deepEqual(pathTo(root.children[0].children[1]).map(({ name }) => name), ['all', 'a', 'b']);
+  assert.equal(treeOf(FLAME, 1, 'all').value, 1);
+  assert.equal(treeOf(FLAME, 2, 'all').value, 0);
+  assert.equal(treeOf({ frames: null, stacks: [{ frames: [4], values: [1] }, null] }, 0, 'all').children.length, 0);
+});
+
+test('boxes fill the width of what they are in, and the narrowest are left out', () => {
+  const root = treeOf(FLAME, 0, 'all');
+  assert.deepEqual(boxesOf(root).map(({ call, left, width, row }) => [call.name, left, width, row]),
+    [['all', 0, 1, 0], ['a', 0, 0.8, 1], ['c', 0.8, 0.2, 1], ['c', 0, 0.5, 2], ['b', 0.5, 0.3, 2]]);
+  const widened = boxesOf(root.children[0]);
+  assert.deepEqual(widened.map(({ call, width }) => [call.name, width]),
+    [['all', 1], ['a', 1], ['c', 0.625], ['b', 0.375]]);
+  const dust = { frames: [{ name: 'a' }, { name: 'b' }], stacks: [{ frames: [0], values: [1e6] }, { frames: [1], values: [1] }] };
+  assert.equal(boxesOf(treeOf(dust, 0, 'all')).length, 2);
+});
+
+test('arrow keys go from call to call', () => {
+  const root = treeOf(FLAME, 0, 'all');
+  const [a, c] = root.children;
+  assert.equal(neighbour(root, 'ArrowDown'), a);
+  assert.equal(neighbour(a, 'ArrowRight'), c);
+  assert.equal(neighbour(c, 'ArrowLeft'), a);
+  assert.equal(neighbour(c, 'ArrowUp'), root);
+  for (const [call, key] of [[root, 'ArrowUp'], [c, 'ArrowDown'], [c, 'ArrowRight'], [a, 'ArrowLeft'], [a, 'x']]) {
+    assert.equal(neighbour(call, key), null);
+  }
 });

@@ -58,6 +58,18 @@ TEST_F(Sites, TheOneThatGrowsComesFirstWithItsShareOfTheGrowth) {
   EXPECT_EQ(story.sampling->no_python, 3U);
 }
 
+TEST_F(Sites, GrowthIsToldFromWhereASiteBegins) {
+  add(8, python("leak", 7),
+      [](int s) { return s < 15 ? 0 : kMiB * static_cast<std::uint64_t>(s - 14); });
+  add(16, python("load", 9), [](int s) { return s < 15 ? 0 : 200 * kMiB; });
+  const SitesStory story = tell();
+  ASSERT_EQ(story.sites.size(), 2U);
+  EXPECT_EQ(place_of(story.sites[0].frames), "a.py:7 leak");
+  ASSERT_TRUE(story.sites[0].growth);
+  EXPECT_NEAR(story.sites[0].growth->per_second, kMiB, kMiB / 10.0);
+  EXPECT_FALSE(story.sites[1].growth) << "loaded once";
+}
+
 TEST_F(Sites, WhatAProgramGivesBackAtItsEndIsNoPartOfItsStory) {
   add(8, python("cache", 3), [](int s) { return s >= 57 ? 0 : 100 * kMiB; });
   record::ProcessHistory history;
@@ -114,6 +126,13 @@ TEST(PlaceOfAStack, IsWhereAPersonWouldLook) {
       {"void std::__fill<int>(int*)", "v.h", 9, "/bin/job"},
       {"net::send(int)", "/src/net.cpp", 24, "/bin/job"}};
   EXPECT_EQ(place_of(cpp), "net.cpp:24 net::send");
+  const fact::SiteFrame ones = {"ones", "/usr/lib/python3/dist-packages/numpy/numeric.py", 205, ""};
+  const fact::SiteFrame load = {"load_batch", "/job/loader.py", 42, ""};
+  EXPECT_EQ(place_of({ones, load}), "loader.py:42 load_batch");
+  EXPECT_EQ(place_of({ones, ones, ones, ones, load}), "numeric.py:205 ones") << "too far away";
+  EXPECT_EQ(place_of({{"_bootstrap", "<frozen importlib>", 9, ""}, load}),
+            "loader.py:42 load_batch");
+  EXPECT_EQ(place_of({ones}), "numeric.py:205 ones");
   EXPECT_EQ(place_of({{"parse", "", 0, "/lib/libfoo.so"}}), "parse (libfoo.so)");
   EXPECT_EQ(place_of({{"", "", 0, "/lib/libfoo.so"}}), "libfoo.so, no symbols");
   EXPECT_EQ(place_of({{"", "", 0, "?"}}), "unknown code");
