@@ -262,8 +262,11 @@ class Doctor {
       return;
     }
     const std::string rate = rate_text(*trends_.anon.slope);
-    found_.findings.emplace_back(
-        "live bytes are not known: growth may be a leak or memory that the allocator keeps");
+    const std::string live =
+        series_.live.empty()
+            ? "live bytes are not known"
+            : format_text("live bytes cannot be judged yet (%zu readings)", series_.live.size());
+    found_.findings.push_back(live + ": growth may be a leak or memory that the allocator keeps");
     if (trends_.anon.period && is_steady(trends_.peaks(series_))) {
       decide(Verdict::retention, &trends_.anon,
              "the floor between rounds grows by " + rate +

@@ -87,6 +87,17 @@ TEST(Diagnosis, GrowthSeenFromOutsideIsALeakWithLowConfidence) {
   EXPECT_NEAR(until->find("likely")->as_double().value(), 1000, 50);
 }
 
+TEST(Diagnosis, AFewReadingsOfLiveBytesAreNotCalledNone) {
+  const Points seldom(kGrowing.begin(), kGrowing.begin() + 12);
+  const ProcessDiagnosis found = diagnose({.rss = kGrowing, .anon = kGrowing, .live = seldom});
+  EXPECT_EQ(found.verdict, Verdict::leak);
+  EXPECT_EQ(found.confidence, fact::Confidence::low);
+  ASSERT_FALSE(found.findings.empty());
+  EXPECT_EQ(found.findings[0],
+            "live bytes cannot be judged yet (12 readings): growth may be a leak or memory that "
+            "the allocator keeps");
+}
+
 TEST(Diagnosis, LiveBytesMakeItSure) {
   const ProcessDiagnosis found =
       diagnose({.rss = kGrowing, .anon = kGrowing, .live = kGrowing, .retained = kLevel});
