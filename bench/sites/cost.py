@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What sampling costs a job, by pairs of runs, one with libebb-sites.so and one without.
+"""What sampling costs a job: pairs of runs, one with libebb-sites.so and one without, in turn; the mean difference with
+its 95 % interval, of processor time.
 
-  bench/sites/cost.py [--build build/release] [--pairs 15] [--python PYTHON] [--instructions] [NAME]...
+  bench/sites/cost.py [--build build/release] [--pairs 15] [--python PYTHON] [NAME]...
 
-Processor time: pairs in turn; the mean difference with its 95 % interval. Instructions: counted by valgrind, at a
-twentieth of the work and without what it takes to start; no other work on the machine changes them.
+Counting instructions under valgrind does not do in its place: there a stack cannot be read as it is elsewhere, and what
+sampling may spend is soon used up.
 """
 import argparse
 import os
-import re
 import resource
 import statistics
 import subprocess
@@ -62,16 +62,6 @@ class Bench:
                     values.append(seconds_of(command, unit, environment))
         return plain, sampled
 
-    def instructions(self, code, repeats):
-        """Of the work alone, without and with sampling."""
-        counts = []
-        with tempfile.TemporaryDirectory() as folder:
-            for environment in self.environments(folder):
-                start, all_of_it = (instructions_of([self.python, "-c", f"N = {n}\n{code}"], environment)
-                                    for n in (0, max(repeats // 20, 2)))
-                counts.append(all_of_it - start)
-        return counts
-
 
 def seconds_of(command, unit, environment):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -83,12 +73,6 @@ def seconds_of(command, unit, environment):
     return float(done.stdout) if done.stdout else 1e9 * seconds / OBJECT_PAIRS
 
 
-def instructions_of(command, environment):
-    done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *command], env=environment,
-                          check=True, stderr=subprocess.PIPE, text=True)
-    return int(re.search(r"Collected : (\d+)", done.stderr)[1])
-
-
 def interval(values):
     """The mean and half the width of its 95 % interval."""
     count = len(values)
@@ -96,7 +80,7 @@ def interval(values):
     return statistics.mean(values), t * statistics.stdev(values) / count**0.5
 
 
-def report_time(bench):
+def report(bench):
     print("| what | without | with | difference (95 %) |\n|---|--:|--:|--:|")
     shares = []  # of each program, pair by pair
     for name, (command, unit) in bench.workloads().items():
@@ -122,36 +106,14 @@ def report_time(bench):
         print(f"| all {len(shares)} together | | | {mean:+.2f} % ({mean - margin:+.2f} to {mean + margin:+.2f}) |")
 
 
-def report_instructions(bench):
-    print("| what | millions of instructions | with | difference |\n|---|--:|--:|--:|")
-    shares = []
-    for name, (code, repeats) in PROGRAMS.items():
-        if not bench.is_wanted(name):
-            continue
-        try:
-            plain, sampled = bench.instructions(code, repeats)
-        except (OSError, subprocess.CalledProcessError) as error:
-            print(f"| {name} | not counted: {error.__class__.__name__} | | |", flush=True)
-            continue
-        shares.append(100 * (sampled - plain) / plain)
-        print(f"| {name} | {plain / 1e6:.1f} | {sampled / 1e6:.1f} | {shares[-1]:+.2f} % |", flush=True)
-    if len(shares) > 1:
-        print(f"| all {len(shares)} together | | | {statistics.mean(shares):+.2f} % |")
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=Path, default=Path("build/release"))
     parser.add_argument("--pairs", type=int, default=15)
     parser.add_argument("--python", default="/usr/bin/python3", help="the interpreter that runs the programs")
-    parser.add_argument("--instructions", action="store_true", help="count instructions in place of time (valgrind)")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
-    bench = Bench(options)
-    if options.instructions:
-        report_instructions(bench)
-    else:
-        report_time(bench)
+    report(Bench(options))
 
 
 if __name__ == "__main__":
