@@ -17,7 +17,7 @@ endfunction()
 # wait for files, processes and people: there it takes longer than it saves. In the innermost loops all of
 # it pays.
 set(EBB_COMPUTING_LAYERS base cache device fl heap pack plan replay sum trace trend)
-set(EBB_INNERMOST_LAYERS cache pack sum trace)
+set(EBB_INNERMOST_LAYERS cache pack replay sum trace)
 if(EBB_SANITIZE STREQUAL "thread")
   set(EBB_COMPUTING_LAYERS cache replay sum)
 elseif(EBB_SANITIZE)

@@ -19,8 +19,8 @@ using fact::Killer;
 // An allocation that fails leaves the address space below its limit, by its own size.
 constexpr double kNearLimit = 0.9;
 // The kernel counts whole ticks of a processor against the limit, where several processes may have
-// had a part in one; the time that it tells afterwards is measured. On a busy machine the second
-// may be a good deal less. Nobody but the kernel sends SIGXCPU as a rule, many send SIGKILL.
+// had a part in one. The time that it tells afterwards is measured, and on a busy machine a good
+// deal less. As a rule nobody but the kernel sends SIGXCPU; many send SIGKILL.
 constexpr double kShareForXcpu = 0.5;
 constexpr double kShareForKill = 0.7;
 constexpr double kShareBeyondDoubt = 0.9;

@@ -8,7 +8,7 @@
 namespace ebb::sites {
 
 /// Reads DWARF's numbers and texts forward, and never beyond its bytes; once it has failed,
-/// everything is zero. Allocates nothing: what samples an allocation reads with it too.
+/// everything is zero. Allocates nothing: it is used inside of malloc too.
 class DwarfReader {
  public:
   explicit DwarfReader(std::string_view bytes) : bytes_(bytes) {}

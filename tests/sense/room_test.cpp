@@ -26,5 +26,19 @@ TEST(Rooms, AGpuTellsItsRoomOrThereIsNone) {
   }
 }
 
+TEST(Rooms, WhatIsToldIsNotLookedFor) {
+  EXPECT_EQ(room_for("host", 1000)->bytes, 1000U);
+  EXPECT_STREQ(room_for("host", 1000)->where, "host");
+  for (const char* where : {"gpu", "auto"})
+    EXPECT_STREQ(room_for(where, 1000)->where, "gpu") << where;
+}
+
+TEST(Rooms, AutoIsAGpuWhereThereIsOneAndElseTheHost) {
+  const bool has_gpu = room_on_gpu().has_value();
+  EXPECT_STREQ(room_for("auto", {})->where, has_gpu ? "gpu" : "host");
+  EXPECT_EQ(room_for("gpu", {}).has_value(), has_gpu);
+  EXPECT_STREQ(room_for("host", {})->where, "host");
+}
+
 }  // namespace
 }  // namespace ebb::sense
