@@ -67,7 +67,8 @@ base::Result<std::optional<Message>> receive_from(int descriptor, bool wait) {
   ssize_t got = 0;
   do {
     got = ::recv(descriptor, buffer.data(), buffer.size(), MSG_TRUNC | (wait ? 0 : MSG_DONTWAIT));
-  } while (got < 0 && errno == EINTR);
+    // An end that goes with something unread is told of first, once; what it said is still there.
+  } while (got < 0 && (errno == EINTR || errno == ECONNRESET));
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return std::optional<Message>();
   if (got <= 0) return base::error(base::Code::not_found, "the other end is gone");
   if (static_cast<std::size_t>(got) > buffer.size())

@@ -65,6 +65,19 @@ TEST(Channel, TellsWhenTheOtherEndIsGone) {
   EXPECT_FALSE(pair.agent.send(Round{1})) << "and raises no SIGPIPE";
 }
 
+TEST(Channel, HearsWhatAnEndSaidThatWentWithAQuestionUnread) {
+  Pair pair = Pair::make();
+  ASSERT_TRUE(pair.agent.send(Round{7}));
+  ASSERT_TRUE(pair.supervisor.send(Read{}));
+  { const Channel gone = std::move(pair.agent); }
+  const auto last = pair.supervisor.receive();
+  ASSERT_TRUE(last && *last);
+  EXPECT_EQ(std::get<Round>(**last).number, 7U);
+  const auto nothing = pair.supervisor.receive();
+  ASSERT_FALSE(nothing);
+  EXPECT_EQ(nothing.error().code, base::Code::not_found);
+}
+
 TEST(Channel, RefusesToBlockOnAPeerThatDoesNotRead) {
   const Pair pair = Pair::make();
   bool refused = false;
