@@ -43,9 +43,13 @@ class EbbRun : public testing::Test {
   /// Runs a job that ends once stop_file() is there: as soon as `is_so` of its record so far.
   template <class Condition>
   support::Finished run_until(const Words& options, const Words& job, Condition&& is_so) const {
+    return run_until(command(options, job), is_so);
+  }
+  template <class Condition>
+  support::Finished run_until(const Words& whole_command, Condition&& is_so) const {
     std::filesystem::remove(stop_file());
     const std::int64_t before = so_far().summary.run.id;
-    support::Subprocess child(command(options, job));
+    support::Subprocess child(whole_command);
     wait_until([&] {
       const record::RecordedRun found = so_far();
       return found.summary.run.id > before && (found.summary.run.ended || is_so(found));

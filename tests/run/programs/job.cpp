@@ -8,9 +8,9 @@
 // frees them whole; with steady no larger than after ten seconds. rounds: announces each second as
 // a round. workers: three forked processes share 64 MiB with it; with worker-leaks one of them
 // leaks. cache: fills a cache once, over a third of its time, and stays so. file: maps a growing
-// part of a file. squeeze: holds 90 MiB, builds 360 MiB more and frees them, which the allocator
-// keeps; once they were returned, or after SECONDS, it needs 250 MiB elsewhere. until: ends before
-// its time, once FILE is there.
+// part of a file. squeeze: holds 90 MiB, builds 360 MiB more and frees them (with until, once FILE is
+// there), which the allocator keeps; once they were returned, or after SECONDS, it needs 250 MiB
+// elsewhere. until: otherwise ends before its time, once FILE is there.
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -186,7 +186,7 @@ std::size_t resident_bytes() {
   return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-int squeeze(double seconds) {
+int squeeze(const Plan& plan) {
   std::free(filled(30 * kMiB));
   if (!take(90 * kMiB)) return 1;
   // All are built before one is freed: whoever sees memory retained also sees how much is used.
@@ -194,9 +194,12 @@ int squeeze(double seconds) {
   Pool pool(8);
   // Below 60 MiB each, of which glibc keeps all once its thresholds are up.
   pool.run([] { built = blocks(45 * kMiB); });
+  constexpr auto kPause = std::chrono::milliseconds(50);
+  for (double waited = 0; !plan.until.empty() && !plan.is_over(waited); waited += 0.05)
+    std::this_thread::sleep_for(kPause);
   pool.run([] { free_all(built); });
-  for (double waited = 0; waited < seconds && resident_bytes() > 300 * kMiB; waited += 0.05)
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  for (double waited = 0; waited < plan.seconds && resident_bytes() > 300 * kMiB; waited += 0.05)
+    std::this_thread::sleep_for(kPause);
   if (!take(250 * kMiB)) return 1;
   std::puts("survived");
   return 0;
@@ -235,7 +238,7 @@ int main(int count, char** words) {
       plan.has.insert(words[i]);
     }
   }
-  if (plan.has.count("squeeze") != 0) return squeeze(plan.seconds);
+  if (plan.has.count("squeeze") != 0) return squeeze(plan);
   if (plan.has.count("workers") != 0) return with_workers(plan);
   live(plan, plan.has.count("leak") != 0);
   return 0;
