@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds libebb with CMake and packs it with the package `ebb` into a wheel (PEP 517).
 
-The program ebb goes in as well where it can be built: it needs CLI11, SQLite, node and npm. So does
+The program ebb goes in as well where it can be built: it needs CLI11, SQLite, Boost's headers, node and npm. So does
 ebb-simulate, which also needs libtorch.
 
   EBB_BUILT=FOLDER         takes lib/libebb.so and, if they are there, bin/ebb and bin/ebb-simulate from
@@ -110,8 +110,8 @@ def build(folder):
     program = is_wanted("EBB_BUILD_PROGRAM")
     if not (program and configure(folder, program=True)):
         if program:
-            say("the program cannot be built here, see above; it needs CLI11, SQLite, "
-                "node and npm (Debian: apt install libcli11-dev libsqlite3-dev npm)")
+            say("the program cannot be built here, see above; it needs CLI11, SQLite, Boost's headers, "
+                "node and npm (Debian: apt install libcli11-dev libsqlite3-dev libboost-dev npm)")
         program = False
         shutil.rmtree(folder, ignore_errors=True)
         configure(folder, program=False)

@@ -18,8 +18,8 @@ def main() -> int:
     file = program()
     if not os.access(file, os.X_OK):
         print(f"ebb: {file} is not there: this package was built without the program. Install CLI11, "
-              "SQLite, node and npm (Debian: apt install libcli11-dev libsqlite3-dev npm), then run "
-              "`pip install --force-reinstall .`; or name a program in EBB_PROGRAM.",
+              "SQLite, Boost's headers, node and npm (Debian: apt install libcli11-dev libsqlite3-dev libboost-dev "
+              "npm), then run `pip install --force-reinstall .`; or name a program in EBB_PROGRAM.",
               file=sys.stderr)
         return 3
     os.execv(file, ["ebb", *sys.argv[1:]])

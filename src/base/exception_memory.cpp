@@ -54,6 +54,7 @@ void give(void* memory) {
 
 }  // namespace
 
+// NOLINTBEGIN(readability-identifier-naming): the C++ runtime's names
 extern "C" {
 
 void* __cxa_allocate_exception(std::size_t bytes) noexcept {
@@ -74,5 +75,6 @@ void __cxa_free_dependent_exception(void* reference) noexcept {
 }
 
 }  // extern "C"
+// NOLINTEND(readability-identifier-naming)
 
 #endif  // __GLIBCXX__

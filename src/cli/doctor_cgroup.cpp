@@ -4,6 +4,7 @@
 #include "base/plain_text.h"
 #include "cli/answer.h"
 #include "cli/doctor.h"
+#include "cli/verb.h"
 #include "run/outside_group.h"
 #include "show/memory_view.h"
 

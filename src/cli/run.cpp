@@ -7,6 +7,7 @@
 #include <new>
 
 #include "cli/answer.h"
+#include "cli/run_metrics.h"
 #include "cli/verb.h"
 #include "keep/settings.h"
 #include "run/job.h"
@@ -16,6 +17,10 @@
 
 namespace ebb::cli {
 namespace {
+
+std::string folder_of(const std::string& path) {
+  return path.substr(0, path.rfind('/'));
+}
 
 int run_job(const run::Words& words) {
   std::vector<std::string> notes;
@@ -35,6 +40,8 @@ int run_job(const run::Words& words) {
     say(std::string("cannot run ") + command[0] + ": " + std::strerror(why));
     return why == ENOENT ? 127 : 126;
   }
+  auto metrics = RunMetrics::listen(words.dry_run ? "" : words.metrics, words.quiet);
+  if (!metrics) return complain(metrics.error());
   std::optional<wire::Listener> listener;
   if (auto opened = wire::Listener::open()) {
     listener.emplace(*std::move(opened));
@@ -51,11 +58,14 @@ int run_job(const run::Words& words) {
     answer(text);
     return kDone;
   }
+  if (listener) metrics->choose_record(*options, folder_of(listener->path()));
+  const auto last_line = [&](const run::Summary& summary, std::int64_t run_id) {
+    return show::summary_line(summary, metrics->is_record_passing() ? 0 : run_id, words.db);
+  };
+  const auto started = [&](std::int64_t run_id) { metrics->start(run_id); };
   try {
-    const auto ended = run::supervise(*options, *preparation, std::move(listener),
-                                      [&](const run::Summary& summary, std::int64_t run_id) {
-                                        return show::summary_line(summary, run_id, words.db);
-                                      });
+    const auto ended =
+        run::supervise(*options, *preparation, std::move(listener), last_line, started);
     if (!ended) return run::become_command(options->command.size(), ended.error().message.c_str());
     if (!ended->trouble.empty()) say(ended->trouble);
     if (!ended->ending.signal) return ended->ending.exit_code.value_or(kFailed);

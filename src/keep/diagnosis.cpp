@@ -60,7 +60,10 @@ class Doctor {
     if (!decided_) judge_quiet();
     state_confidence();
     tell_time_until_limit();
-    if (trends_.rss.slope) found_.rss_slope = rate_text(*trends_.rss.slope);
+    if (trends_.rss.slope) {
+      found_.rss_slope = rate_text(*trends_.rss.slope);
+      found_.rss_growth = trends_.rss.slope->per_second;
+    }
     found_.evidence = evidence_of(series_, trends_);
     return std::move(found_);
   }
@@ -325,6 +328,7 @@ class Doctor {
   void tell_time_until_limit() {
     if (found_.pace <= 0) return;  // growth that is no verdict promises nothing
     if (const auto time = trends_.time_until_limit(series_)) {
+      found_.seconds_until_limit = time->likely;
       found_.findings.push_back("at this pace the limit is reached in " +
                                 base::duration_text(time->likely) + " (" +
                                 base::duration_text(time->soonest) + " at the earliest)");

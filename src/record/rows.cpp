@@ -224,10 +224,11 @@ void insert(Database& database, std::int64_t run, const NumberedAction& action) 
   } while (!database.failed() && database.changed() == 0);
 }
 
-std::vector<NumberedReading> read_samples(Database& database, std::int64_t run, std::int64_t most) {
-  static const Query query = sample_table().query("ORDER BY ms, process LIMIT ?");
+std::vector<NumberedReading> read_samples(Database& database, std::int64_t run, std::int64_t most,
+                                          std::int64_t from_ms) {
+  static const Query query = sample_table().query("AND ms >= ? ORDER BY ms, process LIMIT ?");
   std::vector<NumberedReading> found;
-  for (const SampleRow& row : sample_table().read(database, query, run, most))
+  for (const SampleRow& row : sample_table().read(database, query, run, from_ms, most))
     found.push_back({row.process, reading_of(row.sample)});
   return found;
 }
@@ -246,9 +247,10 @@ std::vector<NumberedReading> read_buckets(Database& database, std::int64_t run,
   return found;
 }
 
-std::vector<PlaceReading> read_place(Database& database, std::int64_t run, std::int64_t most) {
-  static const Query query = place_table().query("ORDER BY ms LIMIT ?");
-  auto found = place_table().read(database, query, run, most);
+std::vector<PlaceReading> read_place(Database& database, std::int64_t run, std::int64_t most,
+                                     std::int64_t from_ms) {
+  static const Query query = place_table().query("AND ms >= ? ORDER BY ms LIMIT ?");
+  auto found = place_table().read(database, query, run, from_ms, most);
   for (PlaceReading& row : found)
     row.until = std::max(row.until, row.now.seconds);
   return found;

@@ -33,16 +33,17 @@ void insert(Database& database, std::int64_t run, const NumberedReading& bucket)
 void insert(Database& database, std::int64_t run, const PlaceReading& place);
 void insert(Database& database, std::int64_t run, const NumberedAction& action);
 
-/// The oldest `most` samples of a run, in order of time.
+/// The oldest `most` samples of a run from `from_ms` on, in order of time.
 std::vector<NumberedReading> read_samples(Database& database, std::int64_t run,
-                                          std::int64_t most = kAllTime);
+                                          std::int64_t most = kAllTime, std::int64_t from_ms = 0);
 /// The buckets of one process in order of time, those that begin in [from_ms, until_ms).
 std::vector<NumberedReading> read_buckets(Database& database, std::int64_t run,
                                           std::int64_t process, std::int64_t from_ms = 0,
                                           std::int64_t until_ms = kAllTime);
-/// In order of time, the oldest `most`.
+/// In order of time, the oldest `most` from `from_ms` on.
 std::vector<PlaceReading> read_place(Database& database, std::int64_t run,
-                                     std::int64_t most = kAllTime);
+                                     std::int64_t most = kAllTime, std::int64_t from_ms = 0);
+/// In order of time, the oldest `most`.
 std::vector<NumberedAction> read_actions(Database& database, std::int64_t run,
                                          std::int64_t most = kAllTime);
 

@@ -54,6 +54,7 @@ struct RunSummary {
 struct ProcessHistory {
   Process process;
   std::vector<Reading> readings;
+  std::int64_t number = 0;  ///< within its run, whatever becomes of others
 };
 
 /// Everything of one run. Rounds, actions and events whose process is no longer kept have its key
@@ -81,6 +82,9 @@ class Store {
   /// The newest first.
   base::Result<std::vector<RunSummary>> runs();
 
+  /// Those that are running, the newest first.
+  base::Result<std::vector<RunSummary>> running();
+
   /// By number, by name (the newest of that name), or "last". A name of digits is a number first.
   base::Result<RunSummary> find(const std::string& run);
 
@@ -90,12 +94,18 @@ class Store {
   /// As of one moment, also where the run goes on.
   base::Result<RecordedRun> read(std::int64_t id);
 
+  /// The same without sites, and of readings and places only those from `seconds` on that were not
+  /// merged yet: little, where somebody asks again and again.
+  base::Result<RecordedRun> recent(std::int64_t id, double seconds);
+
   /// Removes runs for good. Where one of them is running (Code::bad_input) or not there
   /// (Code::not_found), none is removed.
   base::Status remove(const std::vector<std::int64_t>& ids);
 
  private:
   explicit Store(Database database) : database_(std::move(database)) {}
+
+  base::Result<RecordedRun> read_from(std::int64_t id, std::optional<double> seconds);
 
   Database database_;
 };

@@ -297,9 +297,9 @@ class Builder {
 }  // namespace
 
 const std::vector<trace::Event>& history_of(const trace::Snapshot& snapshot, int device) {
-  static const std::vector<trace::Event> kNothing;
+  static const std::vector<trace::Event> nothing;
   const auto index = static_cast<std::size_t>(device);
-  return device >= 0 && index < snapshot.traces.size() ? snapshot.traces[index] : kNothing;
+  return device >= 0 && index < snapshot.traces.size() ? snapshot.traces[index] : nothing;
 }
 
 base::Result<Workload> workload_of(const trace::Snapshot& snapshot,

@@ -52,7 +52,8 @@ Ending supervise_to_the_end(Supervisor& supervisor, Journal& journal, record::Ru
 }  // namespace
 
 base::Result<JobEnd> supervise(const Options& options, const Preparation& preparation,
-                               std::optional<wire::Listener> listener, const LastLine& last_line) {
+                               std::optional<wire::Listener> listener, const LastLine& last_line,
+                               const Started& started) {
   // Blocked before there is a second thread, so that every thread has them blocked.
   Signals signals;
   if (!signals.is_open()) return base::system_error(errno, "cannot wait for signals");
@@ -73,8 +74,10 @@ base::Result<JobEnd> supervise(const Options& options, const Preparation& prepar
       journal.end(about);
       return launched.error();
     }
-    if (launched->trouble.empty())
+    if (launched->trouble.empty()) {
+      if (started) started(journal.run_id());
       return JobEnd{supervise_to_the_end(supervisor, journal, about, last_line), {}};
+    }
     about.ended = about.started;
     about.exit_code = launched->exit_code;
     about.ending = fact::RunEnd::exit;

@@ -63,6 +63,7 @@ base::Options options_of(Words& o) {
       {"name", &o.name, "Name of the run (that of the command)"},
       {"db", &o.db, "File of the record (docs/record.md)"},
       {"no_record", &o.no_record, "Record nothing"},
+      {"metrics", &o.metrics, "Serve /metrics to Prometheus at ADDRESS:PORT (docs/metrics.md)"},
       {"private", &o.is_private, "Record of commands the name of the program only"},
       {"observe", &o.observe, "Only watch and record: set and preload nothing"},
       {"nvflare", &o.nvflare,

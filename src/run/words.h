@@ -27,6 +27,7 @@ struct Words {
   std::string name;
   std::string db;
   bool no_record = false;
+  std::string metrics;
   bool is_private = false;
   bool observe = false;
   bool nvflare = false;

@@ -22,6 +22,7 @@ constexpr std::string_view kPrefix = "ebb-run-";
 constexpr std::string_view kRandom = "XXXXXX";
 constexpr const char* kSocket = "agents";
 constexpr std::string_view kTable = "sites-";
+constexpr std::string_view kRecord = "record";
 // A socket's name has 107 characters at most.
 constexpr std::size_t kLongestParent = 80;
 constexpr int kMostSwept = 100;
@@ -52,24 +53,23 @@ bool is_same(const std::string& path, int descriptor) {
          named.st_dev == open.st_dev && named.st_ino == open.st_ino;
 }
 
-/// A table of sites, which a process of the job made.
-bool is_table(std::string_view name, int folder) {
+/// A table of sites, which a process of the job made, or a record that goes with the folder.
+bool is_passing(std::string_view name, int folder) {
   struct stat status {};
-  return name.starts_with(kTable) &&
+  return (name.starts_with(kTable) || name.starts_with(kRecord)) &&
          ::fstatat(folder, std::string(name).c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
          S_ISREG(status.st_mode);
 }
 
-/// The tables in a folder are removed.
-void remove_tables(const std::string& path, int descriptor) {
+void remove_passing(const std::string& path, int descriptor) {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), &::closedir);
   if (folder == nullptr) return;
   while (const dirent* entry = ::readdir(folder.get()))
-    if (is_table(entry->d_name, descriptor)) ::unlinkat(descriptor, entry->d_name, 0);
+    if (is_passing(entry->d_name, descriptor)) ::unlinkat(descriptor, entry->d_name, 0);
 }
 
-/// Whether nobody can have put anything else there: this user's alone, with at most a socket and
-/// tables in it.
+/// Whether nobody can have put anything else there: this user's alone, with nothing in it but
+/// what is known.
 bool is_ours_alone(const std::string& path, int descriptor) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0 || status.st_uid != ::geteuid() ||
@@ -79,7 +79,7 @@ bool is_ours_alone(const std::string& path, int descriptor) {
   if (folder == nullptr) return false;
   while (const dirent* entry = ::readdir(folder.get())) {
     const std::string_view name = entry->d_name;
-    if (name == "." || name == ".." || is_table(name, descriptor)) continue;
+    if (name == "." || name == ".." || is_passing(name, descriptor)) continue;
     if (name != kSocket || ::fstatat(descriptor, kSocket, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
         !S_ISSOCK(status.st_mode))
       return false;
@@ -91,7 +91,7 @@ bool sweep(const std::string& path) {
   const base::FileDescriptor folder = opened_folder(path);
   if (!folder.is_open() || ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) return false;
   if (!is_ours_alone(path, folder.get())) return false;
-  remove_tables(path, folder.get());
+  remove_passing(path, folder.get());
   ::unlinkat(folder.get(), kSocket, 0);
   return ::rmdir(path.c_str()) == 0;
 }
@@ -108,7 +108,7 @@ SocketFolder::SocketFolder(SocketFolder&& other) noexcept
 
 SocketFolder::~SocketFolder() {
   if (path_.empty()) return;
-  if (lock_.is_open()) remove_tables(path_, lock_.get());
+  if (lock_.is_open()) remove_passing(path_, lock_.get());
   ::unlink(socket_.c_str());
   ::rmdir(path_.c_str());
 }

@@ -9,10 +9,11 @@
 
 namespace ebb::wire {
 
-/// A folder of this user alone for a supervisor's socket and the tables of sites that its job's
-/// processes keep (sites-*), under $XDG_RUNTIME_DIR or the temporary
-/// folder. Locked as long as the object lives, and removed with it. One whose owner was killed
-/// stays behind without a lock: the next one that is made sweeps it away.
+/// A folder of this user alone for a supervisor's socket, the tables of sites that its job's
+/// processes keep (sites-*) and a record that nobody wants to keep (record*), under
+/// $XDG_RUNTIME_DIR or the temporary folder. Locked as long as the object lives, and removed with
+/// it. One whose owner was killed stays behind without a lock: the next one that is made sweeps it
+/// away.
 class SocketFolder {
  public:
   /// Also sweeps what others left behind.

@@ -17,10 +17,10 @@ TEST_F(EbbRunInAGroup, AJobThatWouldBeKilledSurvivesWhenItsMemoryWasRetention) {
   if (!group_.usable()) GTEST_SKIP() << "no control group can be made here";
   ASSERT_EQ(support::run(group_.inside({EBB_JOB, "0", "squeeze"})).status, -SIGKILL)
       << "without ebb run";
-  const Finished done = run_until(
-      group_.inside(
-          command({"--interval", "100ms"}, {EBB_JOB, "60", "squeeze", "until", stop_file()})),
-      [&](const record::RecordedRun& run) { return has_event(run, "warn"); });
+  const Finished done =
+      run_until(group_.inside(command({"--interval", "100ms"},
+                                      {EBB_JOB, "60", "squeeze", "until", stop_file()})),
+                [&](const record::RecordedRun& run) { return has_event(run, "warn"); });
   EXPECT_EQ(done.status, 0) << done.error;
   EXPECT_EQ(done.output, "survived\n") << "it had no room without a cleanup";
   EXPECT_NE(done.error.find("of 512.0 MiB (cgroup)"), std::string::npos) << done.error;

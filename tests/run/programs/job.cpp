@@ -8,8 +8,8 @@
 // frees them whole; with steady no larger than after ten seconds. rounds: announces each second as
 // a round. workers: three forked processes share 64 MiB with it; with worker-leaks one of them
 // leaks. cache: fills a cache once, over a third of its time, and stays so. file: maps a growing
-// part of a file. squeeze: holds 90 MiB, builds 360 MiB more and frees them (with until, once FILE is
-// there), which the allocator keeps; once they were returned, or after SECONDS, it needs 250 MiB
+// part of a file. squeeze: holds 90 MiB, builds 360 MiB more and frees them (with until, once FILE
+// is there), which the allocator keeps; once they were returned, or after SECONDS, it needs 250 MiB
 // elsewhere. until: otherwise ends before its time, once FILE is there.
 #include <dlfcn.h>
 #include <sys/mman.h>

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/server.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <new>
+#include <thread>
+#include <vector>
+
+#include "serve/client.h"
+
+namespace ebb::serve {
+namespace {
+
+class ServerTest : public testing::Test {
+ protected:
+  /// Tells the path that it was asked for, and its thread.
+  void start(const Bounds& bounds = {}) {
+    auto server = Server::listen({}, bounds);
+    ASSERT_TRUE(server) << server.error().message;
+    server_.emplace(*std::move(server));
+    const auto started = server_->start([this](const Request& request) -> Answer {
+      ++handled_;
+      if (request.path == "/memory") throw std::bad_alloc();
+      if (request.path == "/missing") return refusal(404, "nothing there");
+      if (request.path == "/large") return {200, "text/plain", std::string(8 << 20, 'x')};
+      return {200, "text/plain",
+              "<" + request.path + "|" + request.query + "|" + request.host + ">"};
+    });
+    ASSERT_TRUE(started) << started.error().message;
+  }
+  const Address& address() const { return server_->address(); }
+
+  std::atomic<int> handled_ = 0;
+  std::optional<Server> server_;
+};
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_F(ServerTest, AnswersOneRequestAfterTheOther) {
+  start();
+  const Client client(address());
+  for (const char* path : {"/a", "/b?x=1&y=2", "/missing"}) {
+    client.send(std::string("GET ") + path + " HTTP/1.1\r\nHost: here\r\n\r\n");
+    const std::string answer = client.answer();
+    if (path[1] == 'b') {
+      EXPECT_TRUE(holds(answer, "</b|x=1&y=2|here>")) << answer;
+    }
+    EXPECT_TRUE(answer.starts_with(path[1] == 'm' ? "HTTP/1.1 404 " : "HTTP/1.1 200 ")) << answer;
+  }
+  EXPECT_EQ(handled_, 3);
+}
+
+TEST_F(ServerTest, SaysToABrowserThatNothingMayBeLoaded) {
+  start();
+  const std::string answer = got(address(), "/");
+  EXPECT_TRUE(
+      holds(answer, "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"));
+  EXPECT_TRUE(holds(answer, "X-Content-Type-Options: nosniff\r\n"));
+  EXPECT_TRUE(holds(answer, "Cache-Control: no-store\r\n"));
+  EXPECT_FALSE(holds(answer, "Access-Control")) << answer;
+}
+
+TEST_F(ServerTest, HasAHeadWithoutABody) {
+  start();
+  const std::string answer =
+      asked(address(), "HEAD /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+  EXPECT_TRUE(holds(answer, "Content-Length: 7\r\n")) << answer;
+  EXPECT_TRUE(answer.ends_with("\r\n\r\n")) << answer;
+}
+
+TEST_F(ServerTest, RefusesWhatIsNoPlainQuestion) {
+  start();
+  const auto status_of = [&](const std::string& request) {
+    const std::string answer = asked(address(), request);
+    return answer.substr(0, answer.find("\r\n"));
+  };
+  EXPECT_EQ(status_of("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello"),
+            "HTTP/1.1 405 Method Not Allowed");
+  EXPECT_EQ(status_of("DELETE / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"),
+            "HTTP/1.1 405 Method Not Allowed");
+  EXPECT_EQ(status_of("GET / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello"),
+            "HTTP/1.1 413 Payload Too Large");
+  EXPECT_EQ(status_of("GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"),
+            "HTTP/1.1 413 Payload Too Large");
+  EXPECT_EQ(status_of("GET / HTTP/1.1\r\nX: " + std::string(100'000, 'x') + "\r\n\r\n"),
+            "HTTP/1.1 431 Request Header Fields Too Large");
+  for (const char* garbage :
+       {"hello\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET\r\n\r\n",
+        "GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n", "\x16\x03\x01\x02\r\n\r\n"})
+    EXPECT_EQ(status_of(garbage), "HTTP/1.1 400 Bad Request") << garbage;
+  EXPECT_EQ(handled_, 0);
+}
+
+TEST_F(ServerTest, GoesOnWhenAHandlerHasNoMemory) {
+  start();
+  EXPECT_TRUE(got(address(), "/memory").starts_with("HTTP/1.1 503 "));
+  EXPECT_TRUE(got(address(), "/a").starts_with("HTTP/1.1 200 "));
+}
+
+TEST_F(ServerTest, LeavesClientsThatStall) {
+  Bounds bounds;
+  bounds.stall_seconds = 2;  // enough for the others on a busy machine
+  bounds.idle_seconds = 0.5;
+  start(bounds);
+  const Client silent(address());
+  const Client slow(address());
+  slow.send("GET / HTTP/1.1\r\nHo");
+  const Client idle(address());
+  idle.send("GET /a HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_TRUE(holds(idle.answer(), "</a||h>"));
+  const Client greedy(address());  // and takes nothing of its answer
+  greedy.send("GET /large HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_EQ(silent.rest(), "");
+  EXPECT_EQ(slow.rest(), "");
+  EXPECT_EQ(idle.rest(), "");
+  EXPECT_TRUE(got(address(), "/a").starts_with("HTTP/1.1 200 "));
+}
+
+TEST_F(ServerTest, LetsOnlySoManyInAtATime) {
+  Bounds bounds;
+  bounds.connections = 4;
+  start(bounds);
+  std::vector<std::unique_ptr<Client>> clients;
+  for (int i = 0; i < 4; ++i) {
+    clients.push_back(std::make_unique<Client>(address()));
+    clients.back()->send("GET /a HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_TRUE(holds(clients.back()->answer(), "</a||h>"));
+  }
+  const Client waiting(address());  // in the system's queue
+  waiting.send("GET /b HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_EQ(handled_, 4);
+  clients.pop_back();
+  EXPECT_TRUE(holds(waiting.answer(), "</b||h>"));
+}
+
+TEST_F(ServerTest, ServesManyAtATimeOnTwoThreads) {
+  start();
+  std::vector<std::thread> threads;
+  std::atomic<int> right = 0;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (int k = 0; k < 20; ++k)
+        if (holds(got(address(), "/a"), "</a||localhost>")) ++right;
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_EQ(right, 160);
+}
+
+TEST_F(ServerTest, EndsWhileClientsAreThere) {
+  start();
+  const Client client(address());
+  client.send("GET /large HTTP/1.1\r\nHost: h\r\n\r\n");
+  const Client silent(address());
+  server_.reset();
+  EXPECT_EQ(silent.rest(), "");
+}
+
+TEST(Server, SaysThatAPortIsTaken) {
+  auto first = Server::listen({});
+  ASSERT_TRUE(first);
+  ASSERT_GT(first->address().port, 0);
+  const auto second = Server::listen(first->address());
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().message,
+            first->address().text() + ": cannot listen: Address already in use");
+}
+
+}  // namespace
+}  // namespace ebb::serve
