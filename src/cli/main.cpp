@@ -54,8 +54,8 @@ int run(int count, char** words) {
       "  ebb tune snapshot.pickle\n"
       "  ebb plan transformer gpt2 --batch 4\n"
       "  ebb compare --methods heuristic.random,system_aware.oort");
-  for (const auto add : {add_info, add_env, add_run, add_watch, add_report, add_runs, add_replay,
-                         add_tune, add_tune_command, add_doctor, add_plan})
+  for (const auto add : {add_info, add_env, add_run, add_watch, add_report, add_runs, add_serve,
+                         add_replay, add_tune, add_tune_command, add_doctor, add_plan})
     add(program.verbs());
   add_simulating(program.verbs(),
                  [words](const SimulateOrder&) { return complain(fl::become_simulator(words)); });

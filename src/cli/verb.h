@@ -38,5 +38,6 @@ void add_run(Verb program);
 void add_watch(Verb program);
 void add_report(Verb program);
 void add_runs(Verb program);
+void add_serve(Verb program);
 
 }  // namespace ebb::cli

@@ -228,6 +228,10 @@ Json to_json(const BarChart& chart) {
 
 }  // namespace
 
+Json link_cell(const std::string& text, const std::string& path) {
+  return Json::object({{"text", text}, {"path", path}});
+}
+
 Json to_json(const Document& document) {
   Json json = Json::object({{"title", document.title}});
   add(json, "subtitle", document.subtitle);

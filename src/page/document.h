@@ -123,7 +123,10 @@ struct Column {
   bool bar = false;                ///< shows each number's share of the column's largest as a bar
 };
 
-/// Cells are strings, numbers or null (empty); sorted by a click on a column's name.
+/// A cell that leads to another page of the same server. `path` is relative, without dots.
+base::Json link_cell(const std::string& text, const std::string& path);
+
+/// Cells are strings, numbers, links or null (empty); sorted by a click on a column's name.
 struct Table {
   std::string title;
   std::string note;

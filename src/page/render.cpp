@@ -16,8 +16,10 @@ constexpr const char* kIcon =
     "%3Cpath d='M4 13q6-8 12 0t12 0M4 22q6-8 12 0t12 0' fill='none' stroke='white' "
     "stroke-width='3' stroke-linecap='round'/%3E%3C/svg%3E";
 
-/// Only the bundled script and style count; nothing is loaded, sent or embedded.
-std::string policy(const Assets& bundle) {
+}  // namespace
+
+std::string content_security_policy() {
+  const Assets bundle = assets();
   std::string text = "default-src 'none'; script-src '";
   text += bundle.script_hash;
   text += "'; style-src '";
@@ -26,15 +28,13 @@ std::string policy(const Assets& bundle) {
   return text;
 }
 
-}  // namespace
-
 std::string render(const Document& document) {
   const Assets bundle = assets();
   const std::string title = html_text(document.title.empty() ? "Ebb" : document.title);
   std::string html =
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"";
-  html += policy(bundle);
+  html += content_security_policy();
   html +=
       "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n"

@@ -13,6 +13,9 @@ namespace ebb::page {
 /// content security policy lets nothing else run and nothing be loaded from anywhere.
 std::string render(const Document& document);
 
+/// That policy, for who sends the page over HTTP.
+std::string content_security_policy();
+
 /// Renders into `path`, in one step: on failure the file is what it was before.
 base::Status write(const Document& document, const std::string& path);
 

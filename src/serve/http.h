@@ -16,7 +16,10 @@ struct Request {
   std::string path;   ///< as it was sent, without what follows '?'
   std::string query;  ///< what follows it
   std::string host;
+  std::string origin;
   std::string accept;
+  std::string cookie;
+  std::string authorization;
 };
 
 struct Answer {

@@ -56,7 +56,10 @@ Request request_of(const Asked& asked) {
     request.path.resize(mark);
   }
   request.host = std::string(asked[http::field::host]);
+  request.origin = std::string(asked[http::field::origin]);
   request.accept = std::string(asked[http::field::accept]);
+  request.cookie = std::string(asked[http::field::cookie]);
+  request.authorization = std::string(asked[http::field::authorization]);
   return request;
 }
 

@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "base/duration.h"
 #include "base/plain_text.h"
+#include "show/page_parts.h"
 #include "show/words.h"
 #include "term/table.h"
 
@@ -34,6 +35,30 @@ std::string runs_text(const std::vector<record::RunSummary>& runs, const term::S
                    style.paint(ending.brief, colour)});
   }
   return table.text(style);
+}
+
+page::Document runs_page(const std::vector<record::RunSummary>& runs) {
+  page::Document document;
+  document.title = "Runs";
+  page::Table table;
+  table.title = "The newest first";
+  table.columns = {column("Run", page::Unit::text),        column("Name", page::Unit::text),
+                   column("Started", page::Unit::text),    column("Duration", page::Unit::seconds),
+                   column("Processes", page::Unit::count), column("Peak", page::Unit::bytes, true),
+                   column("Outcome", page::Unit::text)};
+  std::size_t running = 0;
+  for (const record::RunSummary& run : runs) {
+    if (run.state == record::State::running) ++running;
+    const std::string number = std::to_string(run.run.id);
+    table.rows.push_back({page::link_cell(number, "runs/" + number), run.run.name,
+                          local_time_text(run.run.started), run.seconds, run.processes,
+                          story::peak_of(run).bytes, story::ending_of(run).brief});
+  }
+  if (runs.empty()) table.note = "Nothing is recorded yet: ebb run -- COMMAND records a run.";
+  document.facts = {{"Recorded", std::to_string(runs.size())},
+                    {"Running now", std::to_string(running)}};
+  document.tables.push_back(std::move(table));
+  return document;
 }
 
 }  // namespace ebb::show

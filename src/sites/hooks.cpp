@@ -208,6 +208,7 @@ EBB_EXPORT void ebb_sites_python_ends() {
 
 // C++. Where the next operator calls malloc, that call is counted.
 
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration takes none
 #define EBB_NEW(name, ...) EBB_EXPORT void* name(std::size_t bytes __VA_OPT__(, ) __VA_ARGS__)
 
 EBB_NEW(_Znwm) {

@@ -13,9 +13,9 @@ enum class LineTable : std::uint8_t {
 };
 
 /// Where one minor version of CPython keeps what a stack is read from, on 64-bit machines. The
-/// numbers are those of its headers; no_member where there is no such thing.
+/// numbers are those of its headers; kNoMember where there is no such thing.
 struct PythonLayout {
-  static constexpr std::uint16_t no_member = 0xFFFF;
+  static constexpr std::uint16_t kNoMember = 0xFFFF;
 
   std::uint8_t minor;
   LineTable lines;
@@ -39,7 +39,7 @@ struct PythonLayout {
   std::uint16_t text_other;
 };
 
-inline constexpr std::uint16_t kNoMember = PythonLayout::no_member;
+inline constexpr std::uint16_t kNoMember = PythonLayout::kNoMember;
 
 inline constexpr PythonLayout kPythonLayouts[] = {
     {9, LineTable::pairs, 1, 24, kNoMember, 32, 24, 104, kNoMember, 104, 112, 40, 120, kNoMember,

@@ -19,7 +19,8 @@ constinit thread_local ThreadState this_thread{};
 
 namespace {
 
-enum Life : std::uint32_t { kNotBegun = 0, kBeginning, kAlive, kOff };
+// What the life of a process's sampling goes through.
+constexpr std::uint32_t kNotBegun = 0, kBeginning = 1, kAlive = 2, kOff = 3;
 
 // Bytes until a thread that may not sample yet asks again, and one that never may.
 constexpr std::int64_t kSoon = 64 << 10;
@@ -64,7 +65,7 @@ char* put_number(char* at, std::uint64_t value) {
 
 void Sampler::begin(const char* folder) {
   if (std::strlen(folder) + 64 > sizeof folder_) return;
-  std::strcpy(folder_, folder);
+  std::memcpy(folder_, folder, std::strlen(folder) + 1);
   unwinder_.prepare();
   void* const page =
       ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -76,8 +77,9 @@ void Sampler::begin(const char* folder) {
 bool Sampler::open_table() {
   const auto pid = static_cast<std::uint64_t>(::syscall(SYS_getpid));
   char path[sizeof folder_ + 64];
-  std::strcpy(path, folder_);
-  char* at = path + std::strlen(path);
+  const std::size_t length = std::strlen(folder_);
+  std::memcpy(path, folder_, length);
+  char* at = path + length;
   std::memcpy(at, "/sites-", 7);
   at = put_number(at + 7, pid);
   *at++ = '-';

@@ -96,7 +96,7 @@ bool Table::open(const char* path, std::uint64_t pid) {
     ::syscall(SYS_unlinkat, AT_FDCWD, path, 0);
     return false;
   }
-  std::strcpy(path_, path);
+  std::memcpy(path_, path, std::strlen(path) + 1);
   base_ = static_cast<unsigned char*>(made);
   is_growing_ = false;
   data_room_ = kStep - kHeaderBytes;

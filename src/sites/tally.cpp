@@ -44,6 +44,7 @@ double chance(double x) {
       sum = x / i * (1 - sum);
     return sum;
   }
+  // NOLINTNEXTLINE(bugprone-incorrect-roundings): x is positive, and nothing is linked
   const int halvings = static_cast<int>(x / kLn2 + 0.5);
   const double rest = x - halvings * kLn2;
   double sum = 1;

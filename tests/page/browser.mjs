@@ -30,7 +30,7 @@ if (!program) {
 }
 const { chromium } = createRequire(join(process.env.EBB_WEB, 'index.js'))('playwright-core');
 const folder = mkdtempSync(join(tmpdir(), 'ebb-pages-'));
-execFileSync(process.env.EBB_SAMPLE_PAGES, [folder]);
+if (process.env.EBB_SAMPLE_PAGES) execFileSync(process.env.EBB_SAMPLE_PAGES, [folder]);
 // Only against hanging: a busy machine takes its time.
 const PATIENCE = 300_000;
 const browser = await chromium.launch({ executablePath: program, timeout: PATIENCE });
@@ -40,19 +40,20 @@ export async function closeBrowser() {
   rmSync(folder, { recursive: true });
 }
 
-/// Opens a sample page in a window of its own, hands it to `use` and closes it. The test fails if the
-/// page said anything or asked for anything but itself, unless it is `loud`. `before` runs in the page
-/// ahead of its script.
-export async function withPage(name, { before, loud, ...options }, use) {
+/// Opens a sample page, or the address of one, in a window of its own, hands it to `use` and closes it. The
+/// test fails if the page said anything or asked for anything but itself and what lies below `site`, unless it
+/// is `loud`. `before` runs in the page ahead of its script.
+export async function withPage(name, { before, loud, site, ...options }, use) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);
-  const url = pathToFileURL(join(folder, `${name}.html`)).href;
+  const url = name.startsWith('http:') ? name : pathToFileURL(join(folder, `${name}.html`)).href;
+  const isOurs = (asked) => asked === url || asked.startsWith('data:') || (site && asked.startsWith(site));
   const said = [];
   page.on('console', (message) => said.push(`${message.type()}: ${message.text()}`));
   page.on('pageerror', (error) => said.push(error.stack));
   page.on('request', (request) => {
-    if (request.url() !== url && !request.url().startsWith('data:')) said.push(`asked for ${request.url()}`);
+    if (!isOurs(request.url())) said.push(`asked for ${request.url()}`);
   });
   if (before) await page.addInitScript(before);
   await page.goto(url);

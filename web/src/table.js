@@ -7,6 +7,16 @@ const SHOWN = 200;
 const FIRST_WIDTH = 28;
 const OTHER_WIDTH = 16;
 
+/// What a cell shows: of a link, its text.
+function plain(value) {
+  return value != null && typeof value === 'object' ? String(value.text ?? '') : value;
+}
+
+/// Within the server that the page came from; anything else is no link.
+function isPath(path) {
+  return typeof path === 'string' && /^[a-z0-9][a-z0-9/-]*$/.test(path);
+}
+
 function compare(a, b) {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   return String(a).localeCompare(String(b), 'en', { numeric: true });
@@ -17,7 +27,7 @@ export function sortedBy(rows, column, descending) {
   const missing = (row) => rows[row][column] == null;
   return [...rows.keys()].sort((a, b) => {
     if (missing(a) || missing(b)) return missing(a) - missing(b) || a - b;
-    const order = compare(rows[a][column], rows[b][column]);
+    const order = compare(plain(rows[a][column]), plain(rows[b][column]));
     return (descending ? -order : order) || a - b;
   });
 }
@@ -27,13 +37,14 @@ function largestOf(rows, column) {
 }
 
 function textWidth(rows, column) {
-  const longest = rows.reduce((most, row) => Math.max(most, String(row[column] ?? '').length), 0);
+  const longest = rows.reduce((most, row) => Math.max(most, String(plain(row[column]) ?? '').length), 0);
   return Math.min(longest, column === 0 ? FIRST_WIDTH : OTHER_WIDTH);
 }
 
 function cell(value, { unit, align, largest }) {
-  const text = value == null ? '' : format(value, unit);
-  const element = el('td', { class: align === 'right' ? 'right' : null }, text);
+  const text = value == null ? '' : format(plain(value), unit);
+  const inside = isPath(value?.path) ? el('a', { href: value.path }, text) : text;
+  const element = el('td', { class: align === 'right' ? 'right' : null }, inside);
   if (largest > 0 && typeof value === 'number') {
     const bar = el('span', { class: 'cell-bar', 'aria-hidden': 'true' });
     bar.style.width = `${(100 * Math.max(0, value)) / largest}%`;

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
+
+#include "cli/verb.h"
+#include "record/place.h"
+#include "serve/server.h"
+#include "serve/site.h"
+
+namespace ebb::cli {
+namespace {
+
+struct ServeOptions {
+  std::string db;
+  std::string listen = "127.0.0.1:7322";
+  std::vector<std::string> allow_host;
+  std::string base = "/";
+};
+
+base::Options options_of(ServeOptions& o) {
+  return {
+      {"db", &o.db, "The record to show"},
+      {"listen", &o.listen,
+       "ADDRESS:PORT, or a port; beyond this machine the pages ask for a token, which is shown "
+       "once"},
+      {"allow_host", &o.allow_host, "Another name under which it may be asked, such as a proxy's"},
+      {"base", &o.base, "The path under which a proxy shows it"},
+  };
+}
+
+/// "/" or with a '/' on both sides. Code::bad_input for what is no path.
+base::Result<std::string> base_from(const std::string& text) {
+  constexpr const char* kAllowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./~%@";
+  if (text.empty() || text[0] != '/' || text.find_first_not_of(kAllowed) != std::string::npos) {
+    return base::error(base::Code::bad_input, "--base '%s': expected a path such as /ebb/",
+                       text.c_str());
+  }
+  return text.back() == '/' ? text : text + "/";
+}
+
+/// Until somebody ends it.
+void wait_for_end() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP})
+    sigaddset(&signals, number);
+  sigprocmask(SIG_BLOCK, &signals, nullptr);
+  int taken = 0;
+  sigwait(&signals, &taken);
+}
+
+int run_serve(const ServeOptions& options) {
+  const auto path = record::path_of(options.db);
+  if (!path) return complain(path.error());
+  const auto address = serve::address_from(options.listen, "--listen");
+  if (!address) return complain(address.error());
+  const auto base = base_from(options.base);
+  if (!base) return complain(base.error());
+  std::vector<std::string> hosts = options.allow_host;
+  std::string token;
+  if (!address->is_loopback()) {
+    auto made = serve::make_token();
+    if (!made) return complain(made.error());
+    token = *std::move(made);
+    hosts.push_back(address->host);
+  }
+  auto server = serve::Server::listen(*address);
+  if (!server) return complain(server.error());
+  serve::Site site(*path, serve::Guard(token, hosts), *base);
+  const auto started =
+      server->start([&site](const serve::Request& request) { return site.answer(request); });
+  if (!started) return complain(started.error());
+  say("serves " + *path + " at http://" + server->address().text() + *base +
+      (token.empty() ? "" : "?token=" + token));
+  wait_for_end();
+  return kDone;
+}
+
+}  // namespace
+
+void add_serve(Verb program) {
+  program.add({"serve", "Shows recorded runs in a browser, and running ones to Prometheus",
+               "Examples:\n"
+               "  ebb serve\n"
+               "  ebb serve --db runs.db --listen 8080\n"
+               "  ebb serve --listen 0.0.0.0:7322 --allow-host node7"},
+              run_serve);
+}
+
+}  // namespace ebb::cli

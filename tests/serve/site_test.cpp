@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/site.h"
+
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "record/writer.h"
+#include "support/temporary_directory.h"
+
+namespace ebb::serve {
+namespace {
+
+/// A record with one run, whose name is no friend of HTML.
+class SiteTest : public testing::Test {
+ protected:
+  SiteTest() {
+    record::Run run;
+    run.name = "</script><b>bold</b>";
+    run.command = {"true"};
+    run.started = 1'700'000'000;
+    auto writer = record::Writer::begin(path(), run);
+    EXPECT_TRUE(writer) << writer.error().message;
+    run.ended = run.started + 10;
+    run.exit_code = 0;
+    run.ending = fact::RunEnd::exit;
+    (*writer)->end(run);
+  }
+
+  std::string path() const { return folder_ / "runs.db"; }
+
+  Answer got(const std::string& asked, const std::string& base = "/") const {
+    Site site(path(), Guard("", {}), base);
+    Request request;
+    request.path = asked;
+    request.host = "localhost";
+    return site.answer(request);
+  }
+
+  support::TemporaryDirectory folder_;
+};
+
+bool holds(const Answer& answer, const std::string& part) {
+  return answer.body.find(part) != std::string::npos;
+}
+
+TEST_F(SiteTest, ListsRunsWithLinks) {
+  const Answer list = got("/");
+  EXPECT_EQ(list.status, 200);
+  EXPECT_EQ(list.type, "text/html; charset=utf-8");
+  EXPECT_TRUE(holds(list, R"("path":"runs/1")")) << list.body;
+  EXPECT_FALSE(holds(list, "<b>bold"));
+  ASSERT_EQ(list.headers.size(), 1U);
+  EXPECT_TRUE(list.headers[0].second.starts_with("default-src 'none'; script-src 'sha256-"));
+  EXPECT_TRUE(list.headers[0].second.ends_with("; frame-ancestors 'none'"));
+}
+
+TEST_F(SiteTest, ShowsARunAndTellsItAsJson) {
+  const Answer page = got("/runs/1");
+  EXPECT_EQ(page.status, 200);
+  EXPECT_TRUE(holds(page, "Run 1"));
+  EXPECT_FALSE(holds(page, "<b>bold"));
+  const Answer json = got("/runs/1/json");
+  EXPECT_EQ(json.type, "application/json");
+  const auto read = base::parse_json(json.body);
+  ASSERT_TRUE(read) << json.body;
+  EXPECT_NE(read->find("verdict"), nullptr);
+  const auto list = base::parse_json(got("/runs/json").body);
+  ASSERT_TRUE(list);
+  EXPECT_EQ(list->find("runs")->as_array()->size(), 1U);
+}
+
+TEST_F(SiteTest, HasMetrics) {
+  const Answer metrics = got("/metrics");
+  EXPECT_EQ(metrics.status, 200);
+  EXPECT_TRUE(holds(metrics, "ebb_build_info"));
+  EXPECT_FALSE(holds(metrics, "run=")) << "it has ended";
+}
+
+TEST_F(SiteTest, HasNothingElse) {
+  for (const char* path : {"/runs", "/runs/", "/runs/2x", "/runs/-1", "/runs/1/", "/runs/1/json/",
+                           "/runs/../1", "/../runs.db", "/%2e%2e/runs.db", "//etc/passwd",
+                           "/runs/18446744073709551616", "/metrics/", "/index.html"})
+    EXPECT_EQ(got(path).status, 404) << path;
+  EXPECT_EQ(got("/runs/2").body, "no run 2 in the record\n");
+  EXPECT_EQ(got("/runs/9223372036854775808").status, 404);
+}
+
+TEST_F(SiteTest, StandsUnderAnotherPath) {
+  EXPECT_EQ(got("/ebb/", "/ebb/").status, 200);
+  EXPECT_EQ(got("/ebb/runs/1", "/ebb/").status, 200);
+  EXPECT_EQ(got("/runs/1", "/ebb/").status, 200) << "a proxy may have taken it off";
+  const Answer moved = got("/ebb", "/ebb/");
+  EXPECT_EQ(moved.status, 303) << "links on the page are relative";
+  EXPECT_EQ(moved.headers[0].second, "/ebb/");
+}
+
+TEST(Site, IsThereBeforeTheRecord) {
+  const support::TemporaryDirectory folder;
+  Request request;
+  request.host = "localhost";
+  request.path = "/";
+  Site none(folder / "none.db", Guard("", {}), "/");
+  EXPECT_NE(none.answer(request).body.find("Nothing is recorded yet"), std::string::npos);
+  Site broken(folder.write("broken.db", std::string(4096, 'x')), Guard("", {}), "/");
+  for (const char* path : {"/", "/runs/1", "/runs/json", "/metrics"}) {
+    request.path = path;
+    const Answer answer = broken.answer(request);
+    EXPECT_EQ(answer.status, 503) << path;
+    EXPECT_EQ(answer.body, "the record cannot be read\n") << "and no path of a file";
+  }
+}
+
+}  // namespace
+}  // namespace ebb::serve
