@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/agent.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sys/prctl.h>
@@ -37,6 +38,13 @@ bool arenas_are_chosen() {
   const char* tunables = std::getenv("GLIBC_TUNABLES");
   return std::getenv("MALLOC_ARENA_MAX") != nullptr ||
          (tunables != nullptr && std::strstr(tunables, "malloc.arena_max=") != nullptr);
+}
+
+/// CUDA's driver is in this process: asking the job's language about cards is worth its time.
+bool uses_cuda() {
+  void* const driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (driver != nullptr) ::dlclose(driver);
+  return driver != nullptr;
 }
 
 wire::Hello hello_of_this_process() {
@@ -221,6 +229,7 @@ wire::Reading Agent::read() {
         collector_.is_claimed() ? wire::Language::python : wire::Language::python_without_hook;
   }
   reading.shares_arenas = shares_arenas_;
+  reading.uses_cuda = collector_.is_claimed() && uses_cuda();
   reading.cost_seconds = base::seconds_between(start, base::thread_cpu_clock().now_ns());
   return reading;
 }

@@ -128,10 +128,14 @@ EBB_EXPORT void ebb_agent_device(std::uint32_t device, std::uint64_t before, std
 
 EBB_EXPORT void ebb_agent_device_memory(std::uint32_t device, std::uint64_t total,
                                         std::uint64_t free, std::uint64_t reserved,
-                                        std::uint64_t cached) {
+                                        std::uint64_t cached, std::uint64_t live,
+                                        std::uint64_t inactive) {
   auto* collector = the_agent != nullptr ? the_agent->collector() : nullptr;
   if (collector == nullptr) return;
-  quietly([&] { collector->saw({device, {total, free, reserved, cached}}); });
+  ebb::fact::CardMemory memory{total, free, reserved, cached};
+  if (live <= reserved - cached) memory.live = live;
+  if (inactive <= cached) memory.inactive = inactive;
+  quietly([&] { collector->saw({device, memory}); });
 }
 
 EBB_EXPORT void ebb_agent_end_collections() {

@@ -49,9 +49,11 @@ void ebb_agent_end_collections();
 void ebb_agent_device(std::uint32_t device, std::uint64_t before, std::uint64_t after);
 
 /// From whoever is to tell of devices: one that this process holds memory of, what is free of it,
-/// what the language's allocator holds and how much of that is in no use.
+/// what the language's allocator holds and how much of that is in no use; what is allocated of it,
+/// and what of the unused is pieces beside memory in use (the largest number: not known).
 void ebb_agent_device_memory(std::uint32_t device, std::uint64_t total, std::uint64_t free,
-                             std::uint64_t reserved, std::uint64_t cached);
+                             std::uint64_t reserved, std::uint64_t cached, std::uint64_t live,
+                             std::uint64_t inactive);
 
 /// A framework was loaded whose threads take turns: 1 where they share malloc's arenas from now on
 /// (Agent::share_arenas).

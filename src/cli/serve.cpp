@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
 
+#include <optional>
+
 #include "cli/verb.h"
 #include "record/place.h"
+#include "serve/metrics_page.h"
 #include "serve/server.h"
 #include "serve/site.h"
 
@@ -12,6 +15,7 @@ namespace {
 struct ServeOptions {
   std::string db;
   std::string listen = "127.0.0.1:7322";
+  std::string metrics;
   std::vector<std::string> allow_host;
   std::string base = "/";
 };
@@ -22,6 +26,7 @@ base::Options options_of(ServeOptions& o) {
       {"listen", &o.listen,
        "ADDRESS:PORT, or a port; beyond this machine the pages ask for a token, which is shown "
        "once"},
+      {"metrics", &o.metrics, "Serve /metrics alone at another ADDRESS:PORT, without a token"},
       {"allow_host", &o.allow_host, "Another name under which it may be asked, such as a proxy's"},
       {"base", &o.base, "The path under which a proxy shows it"},
   };
@@ -49,6 +54,29 @@ void wait_for_end() {
   sigwait(&signals, &taken);
 }
 
+/// What serves /metrics alone, where that was asked for.
+class MetricsAlone {
+ public:
+  explicit MetricsAlone(const std::string& record) : collector_(record) {}
+
+  base::Status start(const std::string& text) {
+    if (text.empty()) return {};
+    const auto address = serve::address_from(text, "--metrics");
+    if (!address) return address.error();
+    auto server = serve::Server::listen(*address);
+    if (!server) return server.error();
+    server_.emplace(*std::move(server));
+    say("metrics at http://" + server_->address().text() + "/metrics");
+    return server_->start([this](const serve::Request& request) {
+      return serve::metrics_alone(collector_, request);
+    });
+  }
+
+ private:
+  metrics::Collector collector_;
+  std::optional<serve::Server> server_;
+};
+
 int run_serve(const ServeOptions& options) {
   const auto path = record::path_of(options.db);
   if (!path) return complain(path.error());
@@ -66,6 +94,8 @@ int run_serve(const ServeOptions& options) {
   }
   auto server = serve::Server::listen(*address);
   if (!server) return complain(server.error());
+  MetricsAlone metrics(*path);
+  if (const auto begun = metrics.start(options.metrics); !begun) return complain(begun.error());
   serve::Site site(*path, serve::Guard(token, hosts), *base);
   const auto started =
       server->start([&site](const serve::Request& request) { return site.answer(request); });
@@ -83,6 +113,7 @@ void add_serve(Verb program) {
                "Examples:\n"
                "  ebb serve\n"
                "  ebb serve --db runs.db --listen 8080\n"
+               "  ebb serve --metrics 0.0.0.0:9322\n"
                "  ebb serve --listen 0.0.0.0:7322 --allow-host node7"},
               run_serve);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace ebb::fact {
 
@@ -11,6 +12,9 @@ struct CardMemory {
   std::uint64_t free = 0;      ///< whatever other processes leave
   std::uint64_t reserved = 0;  ///< by this process's allocator
   std::uint64_t cached = 0;    ///< of it: in no use
+  // What only PyTorch tells.
+  std::optional<std::uint64_t> live{};      ///< of `reserved`: allocated and not freed
+  std::optional<std::uint64_t> inactive{};  ///< of `cached`: pieces beside memory that is in use
 
   bool operator==(const CardMemory&) const = default;
 

@@ -8,7 +8,8 @@
 namespace ebb::metrics {
 
 // Every metric there is; docs/metrics.md lists them with examples. Labels: `run`, the number of the
-// run in its record; `process`, that of the process within the run; `device`, NVML's number.
+// run in its record; `process`, that of the process within the run; `device`, NVML's number of a
+// GPU, and in what a process tells CUDA's, which may differ.
 
 inline constexpr Metric kBuild{"ebb_build", Kind::info, "", "The Ebb that answers."};
 
@@ -38,6 +39,12 @@ inline constexpr Metric kGroupUsage{"ebb_group_usage_bytes", Kind::gauge, "bytes
 inline constexpr Metric kGroupMemory{"ebb_group_memory_bytes", Kind::gauge, "bytes",
                                      "Parts of that which do not overlap."};
 
+inline constexpr Metric kDeviceTotal{"ebb_device_total_bytes", Kind::gauge, "bytes",
+                                     "Memory of a GPU of the machine."};
+inline constexpr Metric kDeviceUsed{
+    "ebb_device_used_bytes", Kind::gauge, "bytes",
+    "What of that is not free, whoever holds it, the driver included."};
+
 inline constexpr Metric kProcess{"ebb_process", Kind::info, "", "A process of a job."};
 inline constexpr Metric kResident{"ebb_process_resident_bytes", Kind::gauge, "bytes",
                                   "Memory of the process in RAM (rss)."};
@@ -52,6 +59,9 @@ inline constexpr Metric kMemory{
     "ebb_process_memory_bytes", Kind::gauge, "bytes",
     "Where the memory of the process is: parts that add up, RAM and swap, as last told by its "
     "allocator."};
+inline constexpr Metric kProcessDevice{
+    "ebb_process_device_bytes", Kind::gauge, "bytes",
+    "What PyTorch has reserved on a GPU in the process: parts that add up."};
 inline constexpr Metric kCpu{"ebb_process_cpu_seconds", Kind::counter, "seconds",
                              "Processor time of the process."};
 inline constexpr Metric kFaults{"ebb_process_minor_faults", Kind::counter, "",
@@ -71,10 +81,10 @@ inline constexpr Metric kVerdict{"ebb_process_verdict", Kind::state_set, "",
                                  "What the memory of the process does."};
 
 inline constexpr std::array kCatalogue{
-    &kBuild,       &kRun,        &kRunStarted, &kRunSampled, &kRunProcesses, &kRunRounds,
-    &kRunLost,     &kRunVerdict, &kLimit,      &kUsed,       &kPressure,     &kGroupUsage,
-    &kGroupMemory, &kProcess,    &kResident,   &kSwapped,    &kPeak,         &kProportional,
-    &kMemory,      &kCpu,        &kFaults,     &kCleanups,   &kReturned,     &kCleanupSeconds,
-    &kGrowth,      &kUntilLimit, &kVerdict};
+    &kBuild,       &kRun,          &kRunStarted,     &kRunSampled,    &kRunProcesses, &kRunRounds,
+    &kRunLost,     &kRunVerdict,   &kLimit,          &kUsed,          &kPressure,     &kGroupUsage,
+    &kGroupMemory, &kDeviceTotal,  &kDeviceUsed,     &kProcess,       &kResident,     &kSwapped,
+    &kPeak,        &kProportional, &kMemory,         &kProcessDevice, &kCpu,          &kFaults,
+    &kCleanups,    &kReturned,     &kCleanupSeconds, &kGrowth,        &kUntilLimit,   &kVerdict};
 
 }  // namespace ebb::metrics

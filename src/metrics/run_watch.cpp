@@ -36,6 +36,7 @@ std::optional<std::uint64_t> mean_of(const std::optional<record::Extent>& extent
 
 void RunWatch::take(const record::RecordedRun& recent) {
   summary_ = recent.summary;
+  devices_ = recent.devices;
   if (!recent.place.empty()) place_ = recent.place.back().now;
   std::map<record::ProcessKey, ProcessNow> known = std::move(processes_);
   processes_.clear();
@@ -101,6 +102,7 @@ void RunWatch::add_to(Families& families, double unix_seconds) const {
   const double seconds = unix_seconds - run.started;
   const double stale = std::max(kStaleSeconds, kStaleIntervals * run.interval);
   if (place_ && seconds - place_->seconds < stale) add_place(families, labels);
+  add_devices(families, labels, seconds - stale);
   // The oldest first: what a job started first stays in, however many come.
   std::vector<const ProcessNow*> shown;
   for (const auto& [key, process] : processes_)
@@ -125,6 +127,32 @@ void RunWatch::add_place(Families& families, const Labels& run) const {
        {std::pair("anon", group.anon), std::pair("shmem", group.shmem),
         std::pair("cache", group.cache), std::pair("kernel", group.kernel)})
     families.add(kGroupMemory, {run[0], {"part", name}}, bytes);
+}
+
+void RunWatch::add_devices(Families& families, const Labels& run, double since) const {
+  for (const record::DeviceSample& device : devices_) {
+    if (device.seconds < since) continue;
+    const fact::CardMemory& memory = device.card.memory;
+    const Label number{"device", std::to_string(device.card.index)};
+    if (!device.process) {
+      families.add(kDeviceTotal, {run[0], number}, static_cast<double>(memory.total));
+      families.add(kDeviceUsed, {run[0], number},
+                   static_cast<double>(memory.total - std::min(memory.free, memory.total)));
+      continue;
+    }
+    const auto process = processes_.find(*device.process);
+    if (process == processes_.end()) continue;
+    const Label of{"process", std::to_string(process->second.number)};
+    const auto add = [&](const char* part, std::optional<std::uint64_t> bytes) {
+      families.add(kProcessDevice, {run[0], of, number, {"part", part}}, bytes);
+    };
+    // What was freed and waits for another stream is neither live nor to be had.
+    const std::uint64_t in_use = memory.reserved - std::min(memory.cached, memory.reserved);
+    add("live", memory.live.value_or(in_use));
+    if (memory.live) add("pending", in_use - std::min(*memory.live, in_use));
+    add("inactive", memory.inactive);
+    add("free", memory.cached - std::min(memory.inactive.value_or(0), memory.cached));
+  }
 }
 
 void RunWatch::add_process(Families& families, const Labels& labels, const ProcessNow& process,

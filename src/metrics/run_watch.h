@@ -47,12 +47,14 @@ class RunWatch {
 
   void take_readings(const record::RecordedRun& recent, const record::ProcessHistory& history);
   void add_place(Families& families, const Labels& run) const;
+  void add_devices(Families& families, const Labels& run, double since) const;
   void add_process(Families& families, const Labels& labels, const ProcessNow& process,
                    double seconds) const;
 
   record::RunSummary summary_;
   std::optional<record::PlaceSample> place_;
   std::map<record::ProcessKey, ProcessNow> processes_;
+  std::vector<record::DeviceSample> devices_;
   std::map<record::ProcessKey, Judgement> judged_;
   std::optional<fact::Verdict> verdict_;
   double recent_from_;

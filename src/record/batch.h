@@ -20,6 +20,7 @@ struct Batch {
   std::vector<Action> actions;
   std::vector<Event> events;
   std::vector<Beside> beside;
+  std::vector<DeviceSample> devices;
   std::vector<Sampling> samplings;
   std::vector<Site> sites;
   std::vector<SiteName> site_names;
@@ -27,8 +28,8 @@ struct Batch {
 
   std::size_t size() const {
     return processes.size() + ended.size() + samples.size() + places.size() + rounds.size() +
-           actions.size() + events.size() + beside.size() + samplings.size() + sites.size() +
-           site_names.size();
+           actions.size() + events.size() + beside.size() + devices.size() + samplings.size() +
+           sites.size() + site_names.size();
   }
 };
 

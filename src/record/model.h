@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fact/card.h"
 #include "fact/cleanup.h"
 #include "fact/death.h"
 #include "fact/group_memory.h"
@@ -109,6 +110,14 @@ struct Beside {
   ProcessKey process;
   double seconds = 0;
   fact::PrivateAllocator allocator;
+};
+
+/// A card at one moment, as the machine tells it, by NVML's numbers, or as a process does, by its
+/// own. The last of each is kept.
+struct DeviceSample {
+  std::optional<ProcessKey> process;  ///< nothing: the machine
+  double seconds = 0;
+  fact::CardSample card;
 };
 
 /// What sampling in a process had come to at one moment.

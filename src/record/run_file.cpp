@@ -7,6 +7,7 @@
 
 #include "record/beside_rows.h"
 #include "record/deaths.h"
+#include "record/device_rows.h"
 #include "record/liveness.h"
 #include "record/originals.h"
 #include "record/peaks.h"
@@ -201,6 +202,8 @@ void RunFile::note(const Batch& batch) {
     note_time(place.seconds);
   for (const Beside& beside : batch.beside)
     entry_of(beside.process, beside.seconds);
+  for (const DeviceSample& device : batch.devices)
+    if (device.process) entry_of(*device.process, device.seconds);
   for (const Sampling& sampling : batch.samplings)
     entry_of(sampling.process, sampling.seconds);
   totals_.rounds += batch.rounds.size();
@@ -290,6 +293,11 @@ void RunFile::store(const Batch& batch) {
   for (const Beside& beside : batch.beside) {
     if (const Entry* entry = entry_of(beside.process, beside.seconds))
       insert(database_, run_.id, entry->number, beside);
+  }
+  for (const DeviceSample& device : batch.devices) {
+    const Entry* entry = device.process ? entry_of(*device.process, device.seconds) : nullptr;
+    if (entry != nullptr || !device.process)
+      insert(database_, run_.id, entry != nullptr ? entry->number : kMachineItself, device);
   }
   const auto insert_each = [&](const auto& rows) {
     for (const auto& row : rows)

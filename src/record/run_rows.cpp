@@ -10,6 +10,7 @@
 
 #include "record/beside_rows.h"
 #include "record/deaths.h"
+#include "record/device_rows.h"
 #include "record/liveness.h"
 #include "record/originals.h"
 #include "record/peaks.h"
@@ -211,6 +212,10 @@ std::optional<RecordedRun> read_whole_run(Database& database, std::int64_t id,
   for (NumberedBeside& one : read_beside(database, id)) {
     one.beside.process = key_of(one.process);
     result.beside.push_back(std::move(one.beside));
+  }
+  for (NumberedDevice& one : read_devices(database, id)) {
+    if (one.process != kMachineItself) one.device.process = key_of(one.process);
+    result.devices.push_back(one.device);
   }
   if (!from) read_sites(database, id, key_of, result);
   for (auto& [number, history] : processes)

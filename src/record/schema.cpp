@@ -133,9 +133,17 @@ ALTER TABLE place ADD COLUMN page_tables INTEGER;
 ALTER TABLE place ADD COLUMN supervisor INTEGER;
 )";
 
+constexpr const char* kVersion6 = R"(
+CREATE TABLE devices(
+  run INTEGER NOT NULL, process INTEGER NOT NULL, device INTEGER NOT NULL, ms INTEGER NOT NULL,
+  total INTEGER NOT NULL, free INTEGER NOT NULL, reserved INTEGER NOT NULL,
+  cached INTEGER NOT NULL, live INTEGER, inactive INTEGER,
+  PRIMARY KEY(run, process, device)) WITHOUT ROWID;
+)";
+
 /// The step at index i makes schema i + 1 out of schema i.
-constexpr std::array<const char*, kSchemaVersion> kSteps{kVersion1, kVersion2, kVersion3, kVersion4,
-                                                         kVersion5};
+constexpr std::array<const char*, kSchemaVersion> kSteps{kVersion1, kVersion2, kVersion3,
+                                                         kVersion4, kVersion5, kVersion6};
 
 std::string folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();

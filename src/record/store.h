@@ -67,6 +67,7 @@ struct RecordedRun {
   std::vector<Action> actions;
   std::vector<Event> events;
   std::vector<Beside> beside;  ///< allocators of libraries' own
+  std::vector<DeviceSample> devices;
   // In order of time within their process.
   std::vector<Sampling> samplings;
   std::vector<Site> sites;

@@ -8,6 +8,7 @@
 
 #include "record/beside_rows.h"
 #include "record/deaths.h"
+#include "record/device_rows.h"
 #include "record/folding.h"
 #include "record/originals.h"
 #include "record/rows.h"
@@ -229,6 +230,7 @@ bool thin_run(Database& database, std::int64_t run, const RunBounds& bounds) {
   thin_rounds(database, run, bounds.rounds);
   thin_events(database, run, bounds.events);
   forget_beside(database, run);
+  forget_devices(database, run);
   forget_sites(database, run);
   forget_originals(database, run);
   return true;
@@ -237,6 +239,7 @@ bool thin_run(Database& database, std::int64_t run, const RunBounds& bounds) {
 void remove_row(Database& database, std::int64_t run) {
   database.run("DELETE FROM originals WHERE run = ?", run);
   forget_death(database, run);
+  database.run("DELETE FROM devices WHERE run = ?", run);
   database.run("DELETE FROM runs WHERE id = ?", run);
 }
 

@@ -230,6 +230,10 @@ void Writer::add(SiteName name) {
 void Writer::add(Beside beside) {
   thread_->add([&](Backlog& backlog) { backlog.add(std::move(beside)); });
 }
+
+void Writer::add(DeviceSample device) {
+  thread_->add([&](Backlog& backlog) { backlog.add(device); });
+}
 void Writer::process_ended(ProcessKey process, double seconds) {
   thread_->add([&](Backlog& backlog) { backlog.add_end(process, seconds); });
 }

@@ -40,6 +40,7 @@ class Writer {
   void add(Event event);
   /// The last of each library and process counts.
   void add(Beside beside);
+  void add(DeviceSample device);
   void add(Sampling sampling);
   void add(Site site);
   void add(SiteName name);

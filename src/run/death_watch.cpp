@@ -33,7 +33,8 @@ std::string name_of_process(pid_t pid) {
   return name ? std::string(base::trimmed(*name)) : "";
 }
 
-std::optional<rlimit> limit_of(pid_t pid, __rlimit_resource what) {
+/// `decltype`: an enumeration in glibc, a number elsewhere.
+std::optional<rlimit> limit_of(pid_t pid, decltype(RLIMIT_CPU) what) {
   rlimit limit{};
   if (::prlimit(pid, what, nullptr, &limit) != 0) return std::nullopt;
   return limit;

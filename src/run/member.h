@@ -28,7 +28,10 @@ struct Member {
   std::optional<wire::Channel> channel;
   keep::CleanupPolicy policy;
   keep::CardPolicy cards;
-  std::uint64_t card_round = 0;  ///< the one whose end it was asked for its cards at
+  /// The round whose end it was asked for its cards at; nothing where only samples are taken.
+  std::optional<std::uint64_t> card_round;
+  double cards_asked = 0;  ///< when
+  double next_cards = 0;   ///< when to ask again, for a sample
   AnswerWatch answers;
   /// Allocators of libraries' own in it, as the agent last said.
   std::vector<fact::PrivateAllocator> beside;

@@ -32,6 +32,8 @@ class Place {
   /// Reads the machine's cards anew, unless the last reading is younger than `least_age` seconds.
   void read_cards(double seconds, double least_age);
   const keep::CardsSeen& cards() const { return cards_; }
+  /// When they were last read; nothing before that.
+  std::optional<double> cards_read() const { return gpus_read_; }
 
   /// Where the job's memory is accounted; nothing before find(), or where it could not be found.
   const std::optional<sense::CgroupPlace>& group() const { return group_; }

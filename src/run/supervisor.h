@@ -114,6 +114,8 @@ class Supervisor {
   void watch_cards(double seconds);
   void note_missing_cards(double seconds);
   void ask_cards(Member& member, std::uint64_t round, double seconds);
+  void sample_cards(Member& member, double seconds);
+  void ask_cards_now(Member& member, std::optional<std::uint64_t> round, double seconds);
   void take(Member& member, const wire::Cards& cards, double seconds);
   void take_emptying(Member& member, const fact::Cleanup& cleanup, double seconds);
   void count(const Member& member, const fact::Cleanup& cleanup, double seconds);
@@ -165,7 +167,8 @@ class Supervisor {
   bool arenas_noted_ = false;
   std::size_t unmanaged_ = 0;  // processes named because they run without Ebb or its hook
   std::uint64_t kills_ = 0;
-  keep::CardPolicy cards_;  // of the machine: for lines
+  keep::CardPolicy cards_;                // of the machine: for lines
+  std::optional<double> cards_recorded_;  // the reading of them that is in the record
   std::optional<std::uint64_t> last_round_;
 
   trend::BoundedSeries together_;  // rss of all processes

@@ -11,6 +11,8 @@ namespace {
 
 // At a round's end a reading is new, unless rounds end many times a second.
 constexpr double kAtRoundSeconds = 0.1;
+// Of the time, waiting for answers about cards that are only for the record.
+constexpr double kShareForCards = 0.05;
 
 }  // namespace
 
@@ -24,6 +26,11 @@ void Supervisor::note_missing_cards(double seconds) {
 }
 
 void Supervisor::watch_cards(double seconds) {
+  if (place_.cards_read() != cards_recorded_) {
+    cards_recorded_ = place_.cards_read();
+    for (const fact::CardSample& card : place_.cards().cards)
+      journal_.add(record::DeviceSample{std::nullopt, seconds, card});
+  }
   cards_.look({.moment = keep::CardPolicy::Moment::any,
                .round = last_round_,
                .ram_percent = place_.percent()},
@@ -40,8 +47,19 @@ void Supervisor::ask_cards(Member& member, std::uint64_t round, double seconds) 
     return keep::is_pressed(card.memory, options_.cards);
   });
   if (!pressed) return member.cards.lasted();
+  // The answer to a question that is open will be about this moment.
+  if (member.awaits_cards && !member.card_round) member.card_round = round;
+  ask_cards_now(member, round, seconds);
+}
+
+void Supervisor::sample_cards(Member& member, double seconds) {
+  if (seconds + interval() / 2 >= member.next_cards) ask_cards_now(member, std::nullopt, seconds);
+}
+
+void Supervisor::ask_cards_now(Member& member, std::optional<std::uint64_t> round, double seconds) {
   if (!member.channel || member.awaits_cards || member.awaits_emptying) return;
   member.card_round = round;
+  member.cards_asked = seconds;
   member.awaits_cards = static_cast<bool>(member.channel->send(wire::ReadCards{}));
   if (member.awaits_cards) member.answers.asked();
 }
@@ -49,8 +67,14 @@ void Supervisor::ask_cards(Member& member, std::uint64_t round, double seconds) 
 void Supervisor::take(Member& member, const wire::Cards& cards, double seconds) {
   member.awaits_cards = false;
   heard_from(member, seconds);
+  // A language that is busy answers late, and its agent does nothing else meanwhile.
+  member.next_cards =
+      seconds + std::max(interval(), (seconds - member.cards_asked) / kShareForCards);
+  for (const fact::CardSample& card : cards.cards)
+    journal_.add(record::DeviceSample{member.key(), seconds, card});
+  if (!member.card_round) return;
   const bool wants_room = member.cards.look({.moment = keep::CardPolicy::Moment::round_end,
-                                             .round = member.card_round,
+                                             .round = *member.card_round,
                                              .ram_percent = {},
                                              .says_levels = false},
                                             cards.cards, options_.cards);

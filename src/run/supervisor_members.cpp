@@ -194,6 +194,7 @@ void Supervisor::take(Member& member, const wire::Reading& reading, double secon
   heard_from(member, seconds);
   member.language = reading.language;
   if (reading.shares_arenas) note_shared_arenas(member, seconds);
+  if (reading.uses_cuda) sample_cards(member, seconds);
   member.for_next_sample.live = reading.memory.live;
   member.for_next_sample.retained = reading.memory.retained;
   member.next_read = seconds + std::max(interval(), reading.cost_seconds / kShareForReading);

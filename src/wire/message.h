@@ -18,7 +18,7 @@
 namespace ebb::wire {
 
 /// Both sides come from one build or refuse each other: records are fixed, nothing is negotiated.
-inline constexpr std::uint16_t kVersion = 7;
+inline constexpr std::uint16_t kVersion = 8;
 
 // From the agent. It also says a Reading or Cards when asked, and a fact::Cleanup when it has
 // cleaned up or the job has; before a Reading or a Cleanup, a fact::PrivateAllocator for each of
@@ -81,7 +81,7 @@ using Message = std::variant<Hello, Reading, Round, fact::Cleanup, Read, Clean, 
                              fact::PrivateAllocator, Name, Marker, ReadCards, Cards>;
 
 /// As long as the longest record.
-inline constexpr std::size_t kLongestRecord = 336;
+inline constexpr std::size_t kLongestRecord = 464;
 using Buffer = std::array<std::byte, kLongestRecord>;
 
 /// Writes a record and returns the part of `buffer` that it takes. Allocates nothing.

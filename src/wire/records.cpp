@@ -7,9 +7,9 @@
 namespace ebb::wire {
 namespace {
 
-static_assert(sizeof(ReadingRecord) == 40 && std::is_trivially_copyable_v<ReadingRecord>);
+static_assert(sizeof(ReadingRecord) == 48 && std::is_trivially_copyable_v<ReadingRecord>);
 static_assert(sizeof(CleanupRecord) == 264 && std::is_trivially_copyable_v<CleanupRecord>);
-static_assert(sizeof(CardsRecord) == 328 && std::is_trivially_copyable_v<CardsRecord>);
+static_assert(sizeof(CardsRecord) == 456 && std::is_trivially_copyable_v<CardsRecord>);
 static_assert(static_cast<std::uint32_t>(fact::Trigger::card) + 1 == kTriggers);
 
 constexpr std::uint64_t kHighestDevice = 1023;
@@ -36,6 +36,16 @@ base::Error not_known() {
   return base::error(base::Code::bad_input, "record with figures that are not known");
 }
 
+/// Either of no meaning or a part of `whole`.
+bool is_part(std::uint64_t bytes, std::uint64_t whole) {
+  return bytes == kNotKnown || bytes <= whole;
+}
+
+std::optional<std::uint64_t> known_part(std::uint64_t bytes) {
+  if (bytes == kNotKnown) return std::nullopt;
+  return bytes;
+}
+
 base::Status check_cost(double seconds) {
   if (std::isfinite(seconds) && seconds >= 0) return {};
   return base::error(base::Code::bad_input, "record with a cost that is no time");
@@ -52,6 +62,7 @@ ReadingRecord record_of(const Reading& reading) {
   record.retained = memory.retained.value_or(0);
   record.language = reading.language;
   record.shares_arenas = reading.shares_arenas ? 1 : 0;
+  record.uses_cuda = reading.uses_cuda ? 1 : 0;
   record.cost_seconds = reading.cost_seconds;
   return record;
 }
@@ -79,8 +90,13 @@ CardsRecord record_of(const Cards& cards) {
   CardsRecord record;
   for (const auto& [index, memory] : cards.cards) {
     if (record.cards == kMostDevices) break;
-    record.card.at(record.cards++) = {index, memory.total, memory.free, memory.reserved,
-                                      memory.cached};
+    record.card.at(record.cards++) = {index,
+                                      memory.total,
+                                      memory.free,
+                                      memory.reserved,
+                                      memory.cached,
+                                      memory.live.value_or(kNotKnown),
+                                      memory.inactive.value_or(kNotKnown)};
   }
   return record;
 }
@@ -99,10 +115,11 @@ base::Result<Reading> fact_of(const ReadingRecord& record) {
   if (!take(record.known, record.live, record.retained, reading.memory)) return not_known();
   if (static_cast<std::uint16_t>(record.language) >= kLanguages)
     return base::error(base::Code::bad_input, "record with an unknown language");
-  if (record.shares_arenas > 1)
+  if (record.shares_arenas > 1 || record.uses_cuda > 1)
     return base::error(base::Code::bad_input, "record with an unknown setting");
   reading.language = record.language;
   reading.shares_arenas = record.shares_arenas != 0;
+  reading.uses_cuda = record.uses_cuda != 0;
   return reading;
 }
 
@@ -144,14 +161,18 @@ base::Result<Cards> fact_of(const CardsRecord& record) {
     const CardRecord& card = record.card.at(i);
     const bool is_used = i < record.cards;
     const bool is_next = cards.cards.empty() || card.index > cards.cards.back().index;
-    const bool is_sound = card.total > 0 && card.free <= card.total && card.cached <= card.reserved;
+    const bool is_sound =
+        card.total > 0 && card.free <= card.total && card.cached <= card.reserved &&
+        is_part(card.live, card.reserved - card.cached) && is_part(card.inactive, card.cached);
     const bool is_empty = card.index == 0 && card.total == 0 && card.free == 0 &&
-                          card.reserved == 0 && card.cached == 0;
+                          card.reserved == 0 && card.cached == 0 && card.live == 0 &&
+                          card.inactive == 0;
     if (is_used ? !is_next || !is_sound || card.index > kHighestDevice : !is_empty)
       return base::error(base::Code::bad_input, "record with a card that cannot be");
     if (is_used)
       cards.cards.push_back({static_cast<std::uint32_t>(card.index),
-                             {card.total, card.free, card.reserved, card.cached}});
+                             {card.total, card.free, card.reserved, card.cached,
+                              known_part(card.live), known_part(card.inactive)}});
   }
   return cards;
 }

@@ -30,6 +30,7 @@ struct Reading {
   fact::ProcessSample memory;  ///< rss, live and retained
   Language language = Language::none;
   bool shares_arenas = false;  ///< for the job's sake, see Agent::share_arenas
+  bool uses_cuda = false;      ///< and has a hook that can tell what it holds of cards
   double cost_seconds = 0;
 };
 
@@ -41,6 +42,7 @@ struct ReadingRecord {
   std::uint64_t live = 0;
   std::uint64_t retained = 0;
   double cost_seconds = 0;
+  std::uint64_t uses_cuda = 0;
 };
 
 /// What a record says of a device.
@@ -78,12 +80,17 @@ struct Cards {
   bool operator==(const Cards&) const = default;
 };
 
+/// Instead of what is not known of a card.
+inline constexpr std::uint64_t kNotKnown = UINT64_MAX;
+
 struct CardRecord {
   std::uint64_t index = 0;
   std::uint64_t total = 0;
   std::uint64_t free = 0;
   std::uint64_t reserved = 0;
   std::uint64_t cached = 0;
+  std::uint64_t live = 0;
+  std::uint64_t inactive = 0;
 };
 
 struct CardsRecord {

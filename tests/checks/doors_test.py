@@ -38,7 +38,7 @@ class Doors(unittest.TestCase):
 
     def test_a_header_without_a_door(self):
         self.expect_one("src/base/x.cpp", "#include <nlohmann/json.hpp>\n", "has no line in doors.txt")
-        self.expect_one("src/base/x.cpp", '#include "boost/any.hpp"\n', "has no line in doors.txt")
+        self.expect_one("src/base/x.cpp", '#include "absl/types/any.h"\n', "has no line in doors.txt")
 
     def test_what_may_be_included_nowhere(self):
         self.expect_one("src/cli/x.cpp", "#include <Python.h>\n", "may be included from: nowhere")

@@ -232,6 +232,30 @@ TEST_F(CollectorTest, IsAboutOneRunWhereThatIsAsked) {
             std::string::npos);
 }
 
+TEST_F(CollectorTest, TellsOfCardsAsTheMachineAndAsTheJobSeesThem) {
+  writer_->add(sample_of(kMain, 119, 100 * kMiB));
+  writer_->add(record::DeviceSample{std::nullopt, 119, {0, {80 * kMiB, 30 * kMiB, 0, 0}}});
+  writer_->add(record::DeviceSample{std::nullopt, 20, {1, {80 * kMiB, 30 * kMiB, 0, 0}}});
+  writer_->add(record::DeviceSample{
+      kMain, 119, {2, {80 * kMiB, 30 * kMiB, 40 * kMiB, 15 * kMiB, 20 * kMiB, 5 * kMiB}}});
+  writer_->add(record::DeviceSample{kMain, 119, {3, {80 * kMiB, 30 * kMiB, 8 * kMiB, 2 * kMiB}}});
+  Collector collector(path());
+  const std::string text =
+      text_with(collector, "ebb_device_total_bytes{run=\"1\",device=\"0\"} 83886080");
+  EXPECT_TRUE(has(text, "ebb_device_used_bytes{run=\"1\",device=\"0\"} 52428800"));
+  const auto part = [&](const std::string& device, const std::string& name, std::uint64_t mib) {
+    return has(text, "ebb_process_device_bytes{run=\"1\",process=\"1\",device=\"" + device +
+                         "\",part=\"" + name + "\"} " + std::to_string(mib * kMiB));
+  };
+  EXPECT_TRUE(part("2", "live", 20) && part("2", "pending", 5) && part("2", "inactive", 5) &&
+              part("2", "free", 10))
+      << text;
+  EXPECT_TRUE(part("3", "live", 6) && part("3", "free", 2)) << text;
+  for (const char* unknown :
+       {"device=\"1\"", "device=\"3\",part=\"pending", "device=\"3\",part=\"inactive"})
+    EXPECT_EQ(text.find(unknown), std::string::npos) << unknown;
+}
+
 TEST(Collector, HasNothingToTellBeforeThereIsARecord) {
   const support::TemporaryDirectory folder;
   Collector collector(folder / "none.db");

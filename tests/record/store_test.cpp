@@ -177,6 +177,55 @@ TEST(Store, KeepsTheLastThatIsKnownOfAPrivateAllocator) {
   EXPECT_EQ(database->number("SELECT count(*) FROM private_allocators"), 0);
 }
 
+TEST(Store, KeepsTheLastOfEachCard) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "runs.db";
+  const fact::CardSample card{3, {100, 50, 40, 20, 15, 5}};
+  {
+    const auto writer = begin(path, run_named("x"));
+    writer->add(process_of(kMain));
+    writer->add(DeviceSample{std::nullopt, 1, {0, {100, 60, 0, 0}}});
+    writer->add(DeviceSample{kMain, 1, {3, {100, 70, 0, 0}}});
+    writer->add(DeviceSample{kMain, 2.5, card});
+    writer->end(ended(run_named("x")));
+  }
+  Store store = opened(path);
+  const auto found = store.read(1);
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_EQ(found->devices.size(), 2U);
+  EXPECT_FALSE(found->devices[0].process) << "the machine's";
+  EXPECT_FALSE(found->devices[0].card.memory.live) << "which it does not tell";
+  EXPECT_EQ(found->devices[1].process, kMain);
+  EXPECT_EQ(found->devices[1].seconds, 2.5);
+  EXPECT_EQ(found->devices[1].card, card);
+  ASSERT_TRUE(store.remove({1}));
+  EXPECT_EQ(open_for_reading(path)->number("SELECT count(*) FROM devices"), 0);
+}
+
+TEST(Store, TellsWhatRunsNowAndWhatIsNew) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "runs.db";
+  begin(path, run_named("over"))->end(ended(run_named("over")));
+  const auto writer = begin(path, run_named("now"));
+  writer->add(process_of(kMain));
+  for (int i = 0; i < 10; ++i)
+    writer->add(sample_of(kMain, i, kMiB));
+  Store store = opened(path);
+  const auto running = store.running();
+  ASSERT_TRUE(running) << running.error().message;
+  ASSERT_EQ(running->size(), 1U);
+  EXPECT_EQ(running->at(0).run.name, "now");
+  writer->end(ended(run_named("now")));
+  const auto recent = store.recent(2, 7);
+  ASSERT_TRUE(recent) << recent.error().message;
+  ASSERT_EQ(recent->processes.size(), 1U);
+  EXPECT_EQ(recent->processes[0].number, 1);
+  ASSERT_EQ(recent->processes[0].readings.size(), 3U);
+  EXPECT_EQ(recent->processes[0].readings[0].seconds, 7);
+  EXPECT_TRUE(store.running()->empty());
+  EXPECT_FALSE(store.recent(3, 0));
+}
+
 TEST(Store, KeepsNamesAndCommandsThatAreNotUtf8) {
   const support::TemporaryDirectory folder;
   const std::string path = folder / "runs.db";
@@ -257,7 +306,7 @@ TEST(Schema, ANewerOneIsRefusedInOneLine) {
   for (const base::Error& error :
        {Store::open(path).error(), Writer::begin(path, run_named("y")).error()}) {
     EXPECT_EQ(error.code, base::Code::bad_input);
-    EXPECT_NE(error.message.find("newer ebb (schema 99, expected 5 or older)"), std::string::npos)
+    EXPECT_NE(error.message.find("newer ebb (schema 99, expected 6 or older)"), std::string::npos)
         << error.message;
     EXPECT_EQ(error.message.find('\n'), std::string::npos);
   }
@@ -317,9 +366,10 @@ TEST(Schema, IsWhatTheDocumentationNames) {
       "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' "
       "ORDER BY name",
       [&](const Row& row) { tables += row.text(0) + " "; });
-  EXPECT_EQ(tables,
-            "actions buckets deaths events originals peaks place private_allocators processes "
-            "rounds runs samples samplings site_names sites ");
+  EXPECT_EQ(
+      tables,
+      "actions buckets deaths devices events originals peaks place private_allocators processes "
+      "rounds runs samples samplings site_names sites ");
 }
 
 /// What an Ebb before version 2 would have written.
@@ -327,11 +377,10 @@ void make_version_1(const std::string& path) {
   auto database = Database::open(path, Database::Mode::write, 1000);
   ASSERT_TRUE(database);
   std::string script =
-      "DROP TABLE deaths; DROP TABLE samplings; DROP TABLE sites; DROP TABLE site_names; DROP "
-      "TABLE "
-      "originals; DROP TABLE peaks; DROP TABLE private_allocators; ALTER TABLE runs "
-      "DROP COLUMN peak_group;"
-      "ALTER TABLE actions DROP COLUMN devices;";
+      "ALTER TABLE runs DROP COLUMN peak_group; ALTER TABLE actions DROP COLUMN devices;";
+  for (const char* table : {"deaths", "samplings", "sites", "site_names", "originals", "peaks",
+                            "private_allocators", "devices"})
+    script += std::string("DROP TABLE ") + table + ";";
   for (const char* part : {"uss", "shared"}) {
     script += std::string("ALTER TABLE samples DROP COLUMN ") + part + ";";
     for (const char* suffix : {"_low", "_mean", "_high"})
@@ -389,6 +438,7 @@ TEST(Schema, AnOlderOneIsReadAsItIsAndBroughtUpToDateByTheNextRun) {
   EXPECT_FALSE(before.processes[0].process.peak_rss) << "nobody asked the kernel then";
   EXPECT_FALSE(before.summary.run.peak_group);
   EXPECT_TRUE(before.beside.empty());
+  EXPECT_TRUE(before.devices.empty());
   record_run(path, "after");
   EXPECT_EQ(open_for_reading(path)->number("PRAGMA user_version"), kSchemaVersion);
   const RecordedRun again = read(path, "before");

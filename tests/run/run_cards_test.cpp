@@ -30,7 +30,9 @@ constexpr const char* kTorch =
     "  def memory_stats(device):\n"
     "    cuda.looked += device == 1\n"
     "    return {'reserved_bytes.all.current': cuda.reserved if device == 0 else 0,\n"
-    "            'active_bytes.all.current': cuda.in_use if device == 0 else 0}\n"
+    "            'active_bytes.all.current': cuda.in_use if device == 0 else 0,\n"
+    "            'allocated_bytes.all.current': cuda.in_use - 2 * G,\n"
+    "            'inactive_split_bytes.all.current': 9 * G}\n"
     "  @staticmethod\n"
     "  def mem_get_info(device):\n"
     "    assert device == 0, 'of a device that is not in use'\n"
@@ -160,6 +162,36 @@ TEST_F(EbbRunCards, LeavesACardWithRoomAlone) {
   EXPECT_EQ(recorded.rounds.size(), 3U);
   EXPECT_TRUE(emptyings().empty());
   EXPECT_TRUE(lines_of(recorded).empty());
+}
+
+TEST_F(EbbRunCards, RecordsWhatAJobHoldsOfCardsWhereItUsesThem) {
+  const support::ScopedVariable library("EBB_NVML", EBB_FAKE_NVML);
+  const support::ScopedVariable room("FAKE_NVML_FREE_GIB", "50");
+  const auto of_job = [](const record::RecordedRun& run) {
+    std::vector<record::DeviceSample> found;
+    for (const record::DeviceSample& device : run.devices)
+      if (device.process) found.push_back(device);
+    return found;
+  };
+  const Finished done = run_until({"--interval", "50ms"},
+                                  job("driver = ctypes.CDLL('" EBB_FAKE_CUDA "')\n"
+                                      "while not os.path.exists(sys.argv[2]): time.sleep(0.02)\n"
+                                      "print(cuda.looked > 0, cuda.emptied)\n"),
+                                  [&](const auto& run) {
+                                    const auto found = of_job(run);
+                                    return !found.empty() && found.size() < run.devices.size();
+                                  });
+  EXPECT_EQ(done.status, 0) << done.error;
+  EXPECT_EQ(done.output, "True 0\n") << "it was only asked";
+  const record::RecordedRun recorded = last();
+  const std::vector<record::DeviceSample> found = of_job(recorded);
+  ASSERT_EQ(found.size(), 1U) << "the last of each, and the other one is not in use";
+  EXPECT_EQ(found[0].process, recorded.processes.at(0).process.key());
+  EXPECT_EQ(
+      found[0].card,
+      (fact::CardSample{0, {80 * kGiB, 1 * kGiB, 79 * kGiB, 59 * kGiB, 18 * kGiB, 9 * kGiB}}));
+  EXPECT_EQ(recorded.devices.size(), 3U) << "and the two of the machine";
+  EXPECT_EQ(recorded.devices[0].card.memory.free, 50 * kGiB);
 }
 
 TEST_F(EbbRunCards, SaysWhereNoCardWasSeen) {

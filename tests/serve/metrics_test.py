@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ebb run --metrics` beside real jobs, read by a real Prometheus. The program comes in $EBB_PROGRAM."""
+import json
 import os
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "checks"))
+import deploy as deploy_check
 from running import EBB, PATIENCE, Program, Prometheus, fetched, job_under_ebb, series, until
 
 OPEN_METRICS = {"Accept": "application/openmetrics-text;version=1.0.0"}
@@ -84,6 +88,21 @@ class Metrics(unittest.TestCase):
             self.assertEqual(len(verdict), 1)
             until(lambda: prometheus.query('sum by (run) (ebb_process_memory_bytes{part=~"live|retained"})'))
             until(lambda: prometheus.query("ebb_memory_used_bytes / ebb_memory_limit_bytes"))
+
+    def test_every_query_of_the_dashboard_returns_series(self):
+        _, address = self.started(EBB_NVML=os.environ["EBB_FAKE_NVML"], FAKE_NVML_FREE_GIB="50")
+        verdict = 'ebb_process_verdict{run="1",process="1",ebb_process_verdict="leak"}'
+        self.values(address, verdict)
+        self.values(address, 'ebb_device_used_bytes{run="1",device="1"}')
+        dashboard = json.loads((deploy_check.ROOT / deploy_check.DASHBOARD).read_text(encoding="utf-8"))
+        there = {name.split("{")[0] for name in series(fetched(address)[2])}
+        asked = [deploy_check.without_variables(text) for text in deploy_check.expressions(dashboard).values()]
+        # What this machine or this job does not have (a limited control group, forks, PyTorch) is absent.
+        known = [text for text in asked if set(deploy_check.NAMED.findall(text)) <= there]
+        self.assertGreater(len(known), len(asked) / 2)
+        with Prometheus(address) as prometheus:
+            for expression in known:
+                self.assertTrue(until(lambda text=expression: prometheus.query(text)), expression)
 
     def test_without_a_record_nothing_is_left_behind(self):
         temporary = Path(self.folder) / "tmp"

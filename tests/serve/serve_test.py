@@ -41,6 +41,17 @@ class Serve(unittest.TestCase):
         for name in names:
             self.assertGreaterEqual(found[name], 64 << 20)
 
+    def test_metrics_alone_stand_at_another_address(self):
+        self.job()
+        program, pages = self.served("--metrics", "0.0.0.0:0")
+        port = program.found(r"metrics at http://0\.0\.0\.0:(\d+)/metrics")
+        address = f"http://127.0.0.1:{port}/"
+        resident = 'ebb_process_resident_bytes{run="1",process="1"}'
+        until(lambda: resident in series(fetched(address + "metrics", {"Host": "10.1.2.3"})[2]))
+        for path in ("", "runs/json", "runs/1"):
+            self.assertEqual(fetched(address + path)[0], 404, path)
+            self.assertEqual(fetched(pages + path)[0], 200, path)
+
     def test_a_run_that_goes_on_is_in_the_list(self):
         _, address = self.served()
         self.assertEqual(json.loads(fetched(address + "runs/json")[2])["runs"], [])
@@ -75,6 +86,7 @@ class Serve(unittest.TestCase):
 
     def test_bad_options_start_nothing(self):
         self.assertIn("--listen 'here': expected ADDRESS:PORT", self.refused("--listen", "here"))
+        self.assertIn("--metrics 'x': expected ADDRESS:PORT", self.refused("--listen", "0", "--metrics", "x"))
         self.assertIn("--base 'x y': expected a path such as /ebb/", self.refused("--base", "x y"))
         self.assertIn("--base 'ebb': expected a path", self.refused("--base", "ebb"))
 

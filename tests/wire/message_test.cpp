@@ -56,6 +56,8 @@ TEST(Message, CarriesCards) {
   Cards cards;
   for (std::uint32_t i = 0; i < 10; ++i)
     cards.cards.push_back({i, {80ULL << 30, i, 7, 5}});
+  cards.cards[1].memory.live = 2;
+  cards.cards[2].memory.inactive = 0;
   const auto back = decode(bytes_of(cards));
   ASSERT_TRUE(back) << back.error().message;
   cards.cards.resize(kMostDevices);
@@ -75,7 +77,10 @@ TEST(Message, RefusesCardsThatCannotBe) {
   EXPECT_TRUE(refuses([](CardsRecord& r) { r.card[0].total = 0; }));
   EXPECT_TRUE(refuses([](CardsRecord& r) { r.card[0].free = 11; }));
   EXPECT_TRUE(refuses([](CardsRecord& r) { r.card[0].cached = 5; }));
+  EXPECT_TRUE(refuses([](CardsRecord& r) { r.card[0].live = 3; })) << "more than is in use";
+  EXPECT_TRUE(refuses([](CardsRecord& r) { r.card[0].inactive = 3; })) << "more than is not";
   EXPECT_TRUE(refuses([](CardsRecord& r) { r.card[0].index = 5000; }));
+  EXPECT_TRUE(refuses([](CardsRecord& r) { r.card[5].live = 1; })) << "said of none";
   EXPECT_TRUE(refuses([](CardsRecord& r) { r.card[5].free = 1; })) << "said of none";
   EXPECT_TRUE(refuses([](CardsRecord& r) { r.cards = 9; }));
   EXPECT_TRUE(refuses([&](CardsRecord& r) { r.cards = 2, r.card[1] = sound; })) << "one twice";
@@ -92,6 +97,7 @@ TEST(Message, TellsNothingFromZero) {
   EXPECT_EQ(std::get<Reading>(*back).memory, reading.memory);
   EXPECT_EQ(std::get<Reading>(*back).language, Language::python_without_hook);
   EXPECT_TRUE(std::get<Reading>(*back).shares_arenas);
+  EXPECT_FALSE(std::get<Reading>(*back).uses_cuda);
 }
 
 TEST(Message, KeepsItsKind) {

@@ -8,6 +8,7 @@ under another name.
 Nothing here may disturb the job: whatever fails is left out, silently.
 """
 
+_NOT_KNOWN = 2**64 - 1
 _LONGEST_WAIT = 10  # seconds: a collection of the largest heaps takes less
 
 
@@ -45,7 +46,7 @@ def _agent():
         process.ebb_agent_device.restype = None
         process.ebb_agent_device.argtypes = [ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64]
         process.ebb_agent_device_memory.restype = None
-        process.ebb_agent_device_memory.argtypes = [ctypes.c_uint32] + 4 * [ctypes.c_uint64]
+        process.ebb_agent_device_memory.argtypes = [ctypes.c_uint32] + 6 * [ctypes.c_uint64]
         process.ebb_agent_end_collections.restype = None
         process.ebb_agent_end_collections.argtypes = []
         process.ebb_agent_share_arenas.restype = ctypes.c_int
@@ -124,7 +125,9 @@ def _tell_of_devices(agent, torch):
         if reserved > 0:
             free, total = torch.cuda.mem_get_info(device)
             cached = max(0, reserved - stats["active_bytes.all.current"])
-            agent.ebb_agent_device_memory(device, total, free, reserved, cached)
+            live = stats.get("allocated_bytes.all.current", _NOT_KNOWN)
+            inactive = stats.get("inactive_split_bytes.all.current", _NOT_KNOWN)
+            agent.ebb_agent_device_memory(device, total, free, reserved, cached, live, inactive)
 
 
 def _nvflares_results():
