@@ -12,9 +12,13 @@
 namespace ebb::cli {
 namespace {
 
+// No common exporter's.
+constexpr int kDefaultPort = 7322;
+
 struct ServeOptions {
   std::string db;
-  std::string listen = "127.0.0.1:7322";
+  std::optional<int> port;
+  std::string listen;
   std::string metrics;
   std::vector<std::string> allow_host;
   std::string base = "/";
@@ -23,9 +27,12 @@ struct ServeOptions {
 base::Options options_of(ServeOptions& o) {
   return {
       {"db", &o.db, "The record to show"},
+      {.key = "port",
+       .place = &o.port,
+       .help = "Of this machine; 0 takes any that is free",
+       .shown = "7322"},
       {"listen", &o.listen,
-       "ADDRESS:PORT, or a port; beyond this machine the pages ask for a token, which is shown "
-       "once"},
+       "ADDRESS:PORT instead; beyond this machine the pages ask for a token, which is shown once"},
       {"metrics", &o.metrics, "Serve /metrics alone at another ADDRESS:PORT, without a token"},
       {"allow_host", &o.allow_host, "Another name under which it may be asked, such as a proxy's"},
       {"base", &o.base, "The path under which a proxy shows it"},
@@ -43,16 +50,34 @@ base::Result<std::string> base_from(const std::string& text) {
   return text.back() == '/' ? text : text + "/";
 }
 
-/// Until somebody ends it.
-void wait_for_end() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP})
-    sigaddset(&signals, number);
-  sigprocmask(SIG_BLOCK, &signals, nullptr);
-  int taken = 0;
-  sigwait(&signals, &taken);
+base::Result<serve::Address> address_of(const ServeOptions& options) {
+  if (options.listen.empty()) {
+    const std::string port = std::to_string(options.port.value_or(kDefaultPort));
+    return serve::address_from(port, "--port");
+  }
+  if (options.port)
+    return base::error(base::Code::bad_input, "--port and --listen: expected one of them");
+  return serve::address_from(options.listen, "--listen");
 }
+
+/// The signals by which people and services end a program: from here on they only wake wait().
+class EndSignals {
+ public:
+  EndSignals() {
+    sigemptyset(&signals_);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP})
+      sigaddset(&signals_, number);
+    sigprocmask(SIG_BLOCK, &signals_, nullptr);
+  }
+
+  void wait() const {
+    int taken = 0;
+    sigwait(&signals_, &taken);
+  }
+
+ private:
+  sigset_t signals_{};
+};
 
 /// What serves /metrics alone, where that was asked for.
 class MetricsAlone {
@@ -80,7 +105,7 @@ class MetricsAlone {
 int run_serve(const ServeOptions& options) {
   const auto path = record::path_of(options.db);
   if (!path) return complain(path.error());
-  const auto address = serve::address_from(options.listen, "--listen");
+  const auto address = address_of(options);
   if (!address) return complain(address.error());
   const auto base = base_from(options.base);
   if (!base) return complain(base.error());
@@ -92,6 +117,7 @@ int run_serve(const ServeOptions& options) {
     token = *std::move(made);
     hosts.push_back(address->host);
   }
+  const EndSignals signals;
   auto server = serve::Server::listen(*address);
   if (!server) return complain(server.error());
   MetricsAlone metrics(*path);
@@ -102,7 +128,7 @@ int run_serve(const ServeOptions& options) {
   if (!started) return complain(started.error());
   say("serves " + *path + " at http://" + server->address().text() + *base +
       (token.empty() ? "" : "?token=" + token));
-  wait_for_end();
+  signals.wait();
   return kDone;
 }
 
@@ -112,7 +138,7 @@ void add_serve(Verb program) {
   program.add({"serve", "Shows recorded runs in a browser, and running ones to Prometheus",
                "Examples:\n"
                "  ebb serve\n"
-               "  ebb serve --db runs.db --listen 8080\n"
+               "  ebb serve --db runs.db --port 8080\n"
                "  ebb serve --metrics 0.0.0.0:9322\n"
                "  ebb serve --listen 0.0.0.0:7322 --allow-host node7"},
               run_serve);

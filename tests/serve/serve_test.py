@@ -86,7 +86,9 @@ class Serve(unittest.TestCase):
 
     def test_bad_options_start_nothing(self):
         self.assertIn("--listen 'here': expected ADDRESS:PORT", self.refused("--listen", "here"))
-        self.assertIn("--metrics 'x': expected ADDRESS:PORT", self.refused("--listen", "0", "--metrics", "x"))
+        self.assertIn("--port '70000': expected ADDRESS:PORT", self.refused("--port", "70000"))
+        self.assertIn("expected one of them", self.refused("--port", "1", "--listen", "127.0.0.1:0"))
+        self.assertIn("--metrics 'x': expected ADDRESS:PORT", self.refused("--port", "0", "--metrics", "x"))
         self.assertIn("--base 'x y': expected a path such as /ebb/", self.refused("--base", "x y"))
         self.assertIn("--base 'ebb': expected a path", self.refused("--base", "ebb"))
 
