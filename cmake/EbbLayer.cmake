@@ -24,7 +24,7 @@ elseif(EBB_SANITIZE)
   set(EBB_COMPUTING_LAYERS base cache fl pack record replay sum trace trend)
 endif()
 # What fuzzers call. A fuzzer finds its way by the coverage of it, not only of itself.
-set(EBB_FUZZED_LAYERS base cache device fl heap pack plan replay sense trace wire)
+set(EBB_FUZZED_LAYERS base cache device fl heap metrics pack plan replay sense serve trace wire)
 
 # ebb_waits(<target>): one that does not compute.
 function(ebb_waits target)

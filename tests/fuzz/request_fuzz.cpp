@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What clients send, line by line: whoever is let in has the token and asks under a known name.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "metrics/exposition.h"
+#include "serve/address.h"
+#include "serve/guard.h"
+
+namespace {
+
+constexpr const char* kToken = "f00d";
+
+void expect(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::string_view rest(reinterpret_cast<const char*>(data), size);
+  ebb::serve::Request request;
+  for (std::string* field : {&request.path, &request.query, &request.host, &request.origin,
+                             &request.accept, &request.cookie, &request.authorization}) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    *field = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  static_cast<void>(ebb::metrics::format_for(request.accept));
+  if (const auto address = ebb::serve::address_from(request.host, "--listen")) {
+    const auto again = ebb::serve::address_from(address->text(), "--listen");
+    expect(again && again->text() == address->text());
+  }
+  const ebb::serve::Guard open("", {});
+  const ebb::serve::Guard closed(kToken, {});
+  const auto may_ask = [&](const ebb::serve::Guard& guard) { return !guard.check(request, "/"); };
+  if (may_ask(closed)) {
+    expect(may_ask(open));
+    expect(request.cookie.find(kToken) != std::string::npos ||
+           request.authorization.find(kToken) != std::string::npos);
+  }
+  if (may_ask(open)) {
+    const std::string& host = request.host;
+    expect(host.starts_with("localhost") || host.starts_with("127.0.0.1") ||
+           host.starts_with("[::1]"));
+    expect(request.origin.empty() || request.origin.ends_with("://" + host));
+  }
+  return 0;
+}
