@@ -66,16 +66,18 @@ void RunWatch::take_readings(const record::RecordedRun& recent,
   ProcessNow& process = processes_[history.process.key()];
   process.last = history.readings.back();
   sampled_ = std::max(sampled_, process.last.until);
-  for (const record::Reading& reading : history.readings)
+  double told = process.last.until;
+  for (const record::Reading& reading : history.readings) {
     if (reading.pss) process.proportional = reading.pss->mean;
+    if (reading.live && reading.retained) told = reading.until;
+  }
   fact::Ledger ledger =
       story::ledger_of(history, story::private_allocators_of(recent, history.process.key()));
   // Of a piece in which its allocator said nothing, the ledger knows less than the one before.
-  const bool knows_heap = ledger.live || ledger.private_allocators;
   const bool is_old = process.last.until - process.ledger_seconds > kStaleLedgerSeconds;
-  if (!knows_heap && process.ledger.live && !is_old) return;
+  if (!ledger.live && process.ledger.live && !is_old) return;
   process.ledger = std::move(ledger);
-  process.ledger_seconds = process.last.until;
+  process.ledger_seconds = told;
 }
 
 void RunWatch::judge(const record::RecordedRun& whole) {

@@ -179,6 +179,7 @@ TEST_F(CollectorTest, KeepsWhatTheAllocatorSaidLastUntilItIsOld) {
   told.memory.live = 40 * kMiB;
   told.memory.retained = 30 * kMiB;
   writer_->add(told);
+  writer_->add(record::Beside{kMain, 100, {"mimalloc", "libarrow.so", "", false, kMiB}});
   const std::string live =
       "ebb_process_memory_bytes{run=\"1\",process=\"1\",part=\"live\"} 41943040";
   Collector collector(path());
