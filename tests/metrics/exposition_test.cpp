@@ -21,7 +21,7 @@ std::vector<Family> some() {
   families.add(kHeight, {{"run", "1"}}, 0.5);
   families.add(kSteps, {}, 3);
   families.add(kHeight, {{"run", "2"}}, 1ULL << 53);
-  families.add(kThing, {{"name", "a\"b\\c\nd"}}, 1);
+  families.add(kThing, {{"name", "a\"b\\c\ne"}}, 1);
   families.add_state(kMood, {{"run", "1"}}, std::vector<const char*>{"good", "bad"}, "bad");
   return families.all();
 }
@@ -37,7 +37,7 @@ TEST(Exposition, WritesPrometheusText) {
             "test_steps_total 3\n"
             "# HELP test_thing_info What it is.\n"
             "# TYPE test_thing_info gauge\n"
-            "test_thing_info{name=\"a\\\"b\\\\c\\nd\"} 1\n"
+            "test_thing_info{name=\"a\\\"b\\\\c\\ne\"} 1\n"
             "# HELP test_mood How it is.\n"
             "# TYPE test_mood gauge\n"
             "test_mood{run=\"1\",test_mood=\"good\"} 0\n"
@@ -56,7 +56,7 @@ TEST(Exposition, WritesOpenMetrics) {
             "test_steps_total 3\n"
             "# HELP test_thing What it is.\n"
             "# TYPE test_thing info\n"
-            "test_thing_info{name=\"a\\\"b\\\\c\\nd\"} 1\n"
+            "test_thing_info{name=\"a\\\"b\\\\c\\ne\"} 1\n"
             "# HELP test_mood How it is.\n"
             "# TYPE test_mood stateset\n"
             "test_mood{run=\"1\",test_mood=\"good\"} 0\n"
