@@ -250,7 +250,7 @@ TEST_F(EbbRun, SeesRoundsWhereTheHookComesAfterNvflare) {
   const Finished done =
       run({"--interval", "50ms"}, {"/usr/bin/python3", "-E", script, folder_.path()});
   EXPECT_EQ(done.status, 0) << done.error;
-  EXPECT_EQ(numbers_of_rounds(last()), std::vector<std::uint64_t>{7});
+  EXPECT_EQ(numbers_of_rounds(last()), std::vector<std::uint64_t>{7}) << done.error;
 }
 
 TEST_F(EbbRun, SeesRoundsWhereTheHookComesWhileLoggingIsImported) {
@@ -266,7 +266,7 @@ TEST_F(EbbRun, SeesRoundsWhereTheHookComesWhileLoggingIsImported) {
   const Finished done =
       run({"--interval", "50ms"}, {"/usr/bin/python3", "-E", script, folder_.path()});
   EXPECT_EQ(done.status, 0) << done.error;
-  EXPECT_EQ(numbers_of_rounds(last()), std::vector<std::uint64_t>{7});
+  EXPECT_EQ(numbers_of_rounds(last()), std::vector<std::uint64_t>{7}) << done.error;
 }
 
 /// What starts late because the machine is busy must not be met by an interpreter that ends.

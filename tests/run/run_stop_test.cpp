@@ -14,14 +14,15 @@ class EbbRunThatStops : public EbbRun {
 
   std::string children() const { return folder_ / "children"; }
 
-  /// Stopped as soon as possible; TERM is blocked when the job starts.
-  Finished stopped(const char* mode, const Words& more = {}) const {
+  /// Stopped as soon as possible; TERM is blocked when the job starts. `grace` is how long a job
+  /// has that ends by itself.
+  Finished stopped(const char* mode, const char* grace, const Words& more = {}) const {
     Words words = {"/usr/bin/python3", "-c",
                    "import os, signal, sys\n"
                    "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])\n"
                    "os.execv(sys.argv[1], sys.argv[1:])"};
     Words options = {"--interval", "50ms",          "--warn", "0.01",    "--critical",
-                     "0.02",       "--on-critical", "stop",   "--grace", "1s"};
+                     "0.02",       "--on-critical", "stop",   "--grace", grace};
     options.insert(options.end(), more.begin(), more.end());
     for (const std::string& word :
          command(options, {"/usr/bin/python3", EBB_STARTS_OTHERS_PY, mode, children()}))
@@ -43,7 +44,7 @@ class EbbRunThatStops : public EbbRun {
 };
 
 TEST_F(EbbRunThatStops, AChildThatOutlivesTheCommandIsStoppedToo) {
-  const Finished done = stopped("one");
+  const Finished done = stopped("one", "5s");
   EXPECT_EQ(done.status, -SIGTERM) << done.error;
   EXPECT_EQ(last().summary.run.ending, fact::RunEnd::stopped);
   EXPECT_EQ(count_children(), 1U);
@@ -52,7 +53,7 @@ TEST_F(EbbRunThatStops, AChildThatOutlivesTheCommandIsStoppedToo) {
 
 TEST_F(EbbRunThatStops, ChildrenThatAreBornMeanwhileAreStoppedToo) {
   // Without agents nobody cleans up first, and most are born after TERM.
-  const Finished done = stopped("many", {"--observe"});
+  const Finished done = stopped("many", "1s", {"--observe"});
   EXPECT_EQ(done.status, -SIGKILL) << done.error;
   expect_that_none_is_left();
 }
