@@ -253,6 +253,29 @@ TEST_F(EbbRun, SeesRoundsWhereTheHookComesAfterNvflare) {
   EXPECT_EQ(numbers_of_rounds(last()), std::vector<std::uint64_t>{7}) << done.error;
 }
 
+TEST_F(EbbRun, SeesRoundsWhereTheHookComesWhileNvflareIsLookedFor) {
+  folder_.write("nvflare/__init__.py", "");
+  const std::string script =
+      folder_.write("job.py",
+                    "import sys; sys.path.insert(0, sys.argv[1])\n"
+                    "import _thread, time\n"
+                    "class Slow:\n"
+                    "  def find_spec(self, name, path=None, target=None):\n"
+                    "    while name == 'nvflare' and not _thread._count(): time.sleep(0.01)\n"
+                    "sys.meta_path.insert(0, Slow())\n"
+                    "assert 'logging' not in sys.modules\n"
+                    // What follows it is what the hook needs itself: it must not come twice.
+                    "import nvflare, logging, threading\n"
+                    "import colorsys\n"
+                    "logging.error('Round 7 finished.')\n"
+                    "print(logging.threading is threading)\n");
+  const Finished done =
+      run({"--interval", "50ms"}, {"/usr/bin/python3", "-E", script, folder_.path()});
+  EXPECT_EQ(done.status, 0) << done.error;
+  EXPECT_EQ(done.output, "True\n");
+  EXPECT_EQ(numbers_of_rounds(last()), std::vector<std::uint64_t>{7}) << done.error;
+}
+
 TEST_F(EbbRun, SeesRoundsWhereTheHookComesWhileLoggingIsImported) {
   folder_.write("nvflare/__init__.py", "");
   const std::string script =

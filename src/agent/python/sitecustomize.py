@@ -150,7 +150,7 @@ def _announce_rounds(agent):
     import re
     import sys
 
-    results = None
+    results, is_nvflare = None, False
     identity = re.compile(r"\[identity=([^,\]]+)")
     server = re.compile(r"\bRound (\d+) (started|finished)\b|\bFinished round (\d+)\b")
     frameworks = {"nvflare", "flwr"}
@@ -187,15 +187,21 @@ def _announce_rounds(agent):
             seen["in Flower's"] = text.startswith("[")
 
     def install():
-        import logging
-
+        # Never imported here: whoever looks for a module holds the lock of all imports, and would wait for a
+        # thread that is importing logging and needs that lock.
+        logging = sys.modules["logging"]
+        if getattr(logging.__spec__, "_initializing", False):
+            raise ImportError("logging is being imported")
         make = logging.getLogRecordFactory()
 
         def make_and_look(*arguments, **named):
-            nonlocal results
+            nonlocal results, is_nvflare
             record = make(*arguments, **named)
             try:
                 look_at(record)
+                if is_nvflare:
+                    is_nvflare = False
+                    results = _nvflares_results()
                 # NVFlare logs before its first round: by then its modules are there.
                 if results is not None and results.drop_results(sys.modules):
                     results = None
@@ -206,13 +212,13 @@ def _announce_rounds(agent):
         logging.setLogRecordFactory(make_and_look)
 
     def begin(name):
-        nonlocal results
+        nonlocal is_nvflare
         install()
         if name == "nvflare" or "nvflare" in sys.modules:
             # Its threads take turns anyway, each with models of its own: what one of them freed
             # shall serve the next.
             agent.ebb_agent_share_arenas()
-            results = _nvflares_results()
+            is_nvflare = True
 
     class WhenImported:
         """A finder that finds nothing and sees the first import of NVFlare or Flower."""
@@ -221,13 +227,13 @@ def _announce_rounds(agent):
             self.is_beginning = False
 
         def find_spec(self, name, path=None, target=None):
-            # One that was being looked for when the hook came is seen with the next import.
+            # One that was being looked for when the hook came, or before logging, is seen with a later import.
             if not self.is_beginning and (name in frameworks or not frameworks.isdisjoint(sys.modules)):
                 self.is_beginning = True
                 try:
                     begin(name)
                     sys.meta_path.remove(self)
-                except Exception:  # logging is being imported itself: the next import sees it whole
+                except Exception:  # logging is not there, or not whole: a later import sees it
                     pass
                 self.is_beginning = False
             return None
