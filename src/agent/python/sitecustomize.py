@@ -144,6 +144,16 @@ def _nvflares_results():
     return module
 
 
+def _others_import():
+    """Whether another thread is importing something. It may need the lock of all imports, which whoever looks for a
+    module holds: one that imports in there, and waits for that thread, waits for ever."""
+    import _frozen_importlib
+    import _thread
+
+    locks = [reference() for reference in list(_frozen_importlib._module_locks.values())]
+    return any(lock is not None and lock.owner not in (None, _thread.get_ident()) for lock in locks)
+
+
 def _announce_rounds(agent):
     """Watches log records, from the moment at which NVFlare or Flower is imported."""
     import os
@@ -186,9 +196,9 @@ def _announce_rounds(agent):
                 announce(seen["round"] + 1)
             seen["in Flower's"] = text.startswith("[")
 
-    def install():
-        # Never imported here: whoever looks for a module holds the lock of all imports, and would wait for a
-        # thread that is importing logging and needs that lock.
+    def install(name):
+        if name in frameworks and "logging" not in sys.modules and not _others_import():
+            __import__("logging")
         logging = sys.modules["logging"]
         if getattr(logging.__spec__, "_initializing", False):
             raise ImportError("logging is being imported")
@@ -213,7 +223,7 @@ def _announce_rounds(agent):
 
     def begin(name):
         nonlocal is_nvflare
-        install()
+        install(name)
         if name == "nvflare" or "nvflare" in sys.modules:
             # Its threads take turns anyway, each with models of its own: what one of them freed
             # shall serve the next.
