@@ -47,7 +47,9 @@ function(_ebb_library name folder)
   if(EBB_BUILD_FUZZERS AND folder IN_LIST EBB_FUZZED_LAYERS)
     target_compile_options(${name} PRIVATE -fsanitize=fuzzer-no-link)
     if(NOT EBB_FUZZ_COMPARISONS)
-      target_compile_options(${name} PRIVATE -fno-sanitize-coverage=trace-cmp)
+      target_compile_options(${name} PRIVATE
+        -fno-sanitize-coverage=trace-cmp
+        -fsanitize-coverage-ignorelist=${PROJECT_SOURCE_DIR}/cmake/sanitize/not_covered.txt)
     endif()
   endif()
   foreach(lower IN LISTS allowed)

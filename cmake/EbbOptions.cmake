@@ -34,6 +34,8 @@ if(EBB_SANITIZE)
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND EBB_SANITIZE MATCHES "undefined")
     # CUDA's and NVML's functions are called with handle types of our own.
-    add_compile_options(-fno-sanitize=function)
+    add_compile_options(
+      -fno-sanitize=function
+      -fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/sanitize/system_headers.txt)
   endif()
 endif()
