@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
-
 #include "metrics/families.h"
 
 namespace ebb::metrics {
@@ -79,12 +77,5 @@ inline constexpr Metric kUntilLimit{
     "Time until the limit is reached at that pace, where it grows towards it."};
 inline constexpr Metric kVerdict{"ebb_process_verdict", Kind::state_set, "",
                                  "What the memory of the process does."};
-
-inline constexpr std::array kCatalogue{
-    &kBuild,       &kRun,          &kRunStarted,     &kRunSampled,    &kRunProcesses, &kRunRounds,
-    &kRunLost,     &kRunVerdict,   &kLimit,          &kUsed,          &kPressure,     &kGroupUsage,
-    &kGroupMemory, &kDeviceTotal,  &kDeviceUsed,     &kProcess,       &kResident,     &kSwapped,
-    &kPeak,        &kProportional, &kMemory,         &kProcessDevice, &kCpu,          &kFaults,
-    &kCleanups,    &kReturned,     &kCleanupSeconds, &kGrowth,        &kUntilLimit,   &kVerdict};
 
 }  // namespace ebb::metrics

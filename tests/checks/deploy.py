@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds deploy/ against the tools that it is for, and against the metrics that there are.
+"""Holds deploy/ and docs/metrics.md against the tools that they are for, and against the metrics that there are.
 
   deploy.py ROOT
 
-Prometheus' files are checked by promtool, the dashboard by what is said here, the unit by systemd-analyze where that
-is there, the script for Slurm by shellcheck and by running it. Every metric that is named exists in
-src/metrics/catalogue.h. Prints what was checked, and what is wrong.
+Prometheus' files and the page's queries are checked by promtool, the dashboard by what is said here, the unit by
+systemd-analyze, the script for Slurm by shellcheck and by running it. Every metric that is named exists in
+src/metrics/catalogue.h, whose names follow the rules of Prometheus; the page lists all of them. Prints what was
+checked, and what is wrong.
 """
 import json
 import os
@@ -15,21 +16,29 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Dict, Iterator, List, NamedTuple, Set
+from typing import Dict, Iterator, List, NamedTuple, Set, Union
 
 from common import finish
 
 ROOT = Path(__file__).resolve().parents[2]
 CATALOGUE = "src/metrics/catalogue.h"
+PAGE = "docs/metrics.md"
 DASHBOARD = "deploy/grafana/ebb.json"
 RULES = "deploy/prometheus/ebb.rules.yml"
 RULE_TESTS = "deploy/prometheus/ebb.rules.test.yml"
 SUFFIXES = {"counter": "_total", "info": "_info"}
+# What the formats add to names.
+RESERVED = ("_total", "_info", "_count", "_sum", "_bucket", "_created")
 # What stands for Grafana's variables where promtool reads an expression.
 VARIABLES = {"$__rate_interval": "5m", "$__interval": "1m", "$__range": "1h"}
 
-_METRIC = re.compile(r'\bMetric\s+k\w+\s*\{\s*"(\w+)"\s*,\s*Kind::(\w+)')
-NAMED = re.compile(r"\bebb_[a-z_]+")
+_LITERAL = r'"(?:[^"\\\n]|\\.)*"'
+_DECLARED = re.compile(r"\bMetric\s+(k\w+)")
+_METRIC = re.compile(rf"\s*\{{\s*({_LITERAL})\s*,\s*Kind::(\w+)\s*,\s*({_LITERAL})\s*,"
+                     rf"\s*({_LITERAL}(?:\s*{_LITERAL})*)\s*\}}\s*;")
+NAMED = re.compile(r"\bebb_[a-z0-9_]+")
+_LISTED = re.compile(r"^\|([^|]*)\|", re.MULTILINE)  # first cells of tables
+_QUERIES = re.compile(r"^## Queries\n+```\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _ALERT = re.compile(r"^ *- alert: (\w+)$", re.MULTILINE)
 _EXPECTED = re.compile(r"^ *alertname: (\w+)\n *exp_alerts:( \[\])?$", re.MULTILINE)
 _KUBERNETES = re.compile(r"^( *)kubernetes_sd_configs:\n *- role: pod$", re.MULTILINE)
@@ -40,28 +49,112 @@ class Checked(NamedTuple):
     violations: List[str]
 
 
+class Metric(NamedTuple):
+    line: int
+    name: str
+    kind: str
+    unit: str
+    help: str  # as it is written, escapes included
+
+    @property
+    def exposed(self) -> str:
+        return self.name + SUFFIXES.get(self.kind, "")
+
+
 def run(*command, **options) -> subprocess.CompletedProcess:
     return subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           check=False, **options)
 
 
-def complaints(*command, **options) -> List[str]:
-    """What a tool has to say, where it fails or is not there."""
+def complaints(*command, may_speak=True, **options) -> List[str]:
+    """What a tool has to say, where it fails or is not there; or, unless it may speak, says anything."""
     if shutil.which(command[0]) is None:
         return [f"{command[0]} is not there; expected after: scripts/setup test"]
     done = run(*command, **options)
-    return [f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stdout}"] if done.returncode else []
+    if done.returncode == 0 and (may_speak or not done.stdout.strip()):
+        return []
+    return [f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stdout}"]
+
+
+def declared(catalogue: str) -> Iterator[Union[Metric, str]]:
+    """Metrics; where one cannot be read, what is wrong with it."""
+    for found in _DECLARED.finditer(catalogue):
+        line = catalogue.count("\n", 0, found.start()) + 1
+        parts = _METRIC.match(catalogue, found.end())
+        if parts is None:
+            yield f'{CATALOGUE}:{line}: {found[1]} cannot be read, expected {{"name", Kind::kind, "unit", "help"}};'
+            continue
+        text = "".join(literal[1:-1] for literal in re.findall(_LITERAL, parts[4]))
+        yield Metric(line, parts[1][1:-1], parts[2], parts[3][1:-1], text)
 
 
 def metrics(catalogue: str) -> Set[str]:
     """Names as they are exposed."""
-    return {name + SUFFIXES.get(kind, "") for name, kind in _METRIC.findall(catalogue)}
+    return {metric.exposed for metric in declared(catalogue) if isinstance(metric, Metric)}
+
+
+def invalid_expressions(name: str, asked: Dict[str, str]) -> List[str]:
+    """What promtool says of expressions in the file `name`, each as a rule under its key."""
+    rules = [{"record": key, "expr": expression} for key, expression in asked.items()]
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = Path(scratch) / "expressions.yml"  # JSON is YAML
+        copy.write_text(json.dumps({"groups": [{"name": name, "rules": rules}]}), encoding="utf-8")
+        return [f"{name}: {complaint}" for complaint in complaints("promtool", "check", "rules", copy)]
 
 
 def unknown_metrics(root: Path, name: str, text: str) -> List[str]:
     there = metrics((root / CATALOGUE).read_text(encoding="utf-8"))
     return [f"{name}: there is no metric {metric} in {CATALOGUE}"
             for metric in sorted(set(NAMED.findall(text)) - there)]
+
+
+def metric_violations(metric: Metric) -> List[str]:
+    name = f"{CATALOGUE}:{metric.line}: {metric.name}"
+    violations = []
+    if not metric.name.startswith("ebb_"):
+        violations.append(f"{name} begins otherwise, expected ebb_")
+    if not re.fullmatch("[a-z0-9_]*", metric.name):
+        violations.append(f"{name} has other characters, expected a to z, 0 to 9 and _")
+    if metric.unit and not metric.name.endswith(f"_{metric.unit}"):
+        violations.append(f"{name} is in {metric.unit}, expected a name that ends in _{metric.unit}")
+    violations += [f"{name} ends in {suffix}, which the formats add; expected a name without it"
+                   for suffix in RESERVED if metric.name.endswith(suffix)]
+    if not metric.help.endswith("."):
+        violations.append(f"{name}: the help ends otherwise, expected a full stop")
+    if "\\" in metric.help:
+        violations.append(f"{name}: the help has an escape, expected no quote, backslash or newline")
+    return violations
+
+
+def check_catalogue(root: Path) -> Checked:
+    """Names follow the rules of Prometheus, and the page lists each as it is exposed, and no other."""
+    catalogue = (root / CATALOGUE).read_text(encoding="utf-8")
+    page = (root / PAGE).read_text(encoding="utf-8")
+    violations = []
+    first: Dict[str, Metric] = {}
+    for metric in declared(catalogue):
+        if isinstance(metric, str):
+            violations.append(metric)
+            continue
+        violations += metric_violations(metric)
+        if first.setdefault(metric.name, metric) is not metric:
+            violations.append(f"{CATALOGUE}:{metric.line}: {metric.name} is there already, "
+                              f"in line {first[metric.name].line}; expected names that are unique")
+    listed = {name for cell in _LISTED.findall(page) for name in NAMED.findall(cell)}
+    violations += [f"{PAGE}: no table lists {metric.exposed}, expected it in a first column"
+                   for metric in first.values() if metric.exposed not in listed]
+    violations += unknown_metrics(root, PAGE, page)
+    return Checked(f"{CATALOGUE}: {len(first)} metrics, all in {PAGE}",
+                   violations if first else [f"{CATALOGUE}: no metric"])
+
+
+def check_queries(root: Path) -> Checked:
+    """Those of the page: one a line, with a comment as PromQL has them."""
+    found = _QUERIES.search((root / PAGE).read_text(encoding="utf-8"))
+    queries = [line for line in found[1].splitlines() if line] if found else []
+    violations = invalid_expressions(PAGE, {f"query_{i}": query for i, query in enumerate(queries, 1)})
+    return Checked(f"{PAGE}: {len(queries)} queries",
+                   violations if queries else [f"{PAGE}: no query, expected a block of them below ## Queries"])
 
 
 def check_alerts(root: Path) -> Checked:
@@ -120,15 +213,6 @@ def without_variables(expression: str) -> str:
     return re.sub(r"\$\w+", ".+", expression)
 
 
-def invalid_expressions(dashboard: Dict) -> List[str]:
-    rules = [{"record": f"dashboard:{name}", "expr": without_variables(expression)}
-             for name, expression in expressions(dashboard).items()]
-    with tempfile.TemporaryDirectory() as scratch:
-        copy = Path(scratch) / "dashboard.yml"  # JSON is YAML
-        copy.write_text(json.dumps({"groups": [{"name": "dashboard", "rules": rules}]}), encoding="utf-8")
-        return complaints("promtool", "check", "rules", copy)
-
-
 def panel_violations(panel: Dict, sources: Set[str]) -> List[str]:
     """Of one that is not a row."""
     name = f"{DASHBOARD}: panel {panel['id']} ({panel['title']})"
@@ -166,15 +250,13 @@ def check_dashboard(root: Path) -> Checked:
     violations += unknown_metrics(root, DASHBOARD, "\n".join(named))
     used = set(re.findall(r"\$(\w+)", "\n".join(named))) - {name[1:] for name in VARIABLES}
     violations += [f"{DASHBOARD}: there is no variable {name}" for name in sorted(used - set(variables))]
-    return Checked(f"{DASHBOARD}: {len(shown)} panels, {len(expressions(dashboard))} expressions",
-                   violations + invalid_expressions(dashboard))
+    asked = {name: without_variables(expression) for name, expression in expressions(dashboard).items()}
+    return Checked(f"{DASHBOARD}: {len(shown)} panels, {len(asked)} expressions",
+                   violations + invalid_expressions(DASHBOARD, asked))
 
 
 def check_units(root: Path) -> Checked:
     """As a service of a user and, with system.conf, of the system. The program need not be installed here."""
-    what = "deploy/systemd: systemd-analyze verify"
-    if shutil.which("systemd-analyze") is None:
-        return Checked(f"{what}: not checked, there is none here", [])
     violations = []
     with tempfile.TemporaryDirectory() as scratch:
         unit = Path(scratch) / "ebb-serve.service"
@@ -187,10 +269,8 @@ def check_units(root: Path) -> Checked:
                 (Path(scratch) / f"{unit.name}.d").mkdir()
                 shutil.copy(root / "deploy/systemd/system.conf", Path(scratch) / f"{unit.name}.d")
             # What it does not understand it says, and succeeds.
-            done = run("systemd-analyze", *way, env=environment)
-            if done.returncode or done.stdout.strip():
-                violations.append(f"systemd-analyze {' '.join(map(str, way))}: exit {done.returncode}\n{done.stdout}")
-    return Checked(what, violations)
+            violations += complaints("systemd-analyze", *way, may_speak=False, env=environment)
+    return Checked("deploy/systemd: systemd-analyze verify", violations)
 
 
 def prolog_violations(script: Path) -> List[str]:
@@ -230,7 +310,8 @@ def check_readme(root: Path) -> Checked:
                    [f"deploy/README.md does not name {path.as_posix()}" for path in unnamed])
 
 
-CHECKS = (check_alerts, check_prometheus, check_dashboard, check_units, check_slurm, check_readme)
+CHECKS = (check_catalogue, check_queries, check_alerts, check_prometheus, check_dashboard, check_units, check_slurm,
+          check_readme)
 
 
 def check(root: Path) -> List[str]:

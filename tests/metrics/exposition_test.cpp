@@ -6,8 +6,6 @@
 #include <cmath>
 #include <set>
 
-#include "metrics/catalogue.h"
-
 namespace ebb::metrics {
 namespace {
 
@@ -102,24 +100,6 @@ TEST(Families, LeaveOutWhatIsNotKnown) {
   families.add(kHeight, {}, INFINITY);
   families.add(kHeight, {}, std::optional<std::uint64_t>());
   EXPECT_TRUE(families.all().empty());
-}
-
-TEST(Catalogue, NamesFollowTheRulesOfPrometheus) {
-  std::set<std::string> names;
-  for (const Metric* metric : kCatalogue) {
-    const std::string name = metric->name;
-    EXPECT_TRUE(names.insert(name).second) << name;
-    EXPECT_TRUE(name.starts_with("ebb_")) << name;
-    EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), std::string::npos) << name;
-    if (metric->unit[0] != '\0') {
-      EXPECT_TRUE(name.ends_with(std::string("_") + metric->unit)) << name;
-    }
-    for (const char* suffix : {"_total", "_info", "_count", "_sum", "_bucket", "_created"})
-      EXPECT_FALSE(name.ends_with(suffix)) << name;
-    const std::string help = metric->help;
-    EXPECT_EQ(help.find_first_of("\"\\\n"), std::string::npos) << name;
-    EXPECT_TRUE(help.ends_with(".")) << name;
-  }
 }
 
 }  // namespace
