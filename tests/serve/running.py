@@ -102,6 +102,7 @@ class Prometheus(Program):
         super().__init__("prometheus", f"--config.file={configuration}", f"--storage.tsdb.path={self.data.name}/data",
                          "--web.listen-address=127.0.0.1:0", "--log.level=info")
         self.address = "http://" + self.found(r'msg="Listening on" address=(\S+)')
+        until(lambda: fetched(f"{self.address}/-/ready")[0] == 200)  # it listens before it answers
 
     def __exit__(self, *arguments):
         super().__exit__(*arguments)
