@@ -39,4 +39,8 @@ const Clock& thread_cpu_clock() {
   return kThreadCpu.clock;
 }
 
+double unix_seconds() {
+  return static_cast<double>(KernelClock(CLOCK_REALTIME).now_ns()) * 1e-9;
+}
+
 }  // namespace ebb::base

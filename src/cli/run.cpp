@@ -40,7 +40,7 @@ int run_job(const run::Words& words) {
     say(std::string("cannot run ") + command[0] + ": " + std::strerror(why));
     return why == ENOENT ? 127 : 126;
   }
-  auto metrics = RunMetrics::listen(words.dry_run ? "" : words.metrics, words.quiet);
+  auto metrics = RunMetrics::listen(words.metrics, words.quiet || words.dry_run);
   if (!metrics) return complain(metrics.error());
   std::optional<wire::Listener> listener;
   if (auto opened = wire::Listener::open()) {

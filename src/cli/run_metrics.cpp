@@ -2,22 +2,20 @@
 #include "cli/run_metrics.h"
 
 #include "cli/verb.h"
-#include "serve/metrics_page.h"
 
 namespace ebb::cli {
 
 base::Result<RunMetrics> RunMetrics::listen(const std::string& address, bool quiet) {
   RunMetrics metrics;
   if (address.empty()) return metrics;
-  const auto where = serve::address_from(address, "--metrics");
-  if (!where) return where.error();
-  auto server = serve::Server::listen(*where);
+  auto server = serve::MetricsServer::listen(address);
+  if (!server && server.error().code == base::Code::bad_input) return server.error();
   if (!server) {
     say("no metrics: " + server.error().message);
     return metrics;
   }
   metrics.server_.emplace(*std::move(server));
-  if (!quiet) say("metrics at http://" + metrics.server_->address().text() + "/metrics");
+  if (!quiet) say("metrics at " + metrics.server_->url());
   return metrics;
 }
 
@@ -32,11 +30,11 @@ void RunMetrics::choose_record(run::Options& options, const std::string& folder)
 
 void RunMetrics::start(std::int64_t run_id) {
   if (!server_) return;
-  if (run_id == 0) return say("no metrics: nothing is recorded");
-  collector_.emplace(record_, run_id);
-  const auto started = server_->start(
-      [this](const serve::Request& request) { return serve::metrics_alone(*collector_, request); });
-  if (!started) say("no metrics: " + started.error().message);
+  const auto started = run_id != 0 ? server_->start(record_, run_id)
+                                   : base::error(base::Code::unavailable, "nothing is recorded");
+  if (started) return;
+  say("no metrics: " + started.error().message);
+  server_.reset();
 }
 
 }  // namespace ebb::cli

@@ -4,9 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "metrics/collector.h"
 #include "run/options.h"
-#include "serve/server.h"
+#include "serve/metrics_server.h"
 
 namespace ebb::cli {
 
@@ -21,14 +20,13 @@ class RunMetrics {
   void choose_record(run::Options& options, const std::string& folder);
   bool is_record_passing() const { return is_record_passing_; }
 
-  /// Begins to answer, about that run of the record.
+  /// Begins to answer, about that run of the record; where it cannot, says so and listens no more.
   void start(std::int64_t run_id);
 
  private:
   std::string record_;
   bool is_record_passing_ = false;
-  std::optional<metrics::Collector> collector_;
-  std::optional<serve::Server> server_;  ///< goes first: it uses the others
+  std::optional<serve::MetricsServer> server_;
 };
 
 }  // namespace ebb::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <chrono>
 #include <limits>
 
 #include "base/duration.h"
@@ -62,8 +61,7 @@ base::Result<std::vector<std::int64_t>> chosen(record::Store& store, const RunsO
   if (!options.older_than.empty()) {
     const auto age = base::parse_duration(options.older_than);
     if (!age) return age.error();
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    latest = std::chrono::duration<double>(now).count() - *age;
+    latest = base::unix_seconds() - *age;
   }
   return store.ended_before(latest);
 }

@@ -5,7 +5,7 @@
 
 #include "cli/verb.h"
 #include "record/place.h"
-#include "serve/metrics_page.h"
+#include "serve/metrics_server.h"
 #include "serve/server.h"
 #include "serve/site.h"
 
@@ -79,29 +79,6 @@ class EndSignals {
   sigset_t signals_{};
 };
 
-/// What serves /metrics alone, where that was asked for.
-class MetricsAlone {
- public:
-  explicit MetricsAlone(const std::string& record) : collector_(record) {}
-
-  base::Status start(const std::string& text) {
-    if (text.empty()) return {};
-    const auto address = serve::address_from(text, "--metrics");
-    if (!address) return address.error();
-    auto server = serve::Server::listen(*address);
-    if (!server) return server.error();
-    server_.emplace(*std::move(server));
-    say("metrics at http://" + server_->address().text() + "/metrics");
-    return server_->start([this](const serve::Request& request) {
-      return serve::metrics_alone(collector_, request);
-    });
-  }
-
- private:
-  metrics::Collector collector_;
-  std::optional<serve::Server> server_;
-};
-
 int run_serve(const ServeOptions& options) {
   const auto path = record::path_of(options.db);
   if (!path) return complain(path.error());
@@ -115,13 +92,19 @@ int run_serve(const ServeOptions& options) {
     auto made = serve::make_token();
     if (!made) return complain(made.error());
     token = *std::move(made);
-    hosts.push_back(address->host);
+    hosts.push_back(address->host_text());
   }
   const EndSignals signals;
   auto server = serve::Server::listen(*address);
   if (!server) return complain(server.error());
-  MetricsAlone metrics(*path);
-  if (const auto begun = metrics.start(options.metrics); !begun) return complain(begun.error());
+  std::optional<serve::MetricsServer> metrics;
+  if (!options.metrics.empty()) {
+    auto alone = serve::MetricsServer::listen(options.metrics);
+    if (!alone) return complain(alone.error());
+    metrics.emplace(*std::move(alone));
+    if (const auto begun = metrics->start(*path); !begun) return complain(begun.error());
+    say("metrics at " + metrics->url());
+  }
   serve::Site site(*path, serve::Guard(token, hosts), *base);
   const auto started =
       server->start([&site](const serve::Request& request) { return site.answer(request); });

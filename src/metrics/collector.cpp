@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "metrics/catalogue.h"
 
@@ -17,14 +16,9 @@ constexpr double kJudgeSeconds = 15;
 // Judging takes at most this share of the time.
 constexpr double kJudgeShare = 0.02;
 
-double unix_now() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(now).count();
-}
-
 }  // namespace
 
-base::Result<std::vector<Family>> Collector::collect() {
+base::Result<std::vector<Family>> Collector::collect(double unix_seconds) {
   Families families;
   families.add(kBuild, {{"version", EBB_VERSION}}, 1);
   if (::access(path_.c_str(), F_OK) != 0) return families.all();
@@ -44,7 +38,7 @@ base::Result<std::vector<Family>> Collector::collect() {
               : runs_.emplace(run, Watched{RunWatch(std::max(0.0, one.seconds - kBeginSeconds))})
                     .first->second;
     if (const auto done = refresh(*store, run, watched); !done) return done.error();
-    watched.watch.add_to(families, unix_now());
+    watched.watch.add_to(families, unix_seconds);
   }
   return families.all();
 }

@@ -21,9 +21,9 @@ class Collector {
                      const base::Clock& clock = base::system_clock())
       : path_(std::move(path)), only_run_(only_run), clock_(&clock) {}
 
-  /// What is known at this moment. Verdicts are at most a quarter of a minute old, more where
-  /// finding them takes long. A file that is not there yet has no runs.
-  base::Result<std::vector<Family>> collect();
+  /// What is known at `unix_seconds`, which is now. Verdicts are at most a quarter of a minute old,
+  /// more where finding them takes long. A file that is not there yet has no runs.
+  base::Result<std::vector<Family>> collect(double unix_seconds);
 
  private:
   struct Watched {

@@ -2,8 +2,8 @@
 #include "record/place.h"
 
 #include <algorithm>
-#include <chrono>
 
+#include "base/clock.h"
 #include "record/liveness.h"
 
 namespace ebb::record {
@@ -26,8 +26,7 @@ Run beginning_run(const std::string& name, const std::vector<std::string>& comma
   run.command = command;
   run.host = this_host();
   run.version = EBB_VERSION;
-  run.started =
-      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  run.started = base::unix_seconds();
   return run;
 }
 

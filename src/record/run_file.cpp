@@ -2,7 +2,6 @@
 #include "record/run_file.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "record/beside_rows.h"
@@ -30,8 +29,7 @@ constexpr std::uint64_t kThinFileEveryWrites = 16;
 constexpr std::int64_t kFirstBucket = 8;
 
 std::int64_t now_ms() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+  return record::milliseconds(base::unix_seconds());
 }
 
 std::optional<std::int64_t> milliseconds(const std::optional<double>& seconds) {

@@ -2,7 +2,6 @@
 #include "record/run_rows.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <string>
@@ -35,11 +34,6 @@ Query runs_where(const std::string& rest) {
   });
 }
 
-double unix_now() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(now).count();
-}
-
 std::optional<int> optional_int(const Row& row, int column) {
   if (row.is_null(column)) return std::nullopt;
   return static_cast<int>(row.integer(column));
@@ -48,7 +42,7 @@ std::optional<int> optional_int(const Row& row, int column) {
 State state_of(const Run& run, const std::string& writer, double seen) {
   if (run.ended) return State::ended;
   if (const auto there = is_there(writer)) return *there ? State::running : State::lost;
-  const double silence = std::abs(unix_now() - seen);
+  const double silence = std::abs(base::unix_seconds() - seen);
   return silence < kSilentSeconds + 3 * run.interval ? State::running : State::lost;
 }
 

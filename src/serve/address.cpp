@@ -20,9 +20,12 @@ bool is_ipv6(const std::string& host) {
 
 }  // namespace
 
+std::string Address::host_text() const {
+  return is_ipv6(host) ? "[" + host + "]" : host;
+}
+
 std::string Address::text() const {
-  const std::string shown = is_ipv6(host) ? "[" + host + "]" : host;
-  return shown + ":" + std::to_string(port);
+  return host_text() + ":" + std::to_string(port);
 }
 
 bool Address::is_loopback() const {

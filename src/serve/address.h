@@ -14,6 +14,8 @@ struct Address {
   std::string host = "127.0.0.1";  ///< a number, as IPv4 or IPv6 writes it
   std::uint16_t port = 0;          ///< 0: any that is free
 
+  /// "127.0.0.1", "[::1]": as browsers name it.
+  std::string host_text() const;
   /// "127.0.0.1:7322", "[::1]:7322".
   std::string text() const;
   /// Only programs on this machine can reach it.

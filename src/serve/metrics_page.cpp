@@ -6,15 +6,10 @@
 namespace ebb::serve {
 
 Answer metrics_page(metrics::Collector& collector, const Request& request) {
-  const auto families = collector.collect();
+  const auto families = collector.collect(base::unix_seconds());
   if (!families) return refusal(503, "the record cannot be read");
   const metrics::Format format = metrics::format_for(request.accept);
   return {200, metrics::content_type_of(format), metrics::text_of(*families, format)};
-}
-
-Answer metrics_alone(metrics::Collector& collector, const Request& request) {
-  if (request.path != "/metrics") return refusal(404, "expected /metrics");
-  return metrics_page(collector, request);
 }
 
 }  // namespace ebb::serve

@@ -9,7 +9,4 @@ namespace ebb::serve {
 /// The metrics as whoever asks would rather have them.
 Answer metrics_page(metrics::Collector& collector, const Request& request);
 
-/// Answers /metrics and nothing else: for one job, in a container.
-Answer metrics_alone(metrics::Collector& collector, const Request& request);
-
 }  // namespace ebb::serve

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -18,7 +19,6 @@
 #include <chrono>
 #include <exception>
 #include <limits>
-#include <new>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -105,6 +105,7 @@ class Server::Running {
   class Session;
 
   void serve();
+  Answer handled(const Request& request) const;
   void accept();
   void accept_later();
   void session_ended();
@@ -113,8 +114,8 @@ class Server::Running {
   Address address_;
   Bounds bounds_;
   Handler handler_;
-  std::size_t sessions_ = 0;
-  bool accepts_ = false;
+  std::atomic<std::size_t> sessions_ = 0;
+  bool accepts_ = false;  ///< on the thread of connections alone
   std::atomic<bool> is_stopping_ = false;
   asio::io_context connections_{1};
   tcp::acceptor acceptor_{connections_};
@@ -126,7 +127,9 @@ class Server::Running {
 /// One connection: a request is read, handled and answered, and then the next.
 class Server::Running::Session : public std::enable_shared_from_this<Session> {
  public:
-  Session(Running& server, tcp::socket socket) : server_(server), stream_(std::move(socket)) {}
+  Session(Running& server, tcp::socket socket) : server_(server), stream_(std::move(socket)) {
+    ++server_.sessions_;
+  }
   ~Session() { server_.session_ended(); }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -159,21 +162,21 @@ class Server::Running::Session : public std::enable_shared_from_this<Session> {
       return answer(refused, keeps);
     }
     if (has_body) return answer(refusal(413, "expected a request without a body"), false);
-    asio::post(*server_.worker_, [self = shared_from_this(), request = request_of(asked), keeps] {
-      self->handle(request, keeps);
-    });
+    asio::post(*server_.worker_, [self = shared_from_this(), request = request_of(asked),
+                                  keeps]() mutable { handle(std::move(self), request, keeps); });
   }
 
-  /// On the handler's thread.
-  void handle(const Request& request, bool keeps) {
-    Answer made;
+  /// On the handler's thread; the session goes back to its own.
+  static void handle(std::shared_ptr<Session> self, const Request& request, bool keeps) {
+    const auto executor = self->stream_.get_executor();
     try {
-      made = server_.handler_(request);
-    } catch (const std::bad_alloc&) {
-      made = refusal(503, "out of memory");
+      Answer made = self->server_.handled(request);
+      asio::post(executor, [self = std::move(self), made = std::move(made), keeps]() mutable {
+        self->answer(std::move(made), keeps);
+      });
+    } catch (const std::exception&) {
+      // Out of memory even for a refusal: the connection ends without one.
     }
-    asio::post(stream_.get_executor(), [self = shared_from_this(), made = std::move(made),
-                                        keeps]() mutable { self->answer(std::move(made), keeps); });
   }
 
   void answer(Answer made, bool keeps) {
@@ -259,26 +262,35 @@ base::Status Server::Running::start(Handler handler) {
 }
 
 void Server::Running::serve() {
-  accept();
+  const auto work = asio::make_work_guard(connections_);
   while (!is_stopping_) {
     try {
+      accept();
       connections_.run();
-    } catch (const std::bad_alloc&) {
-      // The connection that needed it is gone; the others go on.
+    } catch (const std::exception&) {
+      // Out of memory: the connection that needed it is gone, the others go on.
+      std::this_thread::sleep_for(kAcceptPause);
     }
+  }
+}
+
+Answer Server::Running::handled(const Request& request) const {
+  try {
+    return handler_(request);
+  } catch (const std::exception&) {
+    return refusal(503, "no answer could be made");
   }
 }
 
 void Server::Running::accept() {
   if (is_stopping_ || accepts_ || sessions_ >= bounds_.connections) return;
-  accepts_ = true;
   acceptor_.async_accept([this](ErrorCode failure, tcp::socket socket) {
     accepts_ = false;
     if (failure) return accept_later();
-    ++sessions_;
     std::make_shared<Session>(*this, std::move(socket))->read(bounds_.stall_seconds);
     accept();
   });
+  accepts_ = true;
 }
 
 void Server::Running::accept_later() {
@@ -289,14 +301,21 @@ void Server::Running::accept_later() {
 
 void Server::Running::session_ended() {
   --sessions_;
-  accept();
+  if (is_stopping_) return;
+  try {
+    asio::post(connections_, [this] { accept(); });
+  } catch (const std::exception&) {
+    // Out of memory: the next one that ends tries again.
+  }
 }
 
 void Server::Running::stop() {
   is_stopping_ = true;
   connections_.stop();
   if (thread_.joinable()) thread_.join();
-  if (worker_) worker_->join();
+  if (!worker_) return;
+  worker_->stop();  // what waits for an answer will get none
+  worker_->join();
 }
 
 base::Result<Server> Server::listen(const Address& address, const Bounds& bounds) {

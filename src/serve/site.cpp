@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/site.h"
 
-#include <unistd.h>
-
 #include "base/text.h"
 #include "page/render.h"
+#include "record/place.h"
 #include "serve/metrics_page.h"
 #include "show/report_page.h"
 #include "show/runs_view.h"
@@ -53,21 +52,13 @@ Answer Site::answer(const Request& request) {
 }
 
 Answer Site::list(bool json) const {
-  std::vector<record::RunSummary> runs;
-  if (::access(record_.c_str(), F_OK) == 0) {
-    auto store = record::Store::open(record_);
-    if (!store) return refusal(503, "the record cannot be read");
-    auto found = store->runs();
-    if (!found) return refusal(503, "the record cannot be read");
-    runs = *std::move(found);
-  }
-  return json ? json_answer(story::runs_json(record_, runs)) : page_answer(show::runs_page(runs));
+  const auto runs = record::list_runs(record_, true);
+  if (!runs) return refusal(503, "the record cannot be read");
+  return json ? json_answer(story::runs_json(record_, *runs)) : page_answer(show::runs_page(*runs));
 }
 
 Answer Site::one_run(const std::string& number, bool json) const {
-  auto store = record::Store::open(record_);
-  if (!store) return refusal(503, "the record cannot be read");
-  const auto run = store->read(static_cast<std::int64_t>(*base::parse_unsigned(number)));
+  const auto run = record::read_run(number, record_);
   if (!run && run.error().code == base::Code::not_found)
     return refusal(404, "no run " + number + " in the record");
   if (!run) return refusal(503, "the record cannot be read");

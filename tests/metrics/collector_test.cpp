@@ -18,10 +18,9 @@ constexpr std::uint64_t kMiB = 1 << 20;
 constexpr record::ProcessKey kMain{4242, 5000};
 constexpr record::ProcessKey kWorker{4243, 5001};
 
-double unix_now() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(now).count();
-}
+// Two minutes of a run, whenever the test runs.
+constexpr double kStarted = 1'800'000'000;
+constexpr double kNow = kStarted + 120;
 
 record::Process process_of(const record::ProcessKey& key, bool agent) {
   record::Process process;
@@ -48,7 +47,7 @@ record::Sample sample_of(const record::ProcessKey& key, double seconds, std::uin
   return sample;
 }
 
-/// A job that began two minutes ago and is being recorded.
+/// A job that is being recorded.
 class CollectorTest : public testing::Test {
  protected:
   CollectorTest() {
@@ -56,7 +55,7 @@ class CollectorTest : public testing::Test {
     run.name = "a name";
     run.command = {"python3", "/home/alice/secret.py"};
     run.role = "server";
-    run.started = unix_now() - 120;
+    run.started = kStarted;
     run.limit = 8192 * kMiB;
     auto writer = record::Writer::begin(path(), run);
     EXPECT_TRUE(writer) << writer.error().message;
@@ -71,7 +70,7 @@ class CollectorTest : public testing::Test {
   std::string text_with(Collector& collector, const std::string& line) {
     std::string text;
     for (int i = 0; i < 600; ++i) {
-      const auto families = collector.collect();
+      const auto families = collector.collect(kNow);
       EXPECT_TRUE(families) << families.error().message;
       if (!families) return text;
       text = text_of(*families, Format::text);
@@ -166,10 +165,10 @@ TEST_F(CollectorTest, GoesWithTheRun) {
   const std::string text = text_with(collector, "ebb_run_processes{run=\"1\"} 1");
   EXPECT_EQ(text.find("process=\"1\""), std::string::npos);
   record::Run over;
-  over.ended = unix_now();
+  over.ended = kNow;
   over.exit_code = 0;
   writer_->end(over);
-  const auto families = collector.collect();
+  const auto families = collector.collect(kNow);
   ASSERT_TRUE(families);
   EXPECT_EQ(families->size(), 1U) << "the build alone";
 }
@@ -222,7 +221,7 @@ TEST_F(CollectorTest, IsAboutOneRunWhereThatIsAsked) {
   record::Run other;
   other.name = "other";
   other.command = {"true"};
-  other.started = unix_now();
+  other.started = kNow;
   auto second = record::Writer::begin(path(), other);
   ASSERT_TRUE(second);
   Collector all(path());
@@ -260,11 +259,11 @@ TEST_F(CollectorTest, TellsOfCardsAsTheMachineAndAsTheJobSeesThem) {
 TEST(Collector, HasNothingToTellBeforeThereIsARecord) {
   const support::TemporaryDirectory folder;
   Collector collector(folder / "none.db");
-  const auto families = collector.collect();
+  const auto families = collector.collect(kNow);
   ASSERT_TRUE(families) << families.error().message;
   EXPECT_EQ(families->size(), 1U);
   Collector broken(folder.write("broken.db", std::string(4096, 'x')));
-  EXPECT_FALSE(broken.collect());
+  EXPECT_FALSE(broken.collect(kNow));
 }
 
 }  // namespace

@@ -16,6 +16,8 @@ TEST(Address, IsAnAddressWithAPort) {
   EXPECT_EQ(where("[::1]:80"), "[::1]:80");
   EXPECT_EQ(where("localhost:0"), "127.0.0.1:0");
   EXPECT_EQ(where("65535"), "127.0.0.1:65535");
+  EXPECT_EQ(address_from("[fd00::1]:80", "--listen")->host_text(), "[fd00::1]");
+  EXPECT_EQ(address_from("10.0.0.1:80", "--listen")->host_text(), "10.0.0.1");
 }
 
 TEST(Address, KnowsWhetherOthersCanReachIt) {

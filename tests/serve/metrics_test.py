@@ -127,11 +127,12 @@ class Metrics(unittest.TestCase):
 
     def test_what_is_no_address_starts_nothing(self):
         for text in ("nowhere", "example.com:80", "127.0.0.1:70000"):
-            done = subprocess.run([EBB, "run", "--no-record", "--metrics", text, "--", "echo", "ran"],
-                                  capture_output=True, text=True, timeout=PATIENCE, check=False)
-            self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
-            self.assertIn(f"--metrics '{text}': expected ADDRESS:PORT", done.stderr)
+            for more in ([], ["--dry-run"]):
+                done = subprocess.run([EBB, "run", "--no-record", *more, "--metrics", text, "--", "echo", "ran"],
+                                      capture_output=True, text=True, timeout=PATIENCE, check=False)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+                self.assertIn(f"--metrics '{text}': expected ADDRESS:PORT", done.stderr)
 
     def test_the_job_does_not_inherit_the_port(self):
         program, address = self.started()
