@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
+#include <utmp.h>
 
 #include <cstdlib>
 #include <string>
@@ -20,13 +21,21 @@ namespace ebb::support {
 class Terminal {
  public:
   explicit Terminal(const std::vector<std::string>& command) {
-    pid_ = forkpty(&master_, nullptr, nullptr, nullptr);
-    if (pid_ < 0) std::abort();
-    if (pid_ > 0) return;
+    int slave = -1;
+    if (openpty(&master_, &slave, nullptr, nullptr, nullptr) != 0) std::abort();
+    // Before anything can be typed.
     termios settings{};
-    tcgetattr(STDIN_FILENO, &settings);
+    tcgetattr(slave, &settings);
     settings.c_lflag &= ~static_cast<tcflag_t>(ECHO);
-    tcsetattr(STDIN_FILENO, TCSANOW, &settings);
+    tcsetattr(slave, TCSANOW, &settings);
+    pid_ = fork();
+    if (pid_ < 0) std::abort();
+    if (pid_ > 0) {
+      close(slave);
+      return;
+    }
+    close(master_);
+    if (login_tty(slave) != 0) _exit(126);
     for (int number = 1; number < NSIG; ++number)
       signal(number, SIG_DFL);
     std::vector<char*> arguments;
