@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
+#include <spawn.h>
+#include <unistd.h>
 
+#include <cstring>
 #include <optional>
 
 #include "cli/verb.h"
@@ -22,6 +25,7 @@ struct ServeOptions {
   std::string metrics;
   std::vector<std::string> allow_host;
   std::string base = "/";
+  bool open = false;
 };
 
 base::Options options_of(ServeOptions& o) {
@@ -36,6 +40,7 @@ base::Options options_of(ServeOptions& o) {
       {"metrics", &o.metrics, "Serve /metrics alone at another ADDRESS:PORT, without a token"},
       {"allow_host", &o.allow_host, "Another name under which it may be asked, such as a proxy's"},
       {"base", &o.base, "The path under which a proxy shows it"},
+      {"open", &o.open, "Open it in the browser of the desktop"},
   };
 }
 
@@ -79,6 +84,29 @@ class EndSignals {
   sigset_t signals_{};
 };
 
+/// As desktops do it; where there is none, a person can.
+void open_in_browser(const std::string& url) {
+  ::signal(SIGCHLD, SIG_IGN);  // nobody waits for it
+  sigset_t none;
+  sigset_t ignored;
+  sigemptyset(&none);
+  sigemptyset(&ignored);
+  sigaddset(&ignored, SIGCHLD);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &ignored);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  std::string program = "xdg-open";
+  std::string address = url;
+  char* words[] = {program.data(), address.data(), nullptr};
+  pid_t opener = 0;
+  const int failure =
+      ::posix_spawnp(&opener, program.c_str(), nullptr, &attributes, words, environ);
+  posix_spawnattr_destroy(&attributes);
+  if (failure != 0) say("no browser is opened: xdg-open: " + std::string(std::strerror(failure)));
+}
+
 int run_serve(const ServeOptions& options) {
   const auto path = record::path_of(options.db);
   if (!path) return complain(path.error());
@@ -107,10 +135,13 @@ int run_serve(const ServeOptions& options) {
   }
   serve::Site site(*path, serve::Guard(token, hosts), *base);
   const auto started =
-      server->start([&site](const serve::Request& request) { return site.answer(request); });
+      server->start([&site](const serve::Request& request) { return site.answer(request); },
+                    [&site](const std::vector<std::string>& topics) { return site.news(topics); });
   if (!started) return complain(started.error());
-  say("serves " + *path + " at http://" + server->address().text() + *base +
-      (token.empty() ? "" : "?token=" + token));
+  const std::string url =
+      "http://" + server->address().text() + *base + (token.empty() ? "" : "?token=" + token);
+  say("serves " + *path + " at " + url);
+  if (options.open) open_in_browser(url);
   signals.wait();
   return kDone;
 }
@@ -120,7 +151,7 @@ int run_serve(const ServeOptions& options) {
 void add_serve(Verb program) {
   program.add({"serve", "Shows recorded runs in a browser, and running ones to Prometheus",
                "Examples:\n"
-               "  ebb serve\n"
+               "  ebb serve --open\n"
                "  ebb serve --db runs.db --port 8080\n"
                "  ebb serve --metrics 0.0.0.0:9322\n"
                "  ebb serve --listen 0.0.0.0:7322 --allow-host node7"},

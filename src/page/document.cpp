@@ -117,6 +117,7 @@ Json to_json(const Plot& plot) {
   add(json, "limit", to_json(plot.limit));
   add(json, "marks", list(plot.marks, to_json));
   add(json, "lines", list(plot.lines, to_json));
+  if (plot.stacked) json.set("stacked", true);
   return json;
 }
 
@@ -190,6 +191,7 @@ Json to_json(const Column& column) {
       column.align == Align::automatic ? column.unit != Unit::text : column.align == Align::right;
   json.set("align", right ? "right" : "left");
   if (column.bar) json.set("bar", true);
+  if (column.filter) json.set("filter", true);
   return json;
 }
 
@@ -203,6 +205,8 @@ Json to_json(const Table& table) {
     rows.emplace_back(row);
   add(json, "rows", std::move(rows));
   if (table.highlight) json.set("highlight", std::uint64_t{*table.highlight});
+  if (table.search) json.set("search", true);
+  add(json, "together", table.together);
   return json;
 }
 
@@ -226,6 +230,11 @@ Json to_json(const BarChart& chart) {
   return json;
 }
 
+Json to_json(const Live& live) {
+  return Json::object(
+      {{"events", live.events}, {"document", live.document}, {"revision", live.revision}});
+}
+
 }  // namespace
 
 Json link_cell(const std::string& text, const std::string& path) {
@@ -242,6 +251,8 @@ Json to_json(const Document& document) {
   add(json, "maps", list(document.maps, to_json));
   add(json, "tables", list(document.tables, to_json));
   add(json, "bars", list(document.bars, to_json));
+  if (document.live) json.set("live", to_json(*document.live));
+  add(json, "up", document.up);
   return json;
 }
 

@@ -79,6 +79,9 @@ struct Plot {
   std::optional<Limit> limit;
   std::vector<Mark> marks;
   std::vector<Line> lines;
+  /// The lines are parts of one whole, none below 0, and drawn as areas one on the other, the first
+  /// at the bottom. A gap adds nothing. Lines of the same x add up at each of them.
+  bool stacked = false;
 };
 
 enum class SegmentKind : std::uint8_t { small, large, expandable };
@@ -121,9 +124,11 @@ struct Column {
   Unit unit = Unit::text;
   Align align = Align::automatic;  ///< automatic: text left, numbers right
   bool bar = false;                ///< shows each number's share of the column's largest as a bar
+  bool filter = false;             ///< its different values are offered as a choice above the table
 };
 
-/// A cell that leads to another page of the same server. `path` is relative, without dots.
+/// A cell that leads to another page of the same server. `path` is relative, of small letters,
+/// digits, slashes, commas and hyphens; with anything else it is shown as text.
 base::Json link_cell(const std::string& text, const std::string& path);
 
 /// Cells are strings, numbers, links or null (empty); sorted by a click on a column's name.
@@ -133,6 +138,12 @@ struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<base::Json>> rows;
   std::optional<std::size_t> highlight;  ///< the row that matters most
+  /// A field above the table finds text in any column: all words of it, in capitals or not. What is
+  /// searched, filtered and sorted by stands in the page's address, for the first such table.
+  bool search = false;
+  /// The beginning of a path, such as "runs/". Rows whose first cell leads to it and a number can
+  /// be chosen; two to eight of them lead to it and their numbers ("runs/3,5"). Empty: no choice.
+  std::string together = {};
 };
 
 struct Part {
@@ -186,6 +197,14 @@ struct FlameGraph {
   std::vector<FlameStack> stacks;
 };
 
+/// Where a page that a server shows learns that it has changed. Both are addresses on that server,
+/// relative to the page's.
+struct Live {
+  std::string events;    ///< a stream of revisions (server-sent events)
+  std::string document;  ///< the newest document, as to_json() gives it
+  std::string revision;  ///< of this document; another one is another document
+};
+
 /// Everything a page shows, drawn in this order; what is empty is left out. All text is plain text:
 /// nothing in it is taken as markup, and bytes that are no UTF-8 are shown as U+FFFD.
 struct Document {
@@ -198,6 +217,8 @@ struct Document {
   std::vector<MemoryMap> maps;
   std::vector<BarChart> bars;
   std::vector<Table> tables;
+  std::optional<Live> live;  ///< nothing: the page stays as it is
+  std::string up;            ///< the name of a page that stands one folder above; may be empty
 };
 
 /// The document as the page's script reads it. Addresses are hexadecimal text, since JavaScript's

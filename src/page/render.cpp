@@ -18,23 +18,28 @@ constexpr const char* kIcon =
 
 }  // namespace
 
-std::string content_security_policy() {
+std::string content_security_policy(bool live) {
   const Assets bundle = assets();
   std::string text = "default-src 'none'; script-src '";
   text += bundle.script_hash;
   text += "'; style-src '";
   text += bundle.style_hash;
   text += "'; img-src data:; base-uri 'none'; form-action 'none'";
+  if (live) text += "; connect-src 'self'";
   return text;
 }
 
 std::string render(const Document& document) {
+  return render(document.title, to_json(document).text(), document.live.has_value());
+}
+
+std::string render(const std::string& plain_title, const std::string& document_json, bool live) {
   const Assets bundle = assets();
-  const std::string title = html_text(document.title.empty() ? "Ebb" : document.title);
+  const std::string title = html_text(plain_title.empty() ? "Ebb" : plain_title);
   std::string html =
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"";
-  html += content_security_policy();
+  html += content_security_policy(live);
   html +=
       "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n"
@@ -51,7 +56,7 @@ std::string render(const Document& document) {
       "</h1><p>This page draws its data with a script that it carries inside; "
       "scripts are switched off here.</p></noscript>\n"
       "<script type=\"application/json\" id=\"document\">";
-  html += script_json(to_json(document).text());
+  html += script_json(document_json);
   html += "</script>\n<script>";
   html += bundle.script;
   html += "</script>\n</body>\n</html>\n";

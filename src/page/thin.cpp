@@ -25,6 +25,43 @@ void keep_extremes(const Line& line, std::size_t first, std::size_t last, Line& 
   }
 }
 
+/// The sum of parts of the same x; what is not finite adds nothing.
+Line sum_of(const std::vector<Line>& parts) {
+  Line sum;
+  sum.x = parts.front().x;
+  sum.y.assign(sum.x.size(), 0);
+  for (const Line& part : parts)
+    for (std::size_t i = 0; i < std::min(part.y.size(), sum.y.size()); ++i)
+      if (std::isfinite(part.y[i])) sum.y[i] += part.y[i];
+  return sum;
+}
+
+/// Keeps the points of `line` that lie at `xs`, which are some of its own.
+void keep_at(const std::vector<double>& xs, Line& line) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < line.x.size() && kept < xs.size(); ++i) {
+    if (line.x[i] != xs[kept]) continue;
+    line.x[kept] = line.x[i];
+    line.y[kept++] = line.y[i];
+  }
+  line.x.resize(kept);
+  line.y.resize(kept);
+  line.band_low.clear();
+  line.band_high.clear();
+}
+
+void thin_together(std::vector<Line>& parts, std::size_t points) {
+  const bool can_be = std::all_of(parts.begin(), parts.end(), [&](const Line& part) {
+    return part.x == parts.front().x && part.y.size() == part.x.size();
+  });
+  if (parts.empty() || !can_be) return;
+  const std::size_t before = parts.front().x.size();
+  const Line kept = thinned(sum_of(parts), points);
+  if (kept.x.size() == before) return;
+  for (Line& part : parts)
+    keep_at(kept.x, part);
+}
+
 }  // namespace
 
 Line thinned(Line line, std::size_t points) {
@@ -51,6 +88,17 @@ Line thinned(Line line, std::size_t points) {
     first = end;
   }
   return kept;
+}
+
+void thin(Plot& plot, std::size_t points) {
+  if (plot.stacked) return thin_together(plot.lines, points);
+  for (Line& line : plot.lines)
+    line = thinned(std::move(line), points);
+}
+
+void thin(Document& document, std::size_t points) {
+  for (Plot& plot : document.plots)
+    thin(plot, points);
 }
 
 }  // namespace ebb::page

@@ -12,4 +12,11 @@ namespace ebb::page {
 /// short enough stays as it is; a longer one loses its band. `points` below 8 count as 8.
 Line thinned(Line line, std::size_t points);
 
+/// All lines of a plot, each as above. The parts of a stacked one keep the points that their sum
+/// needs, so that they still add up; where their x differ, they keep all.
+void thin(Plot& plot, std::size_t points);
+
+/// All plots of a document.
+void thin(Document& document, std::size_t points);
+
 }  // namespace ebb::page

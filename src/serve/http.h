@@ -27,10 +27,35 @@ struct Answer {
   std::string type = "text/plain; charset=utf-8";
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers = {};
+  /// Where it is not empty: the connection stays open after `body`, and hears from then on what is
+  /// told under this topic.
+  std::string topic = {};
 };
 
 /// Called on one thread of the server's, for one request at a time.
 using Handler = std::function<Answer(const Request& request)>;
+
+/// What is told to those who listen to a topic; of several that wait to be sent only the newest is.
+struct Event {
+  std::string topic;
+  std::string data;  ///< one line
+};
+
+/// Called on the same thread, again and again while anybody listens, with each topic that somebody
+/// listens to. Gives what is new.
+using Ticker = std::function<std::vector<Event>(const std::vector<std::string>& topics)>;
+
+/// The form in which it is sent (server-sent events).
+inline std::string text_of(const Event& event) {
+  return "data: " + event.data + "\n\n";
+}
+
+/// Opens a stream about a topic, and begins with what is known now.
+inline Answer stream_of(const Event& event) {
+  Answer made{200, "text/event-stream", text_of(event)};
+  made.topic = event.topic;
+  return made;
+}
 
 /// A line of text, with the status that it goes with.
 inline Answer refusal(int status, const std::string& line) {

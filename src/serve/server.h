@@ -12,10 +12,12 @@ namespace ebb::serve {
 
 /// What clients may cost.
 struct Bounds {
-  std::size_t connections = 256;     ///< at a time; more wait until one is free
+  std::size_t connections = 512;     ///< at a time; more wait until one is free
   std::size_t header_bytes = 16384;  ///< of one request
   double idle_seconds = 60;          ///< between two requests of a connection
   double stall_seconds = 10;         ///< for a request to come whole, or an answer to be taken
+  double tick_seconds = 0.1;         ///< between two calls of the ticker
+  double quiet_seconds = 15;         ///< until one who listens is told that the server is there
 };
 
 /// An HTTP server: one thread for all connections, one for the handler. Only this class's source
@@ -36,7 +38,7 @@ class Server {
 
   /// Begins to answer, with all signals blocked on its threads. Code::unavailable where there can
   /// be no more threads.
-  base::Status start(Handler handler);
+  base::Status start(Handler handler, Ticker ticker = {});
 
  private:
   class Running;

@@ -1,29 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/site.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "page/render.h"
 #include "record/place.h"
 #include "serve/metrics_page.h"
-#include "show/report_page.h"
-#include "show/runs_view.h"
+#include "story/run_story.h"
 
 namespace ebb::serve {
 namespace {
 
-Answer page_answer(const page::Document& document) {
-  Answer made{200, "text/html; charset=utf-8", page::render(document)};
-  made.headers = {
-      {"Content-Security-Policy", page::content_security_policy() + "; frame-ancestors 'none'"}};
-  return made;
-}
+// Of a page as it is first shown: what is live then asks for what fits on its screen.
+constexpr std::size_t kFirstPoints = 8000;
+constexpr std::string_view kRuns = "runs/";
+constexpr std::string_view kEvents = "events";
+constexpr std::string_view kDocument = "document";
 
-Answer json_answer(const base::Json& json) {
-  return {200, "application/json", json.text(true) + "\n"};
+Answer json_answer(std::string json) {
+  return {200, "application/json", std::move(json)};
 }
 
 Answer no_such_page() {
   return refusal(404, "nothing here; expected /, /runs/NUMBER or /metrics");
+}
+
+/// `runs`: their numbers, as they were asked for.
+Answer refusal_of(const base::Error& error, const std::string& runs) {
+  if (error.code == base::Code::not_found) return refusal(404, "no run " + runs + " in the record");
+  return refusal(503, "the record cannot be read");
+}
+
+/// "points=N" of a query.
+std::optional<std::size_t> points_of(const std::string& query) {
+  constexpr std::string_view kPoints = "points=";
+  for (const std::string_view part : base::split(query, '&'))
+    if (part.starts_with(kPoints)) return base::parse_unsigned(part.substr(kPoints.size()));
+  return std::nullopt;
 }
 
 }  // namespace
@@ -38,33 +52,47 @@ Answer Site::answer(const Request& request) {
   // A proxy may strip the base or leave it.
   std::string path = request.path;
   path.erase(0, path.starts_with(base_) ? base_.size() : 1);
-  if (path.empty()) return list(false);
   if (path == "metrics") return metrics_page(collector_, request);
-  if (path == "runs/json") return list(true);
-  constexpr std::string_view kRuns = "runs/";
-  constexpr std::string_view kJson = "/json";
+  if (path.empty() || path == kEvents || path == kDocument) return page("runs", path, request);
   if (!path.starts_with(kRuns)) return no_such_page();
-  std::string number = path.substr(kRuns.size());
-  const bool json = number.ends_with(kJson);
-  if (json) number.resize(number.size() - kJson.size());
-  if (!base::parse_unsigned(number)) return no_such_page();
-  return one_run(number, json);
+  const std::size_t slash = path.find('/', kRuns.size());
+  const std::string name = path.substr(0, slash);
+  const std::string what = slash == std::string::npos ? "" : path.substr(slash + 1);
+  if (path == "runs/json") return list_json();
+  if (what == "json") return run_json(name.substr(kRuns.size()));
+  if (slash != std::string::npos && what != kEvents && what != kDocument) return no_such_page();
+  return page(name, what, request);
 }
 
-Answer Site::list(bool json) const {
+Answer Site::list_json() const {
   const auto runs = record::list_runs(record_, true);
   if (!runs) return refusal(503, "the record cannot be read");
-  return json ? json_answer(story::runs_json(record_, *runs)) : page_answer(show::runs_page(*runs));
+  return json_answer(story::runs_json(record_, *runs).text(true) + "\n");
 }
 
-Answer Site::one_run(const std::string& number, bool json) const {
+Answer Site::run_json(const std::string& number) const {
+  if (!base::parse_unsigned(number)) return no_such_page();
   const auto run = record::read_run(number, record_);
-  if (!run && run.error().code == base::Code::not_found)
-    return refusal(404, "no run " + number + " in the record");
-  if (!run) return refusal(503, "the record cannot be read");
-  const story::RunStory story = story::story_of(*run);
-  if (json) return json_answer(story::report_json(*run, story));
-  return page_answer(show::page_of_run(*run, story));
+  if (!run) return refusal_of(run.error(), number);
+  return json_answer(story::report_json(*run, story::story_of(*run)).text(true) + "\n");
+}
+
+Answer Site::page(const std::string& name, std::string_view what, const Request& request) {
+  const std::string numbers = name.substr(std::min(name.size(), kRuns.size()));
+  if (what == kEvents) {
+    const auto revision = pages_.revision_of(name);
+    if (!revision) return refusal_of(revision.error(), numbers);
+    return stream_of({name, *revision});
+  }
+  const bool is_page = what.empty();
+  const auto made = pages_.get(name, points_of(request.query).value_or(kFirstPoints));
+  if (!made) return refusal_of(made.error(), numbers);
+  if (!is_page) return json_answer((*made)->json);
+  const bool live = (*made)->live;
+  Answer html{200, "text/html; charset=utf-8", page::render((*made)->title, (*made)->json, live)};
+  html.headers = {{"Content-Security-Policy",
+                   page::content_security_policy(live) + "; frame-ancestors 'none'"}};
+  return html;
 }
 
 }  // namespace ebb::serve

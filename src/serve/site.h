@@ -6,11 +6,13 @@
 #include "metrics/collector.h"
 #include "serve/guard.h"
 #include "serve/http.h"
+#include "serve/pages.h"
 
 namespace ebb::serve {
 
-/// What `ebb serve` answers: /, runs/N and runs/N/json, runs/json and /metrics, out of one record,
-/// which is only read. Not thread-safe.
+/// What `ebb serve` answers out of one record, which is only read: the list of runs at /, a run at
+/// runs/N, some side by side at runs/N,M, each with document and events beside it; runs/json,
+/// runs/N/json and /metrics. Not thread-safe.
 class Site {
  public:
   /// `base`: the path under which a proxy shows it; "/" or begins and ends with '/'.
@@ -18,18 +20,25 @@ class Site {
       : record_(std::move(record)),
         guard_(std::move(guard)),
         base_(std::move(base)),
-        collector_(record_) {}
+        collector_(record_),
+        pages_(record_) {}
 
   Answer answer(const Request& request);
 
+  /// As a server's ticker.
+  std::vector<Event> news(const std::vector<std::string>& topics) { return pages_.news(topics); }
+
  private:
-  Answer list(bool json) const;
-  Answer one_run(const std::string& number, bool json) const;
+  Answer list_json() const;
+  Answer run_json(const std::string& number) const;
+  /// The page, or with `what` its document or events.
+  Answer page(const std::string& name, std::string_view what, const Request& request);
 
   std::string record_;
   Guard guard_;
   std::string base_;
   metrics::Collector collector_;
+  Pages pages_;
 };
 
 }  // namespace ebb::serve

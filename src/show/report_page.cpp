@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 
 #include "base/bytes.h"
 #include "base/duration.h"
 #include "base/text.h"
 #include "fact/cleanup.h"
 #include "page/thin.h"
+#include "show/ledger_plot.h"
 #include "show/ledger_view.h"
 #include "show/memory_view.h"
 #include "show/page_parts.h"
@@ -86,16 +88,6 @@ std::vector<page::Mark> marks_of(const record::RecordedRun& run, const record::P
   return marks;
 }
 
-page::Plot time_plot(std::string title, page::Unit unit, const char* y_label) {
-  page::Plot plot;
-  plot.title = std::move(title);
-  plot.x_label = "time";
-  plot.x_unit = page::Unit::seconds;
-  plot.y_label = y_label;
-  plot.y_unit = unit;
-  return plot;
-}
-
 page::Plot plot_of(const record::RecordedRun& run, const story::ProcessStory& process) {
   const record::ProcessHistory& history = run.processes[process.index];
   page::Plot plot = time_plot("Process " + story::name_of(process), page::Unit::bytes, "memory");
@@ -111,6 +103,19 @@ page::Plot plot_of(const record::RecordedRun& run, const story::ProcessStory& pr
     plot.limit = page::Limit{"limit", static_cast<double>(run.summary.run.limit)};
   plot.marks = marks_of(run, process.process.key());
   return plot;
+}
+
+/// The largest processes, each with where its memory is below it.
+void add_process_plots(const record::RecordedRun& run, const story::RunStory& story,
+                       page::Document& page) {
+  std::map<std::size_t, page::Plot> ledgers = ledger_plots(run, story);
+  std::size_t room = kMostPlots - page.plots.size();
+  for (std::size_t i = 0; i < story.processes.size() && room > 0; ++i) {
+    if (story.processes[i].samples < 2) continue;
+    --room;
+    page.plots.push_back(plot_of(run, story.processes[i]));
+    if (auto ledger = ledgers.extract(i)) page.plots.push_back(std::move(ledger.mapped()));
+  }
 }
 
 page::Line place_line(
@@ -271,8 +276,7 @@ page::Document page_of_run(const record::RecordedRun& run, const story::RunStory
                 {"their share of the time", format_text("%.2f %%", 100 * story.cleanup_share)}};
   page.verdict = card_of(story.diagnosis);
   if (auto plot = last_minute(run, story)) page.plots.push_back(*std::move(plot));
-  for (std::size_t i = 0; i < story.processes.size() && page.plots.size() < kMostPlots; ++i)
-    if (story.processes[i].samples > 1) page.plots.push_back(plot_of(run, story.processes[i]));
+  add_process_plots(run, story, page);
   add_place_plots(run, story, page);
   if (page::FlameGraph sites = sites_flame(story); !sites.stacks.empty())
     page.flames.push_back(std::move(sites));

@@ -11,6 +11,8 @@
 namespace ebb::show {
 namespace {
 
+using base::Json;
+
 constexpr std::size_t kLongestRunName = 40;
 
 }  // namespace
@@ -37,20 +39,27 @@ std::string runs_text(const std::vector<record::RunSummary>& runs, const term::S
   return table.text(style);
 }
 
-page::Document runs_page(const std::vector<record::RunSummary>& runs) {
+page::Document runs_page(const std::vector<record::RunSummary>& runs,
+                         const std::map<std::int64_t, fact::Verdict>& verdicts) {
   page::Document document;
   document.title = "Runs";
   page::Table table;
   table.title = "The newest first";
-  table.columns = {column("Run", page::Unit::text),        column("Name", page::Unit::text),
-                   column("Started", page::Unit::text),    column("Duration", page::Unit::seconds),
-                   column("Processes", page::Unit::count), column("Peak", page::Unit::bytes, true),
-                   column("Outcome", page::Unit::text)};
+  table.columns = {column("Run", page::Unit::text),         column("Name", page::Unit::text),
+                   column("Verdict", page::Unit::text),     column("Started", page::Unit::text),
+                   column("Duration", page::Unit::seconds), column("Processes", page::Unit::count),
+                   column("Peak", page::Unit::bytes, true), column("Outcome", page::Unit::text)};
+  table.search = true;
+  table.together = "runs/";
+  for (page::Column& one : table.columns)
+    one.filter = one.name == "Verdict" || one.name == "Outcome";
   std::size_t running = 0;
   for (const record::RunSummary& run : runs) {
     if (run.state == record::State::running) ++running;
     const std::string number = std::to_string(run.run.id);
+    const auto verdict = verdicts.find(run.run.id);
     table.rows.push_back({page::link_cell(number, "runs/" + number), run.run.name,
+                          verdict == verdicts.end() ? Json() : Json(fact::name_of(verdict->second)),
                           local_time_text(run.run.started), run.seconds, run.processes,
                           story::peak_of(run).bytes, story::ending_of(run).brief});
   }

@@ -25,6 +25,11 @@ fact::ProcessSample mean_of(const record::Reading& reading) {
   return memory;
 }
 
+/// Its allocator said what it holds.
+bool tells_heap(const record::Reading& reading) {
+  return reading.live && reading.retained;
+}
+
 }  // namespace
 
 std::vector<fact::PrivateAllocator> private_allocators_of(const record::RecordedRun& run,
@@ -35,28 +40,54 @@ std::vector<fact::PrivateAllocator> private_allocators_of(const record::Recorded
   return found;
 }
 
-fact::Ledger ledger_of(const record::ProcessHistory& history,
+std::vector<fact::PrivateAllocator> private_allocators_at(const record::RecordedRun& run,
+                                                          const record::ProcessKey& process,
+                                                          double seconds) {
+  std::vector<fact::PrivateAllocator> found;
+  for (const record::Beside& one : run.beside) {
+    if (one.process != process) continue;
+    found.push_back(one.allocator);
+    // The record keeps the last that was said, and when.
+    if (seconds >= one.seconds) continue;
+    found.back().live.reset();
+    found.back().retained.reset();
+  }
+  return found;
+}
+
+fact::Ledger ledger_at(const record::Reading& reading,
                        const std::vector<fact::PrivateAllocator>& private_allocators) {
-  const std::vector<record::Reading>& readings = history.readings;
-  const auto counted = std::find_if(readings.rbegin(), readings.rend(), [](const auto& reading) {
-    return reading.live && reading.retained;
-  });
-  if (counted == readings.rend() && private_allocators.empty()) return ledger_without_heap(history);
-  if (readings.empty()) return {};
   // Nobody looks for private allocators in a process without an agent, nor where malloc accounts
   // for the memory.
   std::optional<std::span<const fact::PrivateAllocator>> beside;
   if (!private_allocators.empty()) beside = private_allocators;
-  return keep::ledger_of(mean_of(counted != readings.rend() ? *counted : readings.back()), beside,
-                         std::nullopt);
+  return keep::ledger_of(mean_of(reading), beside, std::nullopt);
+}
+
+std::vector<const record::Reading*> comparable_readings(const record::ProcessHistory& history) {
+  const std::vector<record::Reading>& all = history.readings;
+  const bool any_told = std::any_of(all.begin(), all.end(), tells_heap);
+  std::vector<const record::Reading*> found;
+  for (const record::Reading& reading : all)
+    if (reading.rss && (tells_heap(reading) || !any_told)) found.push_back(&reading);
+  return found;
+}
+
+fact::Ledger ledger_of(const record::ProcessHistory& history,
+                       const std::vector<fact::PrivateAllocator>& private_allocators) {
+  const std::vector<record::Reading>& readings = history.readings;
+  const auto told = std::find_if(readings.rbegin(), readings.rend(), tells_heap);
+  if (told != readings.rend()) return ledger_at(*told, private_allocators);
+  if (private_allocators.empty()) return ledger_without_heap(history);
+  return readings.empty() ? fact::Ledger{} : ledger_at(readings.back(), private_allocators);
 }
 
 fact::Ledger ledger_without_heap(const record::ProcessHistory& history) {
   if (history.readings.empty()) return {};
-  fact::ProcessSample memory = mean_of(history.readings.back());
-  memory.live.reset();
-  memory.retained.reset();
-  return keep::ledger_of(memory, std::nullopt, std::nullopt);
+  record::Reading last = history.readings.back();
+  last.live.reset();
+  last.retained.reset();
+  return ledger_at(last, {});
 }
 
 }  // namespace ebb::story

@@ -13,6 +13,22 @@ namespace ebb::story {
 std::vector<fact::PrivateAllocator> private_allocators_of(const record::RecordedRun& run,
                                                           const record::ProcessKey& process);
 
+/// The same with what was known at one moment: before the last that is recorded of one, its sizes
+/// are not known.
+std::vector<fact::PrivateAllocator> private_allocators_at(const record::RecordedRun& run,
+                                                          const record::ProcessKey& process,
+                                                          double seconds);
+
+/// Where a process's memory was at one reading. Several merged ones count as their mean, in which
+/// the parts add up as they do at one moment; the lowest and the highest of each part are of
+/// different moments.
+fact::Ledger ledger_at(const record::Reading& reading,
+                       const std::vector<fact::PrivateAllocator>& private_allocators);
+
+/// The readings whose ledgers tell the same parts: those at which its allocator said what it holds,
+/// or all of them where it never did.
+std::vector<const record::Reading*> comparable_readings(const record::ProcessHistory& history);
+
 /// Where a process's memory was when its allocator last said what it holds; at the end where it
 /// never did. Stacks, pinned memory and Python's arenas are not recorded.
 fact::Ledger ledger_of(const record::ProcessHistory& history,

@@ -16,13 +16,15 @@ for (const name of ['report', 'empty']) {
   }));
 }
 
-test('the verdict is on top, every process has its plot, and the place is beside them', () =>
+test('the verdict is on top, every process has its plots, and the place is beside them', () =>
   withPage('report', {}, async (page) => {
     assert.match(await page.locator('.verdict').innerText(), /leak[\s\S]*process 4242 \(train.py\)/);
     const titles = await page.locator('.plot h2').allInnerTexts();
-    assert.match(titles[0], /^Process 4242 \(train.py\)$/);
-    assert.match(titles[1], /^Process 4243 /);
-    assert.deepEqual(titles.slice(2), ['Where it runs', 'GPU', 'Pressure']);
+    assert.deepEqual(titles.slice(0, 2),
+      ['Process 4242 (train.py)', 'Where the memory of process 4242 (train.py) is']);
+    assert.match(titles[2], /^Process 4243 /);
+    assert.match(titles[3], /^Where the memory of process 4243 /);
+    assert.deepEqual(titles.slice(4), ['Where it runs', 'GPU', 'Pressure']);
     const legend = await page.locator('.plot').first().locator('.plot-legend button').allInnerTexts();
     assert.deepEqual(legend.map((text) => text.trim().split(/\s/)[0]), ['rss', 'live', 'retained', 'pss']);
   }));
@@ -36,6 +38,16 @@ test('lines, limit, rounds and cleanups are drawn', () => withPage('report', {},
     JSON.parse(document.getElementById('document').textContent).plots[0]);
   assert.equal(marks.length, 29);
   assert.equal(marks[0].label, 'round 1, cleanup \u2212380.0 MiB');
+}));
+
+test('where the memory is adds up to rss at each moment', () => withPage('report', {}, async (page) => {
+  const { plots: [whole, { stacked, lines }] } = await page.evaluate(() =>
+    JSON.parse(document.getElementById('document').textContent));
+  assert.ok(stacked);
+  assert.deepEqual(lines.map(({ name }) => name), ['live', 'retained', 'file', 'unexplained']);
+  const rss = new Map(whole.lines[0].x.map((x, i) => [x, whole.lines[0].y[i]]));
+  lines[0].x.forEach((x, i) => assert.equal(lines.reduce((sum, { y }) => sum + y[i], 0), rss.get(x)));
+  assert.match(await page.locator('.plot-legend').nth(1).innerText(), /at the peak.*total/s);
 }));
 
 test('the page of a tuned job draws the futures of the answer and of the default as fans', () =>

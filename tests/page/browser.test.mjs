@@ -7,7 +7,7 @@ import { closeBrowser, colourOf, countPixels, picture, settled, withPage } from 
 after(closeBrowser);
 
 const SERIES = ['series-1', 'series-2', 'series-3', 'series-4'];
-const PAGES = ['empty', 'report', 'large', 'rows', 'hostile', 'broken'];
+const PAGES = ['empty', 'report', 'large', 'rows', 'runs', 'stacked', 'hostile', 'broken'];
 
 /// The middle of an element on the screen, and its corners.
 async function boxOf(page, selector) {

@@ -44,6 +44,15 @@ TEST(Document, WritesPlotsWithGapsAsNull) {
             R"({"name":"mean","step":false,"x":[0],"y":[2],"band_low":[1],"band_high":[3]}]}])");
 }
 
+TEST(Document, SaysOnlyOfStackedPlotsThatTheyAre) {
+  Document document;
+  document.plots.resize(2);
+  document.plots[1].stacked = true;
+  EXPECT_EQ(to_json(document).find("plots")->text(),
+            R"([{"x_unit":"count","y_unit":"bytes"},)"
+            R"({"x_unit":"count","y_unit":"bytes","stacked":true}])");
+}
+
 TEST(Document, WritesAddressesOfAllBits) {
   Segment segment;
   segment.name = "s0";
@@ -87,6 +96,22 @@ TEST(Document, AlignsNumbersRightUnlessTold) {
             R"({"name":"peak","unit":"bytes","align":"right","bar":true},)"
             R"({"name":"share","unit":"percent","align":"left"}],)"
             R"("rows":[["default",1099511627776,null]],"highlight":0}])");
+}
+
+TEST(Document, SaysHowATableIsSearched) {
+  Table table;
+  table.columns = {{"run"}, {"outcome"}};
+  table.columns[1].filter = true;
+  table.rows = {{link_cell("3", "runs/3"), "exit status 0"}};
+  table.search = true;
+  table.together = "runs/";
+  Document document;
+  document.tables = {table};
+  EXPECT_EQ(to_json(document).find("tables")->text(),
+            R"([{"columns":[{"name":"run","unit":"text","align":"left"},)"
+            R"({"name":"outcome","unit":"text","align":"left","filter":true}],)"
+            R"("rows":[[{"text":"3","path":"runs/3"},"exit status 0"]],)"
+            R"("search":true,"together":"runs/"}])");
 }
 
 TEST(Document, WritesBarsWithTheirUncertainty) {

@@ -17,6 +17,9 @@ int main(int count, char** arguments) {
       {"report", samples::report()},
       {"large", samples::large()},
       {"rows", samples::rows()},
+      {"runs", samples::runs()},
+      {"stacked", samples::stacked(600)},
+      {"stacked_large", samples::stacked(100'000)},
       {"hostile", samples::hostile()},
       {"broken", samples::broken()},
   };

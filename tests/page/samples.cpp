@@ -260,6 +260,40 @@ Document rows() {
   return document;
 }
 
+Document runs() {
+  constexpr const char* kNames[] = {"gpt-small", "gpt-medium", "vision encoder",
+                                    "federated client of hospital 7"};
+  constexpr const char* kEndings[] = {"exit status 0", "exit status 1", "running",
+                                      "killed for memory"};
+  Table table;
+  table.title = "The newest first";
+  table.columns = {{"Run"},
+                   {"Name"},
+                   {"Duration", Unit::seconds},
+                   {"Peak", Unit::bytes, Align::automatic, true},
+                   {"Outcome"}};
+  table.columns[1].filter = true;
+  table.columns[4].filter = true;
+  table.search = true;
+  table.together = "runs/";
+  Numbers numbers;
+  for (int i = 340; i > 0; --i) {
+    const std::string number = std::to_string(i);
+    table.rows.push_back({link_cell(number, "runs/" + number), kNames[numbers.below(4)],
+                          static_cast<double>(numbers.below(90'000)),
+                          kMiB * (100 + numbers.below(60'000)), kEndings[numbers.below(4)]});
+  }
+  Table hosts;
+  hosts.title = "Machines";
+  hosts.columns = {{"Machine"}, {"Runs", Unit::count}};
+  hosts.rows = {{"node-1", 200}, {"node-2", 140}};
+  Document document;
+  document.title = "Runs";
+  document.facts = {{"Recorded", "340"}};
+  document.tables = {hosts, table};
+  return document;
+}
+
 Document hostile() {
   const std::string text =
       "</script><script>window.broken=1</script><!--<img src=x onerror=window.broken=1>"
@@ -279,7 +313,8 @@ Document hostile() {
   segment.blocks = {{0, 1 << 19, 1000, BlockState::active, 0}};
   document.maps = {{text, text, {segment}, {text}}};
   document.flames = {{text, text, {{text}, {text}}, {{text, FrameKind::python}}, {{{0}, {1, 1}}}}};
-  document.tables = {{text, text, {{text}}, {{text}}, 0}};
+  const Column column{text, Unit::text, Align::automatic, false, true};
+  document.tables = {{text, text, {column}, {{text}}, 0, true, text}};
   document.bars = {{text, text, Unit::bytes, Limit{text, 3}, {{text, {{text, 2}}, 1, 4}}}};
   return document;
 }
@@ -288,7 +323,7 @@ Document broken() {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   Document document;
-  document.plots.resize(3);
+  document.plots.resize(4);
   document.plots[0].title = "no lines";
   document.plots[1].title = "odd lines";
   document.plots[1].lines = {{"empty", {}, {}, true},
@@ -300,6 +335,9 @@ Document broken() {
   document.plots[2].limit = Limit{"limit", nan};
   document.plots[2].marks = {{nan, "nowhere"}};
   document.plots[2].lines = {{"nothing", {0, 1}, {nan, nan}, true}};
+  document.plots[3].title = "an odd stack";
+  document.plots[3].lines = document.plots[1].lines;
+  document.plots[3].stacked = true;
   document.maps.resize(2);
   document.maps[0].title = "no segments";
   Segment segment{"odd", most, 4096, "", "", SegmentKind::small, {}};
@@ -310,7 +348,10 @@ Document broken() {
   document.maps[1].title = "odd blocks";
   document.maps[1].segments = {segment, {"nothing", 0, 0, "", "", SegmentKind::large, {}}};
   document.tables = {{"uneven", "", {{"a"}, {"b", Unit::bytes}}, {{1}, {"x", "y", "z"}, {}}, 7},
-                     {}};
+                     {},
+                     {"no rows", "", {{"q"}, {"q"}}, {}, {}, true, "runs/"}};
+  for (Column& column : document.tables[2].columns)
+    column.filter = true;
   document.flames = {
       {"no stacks", "", {{"live"}}, {}, {}},
       {"odd stacks",

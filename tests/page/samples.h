@@ -36,6 +36,12 @@ Document large();
 /// A table of 1,000 rows.
 Document rows();
 
+/// 340 runs that can be searched, filtered and put side by side, below a table that cannot.
+Document runs();
+
+/// Where the memory of a process is, at so many moments: a stack of six parts.
+Document stacked(std::size_t moments);
+
 /// Text that tries to become markup or script wherever text goes.
 Document hostile();
 

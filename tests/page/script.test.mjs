@@ -8,7 +8,10 @@ import { Line, windowOf } from '../../web/src/line.js';
 import { Layout, readSegments } from '../../web/src/map_layout.js';
 import { MapView } from '../../web/src/map_view.js';
 import { View } from '../../web/src/plot_view.js';
-import { sortedBy } from '../../web/src/table.js';
+import { fragmentOf, readFragment } from '../../web/src/table_address.js';
+import { isPath, keyOf, sortedBy } from '../../web/src/table_cells.js';
+import { numberOf, pathOf } from '../../web/src/table_choice.js';
+import { countText, passes, textsOf, valuesOf, wordsOf } from '../../web/src/table_search.js';
 
 const GiB = 1024 ** 3;
 
@@ -154,6 +157,82 @@ test('rows without a value sort last either way', () => {
   assert.deepEqual(sortedBy(rows, 0, false), [3, 0, 2, 1]);
   assert.deepEqual(sortedBy(rows, 0, true), [2, 0, 3, 1]);
   assert.deepEqual(sortedBy([['b10'], ['b9']], 0, false), [1, 0]);
+});
+
+const RUN = (number) => ({ text: `${number}`, path: `runs/${number}` });
+
+test('rows are searched as they are read, whatever the letters', () => {
+  const columns = [{ unit: 'text' }, { unit: 'bytes' }, { unit: 'text' }];
+  const texts = textsOf([[RUN(3), 1.5 * GiB, 'Killed'], [RUN(4), null]], columns);
+  assert.deepEqual(texts, ['3\n1.5 gib\nkilled', '4\n\n']);
+  assert.deepEqual(wordsOf('  GiB \t KILLED '), ['gib', 'killed']);
+  assert.deepEqual(wordsOf(' '), []);
+});
+
+test('the values of a column come once, in their order, the empty one last', () => {
+  const rows = [['b10', 2], ['b9', null], ['', 10], ['b10', 2], [null]];
+  assert.deepEqual(valuesOf(rows, 0, 'text'), ['b9', 'b10', '']);
+  assert.deepEqual(valuesOf(rows, 1, 'count'), ['2', '10', '']);
+  const columns = [{ unit: 'text' }, { unit: 'count' }];
+  assert.ok(passes(rows[0], new Map([[0, 'b10'], [1, '2']]), columns));
+  assert.ok(!passes(rows[0], new Map([[0, 'b1']]), columns));
+  assert.ok(passes(rows[4], new Map([[0, ''], [1, '']]), columns));
+});
+
+test('a count says how many of how many', () => {
+  assert.equal(countText(1234, 1234), '1,234 rows');
+  assert.equal(countText(12, 340), '12 of 340 rows');
+  assert.equal(countText(1, 1), '1 row');
+});
+
+const SEARCHED = [
+  { name: 'Run' }, { name: 'Peak' }, { name: 'q', filter: true, values: ['1'] },
+  { name: 'Outcome', filter: true, values: ['exit status 0', 'a&b=c#d', ''] },
+];
+
+test('what is looked for goes into an address and comes back', () => {
+  for (const text of SEARCHED[3].values) {
+    const looked = { query: 'gpt +50% \u00e9', filters: new Map([[3, text]]), sort: { column: 1, descending: true } };
+    const fragment = fragmentOf(looked, SEARCHED);
+    assert.match(fragment, /^q=[^#]*&outcome=[^#]*&sort=-Peak$/);
+    assert.deepEqual(readFragment(`#${fragment}`, SEARCHED), looked);
+  }
+  const nothing = { query: '', filters: new Map(), sort: null };
+  assert.equal(fragmentOf(nothing, SEARCHED), '');
+  assert.deepEqual(readFragment('', SEARCHED), nothing);
+  assert.equal(fragmentOf({ ...nothing, sort: { column: 0, descending: false } }, SEARCHED), 'sort=Run');
+});
+
+test('of an address only what the table has is taken', () => {
+  const nothing = { query: '', filters: new Map(), sort: null };
+  for (const garbage of ['#section-2', '#outcome=never&sort=--Peak', '#sort=-&peak=1&__proto__=1&constructor', '#%',
+    '#%ff%00&&&=']) {
+    assert.deepEqual(readFragment(garbage, SEARCHED), nothing, garbage);
+  }
+  assert.deepEqual(readFragment('#q=1&q=2&sort=Peak', SEARCHED),
+    { ...nothing, query: '1', sort: { column: 1, descending: false } });
+  assert.equal(readFragment(`#q=${'x'.repeat(1e6)}`, SEARCHED).query.length, 200);
+});
+
+test('links lead down from the page only, and rows are known by them', () => {
+  for (const path of ['runs/3', 'runs/3,5', 'a-b']) assert.ok(isPath(path), path);
+  for (const path of ['', '/runs', '//other', '../x', 'javascript:1', 'a?b', 'a#b', ',3', null, {}]) {
+    assert.ok(!isPath(path), String(path));
+  }
+  assert.equal(keyOf([RUN(3), 'x']), keyOf([{ ...RUN(3), text: 'three' }]));
+  assert.notEqual(keyOf([RUN(3)]), keyOf(['runs/3']));
+  assert.equal(keyOf([]), keyOf([null]));
+});
+
+test('two to eight rows with a number lead side by side, in the order of their numbers', () => {
+  assert.equal(numberOf(RUN(12), 'runs/'), '12');
+  for (const cell of [RUN(''), RUN('3,5'), RUN('x'), '12', null, { text: '12', path: 'other/12' }]) {
+    assert.equal(numberOf(cell, 'runs/'), null);
+  }
+  assert.equal(pathOf(['12', '3', '5'], 'runs/'), 'runs/3,5,12');
+  assert.equal(pathOf(['3'], 'runs/'), null);
+  assert.ok(pathOf([...'12345678'], 'runs/'));
+  assert.equal(pathOf([...'123456789'], 'runs/'), null);
 });
 
 const FLAME = {

@@ -58,5 +58,38 @@ TEST(Thinned, SurvivesLinesThatBreakTheirContract) {
   EXPECT_EQ(thinned(Line{}, 0).x.size(), 0U);
 }
 
+TEST(Thinned, PartsOfAStackStillAddUpAndKeepThePeaksOfTheirSum) {
+  Plot plot;
+  plot.stacked = true;
+  plot.lines = {saw_tooth(100'000), saw_tooth(100'000)};
+  Line& rest = plot.lines[1];
+  for (std::size_t i = 0; i < rest.y.size(); ++i)
+    rest.y[i] = 2'000 - rest.y[i];  // each part moves, their sum does not
+  rest.y[61'234] += 5'000;
+  plot.lines[0].y[80'000] = std::numeric_limits<double>::quiet_NaN();
+  const Plot whole = plot;
+  thin(plot, 1'000);
+  ASSERT_LE(plot.lines[0].x.size(), 1'000U);
+  EXPECT_EQ(plot.lines[0].x, plot.lines[1].x);
+  double highest = 0;
+  for (std::size_t i = 0; i < plot.lines[0].x.size(); ++i) {
+    const auto at = static_cast<std::size_t>(plot.lines[0].x[i]);
+    EXPECT_EQ(plot.lines[1].y[i], whole.lines[1].y[at]);
+    highest = std::max(highest, plot.lines[0].y[i] + plot.lines[1].y[i]);
+  }
+  EXPECT_EQ(highest, 7'000);
+}
+
+TEST(Thinned, PartsOfAStackWithDifferentMomentsStayAsTheyAre) {
+  Plot plot;
+  plot.stacked = true;
+  plot.lines = {saw_tooth(5'000), saw_tooth(6'000)};
+  thin(plot, 100);
+  EXPECT_EQ(plot.lines[0].x.size(), 5'000U);
+  plot.stacked = false;
+  thin(plot, 100);
+  EXPECT_LE(plot.lines[0].x.size(), 100U);
+}
+
 }  // namespace
 }  // namespace ebb::page

@@ -41,6 +41,15 @@ class Client {
     return text;
   }
 
+  /// What comes until `end`, with it.
+  std::string until(const std::string& end) const {
+    std::string text;
+    char part = 0;
+    while (!text.ends_with(end) && ::recv(socket_.get(), &part, 1, 0) == 1)
+      text += part;
+    return text;
+  }
+
   /// One answer, as long as its Content-Length says.
   std::string answer() const {
     std::string text;

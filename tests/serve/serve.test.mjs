@@ -1,45 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // `ebb serve` in a real browser. The program comes in $EBB_PROGRAM.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { closeBrowser, settled, withPage } from '../page/browser.mjs';
+import { cleanUp, record, rowsOf, serve } from './served.mjs';
 
-const ebb = process.env.EBB_PROGRAM;
-const folder = mkdtempSync(join(tmpdir(), 'ebb-serve-'));
-const db = join(folder, 'runs.db');
-const record = (name, ...command) =>
-  execFileSync(ebb, ['run', '--quiet', '--db', db, '--name', name, '--', ...command]);
 record('first', 'true');
 record('<b>second</b>', 'sleep', '1');
-
-/// Starts a server and gives the address that it says.
-async function serve(...options) {
-  const server = spawn(ebb, ['serve', '--db', db, '--listen', '127.0.0.1:0', ...options],
-    { stdio: ['ignore', 'ignore', 'pipe'] });
-  for await (const line of createInterface(server.stderr)) {
-    const found = /at (http:\S+)/.exec(line);
-    if (found) return { server, address: found[1] };
-  }
-  throw new Error('it said no address');
-}
-
-const { server, address } = await serve();
+const { address } = await serve();
 after(async () => {
-  server.kill();
+  cleanUp();
   await closeBrowser();
-  rmSync(folder, { recursive: true });
 });
 
-const cells = (page) => page.locator('tbody tr').allInnerTexts();
-
-test('the list has every run, the newest first, as text', () => withPage(address, {}, async (page) => {
+test('the list has every run, the newest first, as text', () => withPage(address, { site: address }, async (page) => {
   assert.equal(await page.locator('h1').innerText(), 'Runs');
-  const rows = await cells(page);
+  const rows = await rowsOf(page);
   assert.equal(rows.length, 2);
   assert.match(rows[0], /^2\s+<b>second<\/b>\s.*exit status 0/s);
   assert.match(rows[1], /^1\s+first\s/s);
@@ -52,7 +28,7 @@ test('a click leads to the run, and back leads to the list', () =>
     assert.match(await page.locator('h1').innerText(), /^Run 2: <b>second<\/b>$/);
     assert.ok(await page.locator('.verdict').innerText());
     await page.goBack();
-    assert.equal((await cells(page)).length, 2);
+    assert.equal((await rowsOf(page)).length, 2);
   }));
 
 test('a keyboard is enough', () => withPage(address, { site: address }, async (page) => {
@@ -61,14 +37,14 @@ test('a keyboard is enough', () => withPage(address, { site: address }, async (p
   await page.waitForURL(`${address}runs/1`);
 }));
 
-test('sorting by a column keeps links', () => withPage(address, {}, async (page) => {
+test('sorting by a column keeps links', () => withPage(address, { site: address }, async (page) => {
   await page.locator('th button', { hasText: 'Run' }).click();
   const rows = await page.locator('tbody a').allInnerTexts();
   assert.deepEqual(rows.toSorted(), rows);
 }));
 
 test('it fits a phone, and the dark', () =>
-  withPage(address, { viewport: { width: 360, height: 740 }, colorScheme: 'dark' }, async (page) => {
+  withPage(address, { site: address, viewport: { width: 360, height: 740 }, colorScheme: 'dark' }, async (page) => {
     await settled(page);
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= 360);
     const light = (colour) => colour.match(/\d+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0);
@@ -87,14 +63,10 @@ test('what is not there is said in one line', async () => {
 });
 
 test('under the path of a proxy links still lead somewhere', async () => {
-  const { server: other, address: below } = await serve('--base', '/user/ebb');
-  try {
-    assert.match(below, /\/user\/ebb\/$/);
-    await withPage(below, { site: below }, async (page) => {
-      await page.locator('tbody a').first().click();
-      await page.waitForURL(`${below}runs/2`);
-    });
-  } finally {
-    other.kill();
-  }
+  const { address: below } = await serve('--base', '/user/ebb');
+  assert.match(below, /\/user\/ebb\/$/);
+  await withPage(below, { site: below }, async (page) => {
+    await page.locator('tbody a').first().click();
+    await page.waitForURL(`${below}runs/2`);
+  });
 });

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ebb serve` as a program: who may ask, what it says, how it ends. The program comes in $EBB_PROGRAM."""
 import json
+import os
 import signal
 import subprocess
 import tempfile
@@ -77,6 +78,24 @@ class Serve(unittest.TestCase):
             self.assertEqual(fetched(address + path)[0], 401, path)
         self.assertEqual(fetched(address + "metrics", {"Authorization": f"Bearer {token}"})[0], 200)
         self.assertEqual(fetched(address, {"Cookie": f"ebb_token={token}"})[0], 200)
+
+    def test_a_browser_is_opened_where_that_is_asked(self):
+        with tempfile.TemporaryDirectory() as folder:
+            asked = Path(folder) / "asked"
+            opener = Path(folder) / "xdg-open"
+            opener.write_text(f"#!/bin/sh\necho \"$1\" > '{asked}.part' && mv '{asked}.part' '{asked}'\n",
+                              encoding="utf-8")
+            opener.chmod(0o755)
+            program = Program(EBB, "serve", "--db", self.db, "--listen", "127.0.0.1:0", "--open",
+                              PATH=f"{folder}:{os.environ['PATH']}")
+            self.addCleanup(program.__exit__)
+            address = program.found(r"serves \S+ at (http://\S+)")
+            until(asked.exists)
+            self.assertEqual(asked.read_text(encoding="utf-8").strip(), address)
+        program = Program(EBB, "serve", "--db", self.db, "--listen", "127.0.0.1:0", "--open", PATH="/nowhere")
+        self.addCleanup(program.__exit__)
+        program.found(r"(no browser is opened: xdg-open: No such file or directory)")
+        self.assertEqual(fetched(program.found(r"serves \S+ at (http://\S+)"))[0], 200)
 
     def test_it_ends_when_it_is_told(self):
         for number in (signal.SIGINT, signal.SIGTERM):

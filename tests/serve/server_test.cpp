@@ -20,19 +20,33 @@ class ServerTest : public testing::Test {
     auto server = Server::listen({}, bounds);
     ASSERT_TRUE(server) << server.error().message;
     server_.emplace(*std::move(server));
-    const auto started = server_->start([this](const Request& request) -> Answer {
+    const auto handler = [this](const Request& request) -> Answer {
       ++handled_;
+      if (request.path.starts_with("/events/")) return stream_of({request.path.substr(8), "first"});
       if (request.path == "/memory") throw std::bad_alloc();
       if (request.path == "/missing") return refusal(404, "nothing there");
       if (request.path == "/large") return {200, "text/plain", std::string(8 << 20, 'x')};
       return {200, "text/plain",
               "<" + request.path + "|" + request.query + "|" + request.host + ">"};
-    });
+    };
+    // Each topic hears the number of the tick.
+    const auto ticker = [this](const std::vector<std::string>& topics) {
+      std::vector<Event> events;
+      const std::string number = std::to_string(++ticks_);
+      for (const std::string& topic : topics) {
+        if (topic == "memory") throw std::bad_alloc();
+        const std::string more(topic == "large" ? 1 << 20 : 0, 'x');
+        if (topic != "quiet") events.push_back({topic, topic + " " + number + more});
+      }
+      return events;
+    };
+    const auto started = server_->start(handler, ticker);
     ASSERT_TRUE(started) << started.error().message;
   }
   const Address& address() const { return server_->address(); }
 
   std::atomic<int> handled_ = 0;
+  std::atomic<int> ticks_ = 0;
   std::optional<Server> server_;
 };
 
@@ -150,6 +164,95 @@ TEST_F(ServerTest, ServesManyAtATimeOnTwoThreads) {
   for (std::thread& thread : threads)
     thread.join();
   EXPECT_EQ(right, 160);
+}
+
+Bounds quick_bounds() {
+  Bounds bounds;
+  bounds.tick_seconds = 0.02;
+  bounds.quiet_seconds = 0.1;
+  return bounds;
+}
+
+/// Opens a stream and takes its header and first event.
+void open_stream(const Client& client, const std::string& topic) {
+  client.send("GET /events/" + topic + " HTTP/1.1\r\nHost: h\r\n\r\n");
+  const std::string header = client.answer();
+  EXPECT_TRUE(header.starts_with("HTTP/1.1 200 ")) << header;
+  EXPECT_TRUE(holds(header, "Content-Type: text/event-stream\r\n")) << header;
+  EXPECT_FALSE(holds(header, "Content-Length")) << header;
+  EXPECT_EQ(client.until("\n\n"), "data: first\n\n");
+}
+
+TEST_F(ServerTest, TellsThoseWhoListenWhatIsNewOfTheirTopic) {
+  start(quick_bounds());
+  const Client a(address());
+  const Client b(address());
+  open_stream(a, "a");
+  open_stream(b, "b");
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(a.until("\n\n").starts_with("data: a "));
+    EXPECT_TRUE(b.until("\n\n").starts_with("data: b "));
+  }
+  EXPECT_TRUE(holds(got(address(), "/other"), "</other||localhost>")) << "others are answered";
+}
+
+TEST_F(ServerTest, LetsThoseWhoListenKnowThatItIsThere) {
+  start(quick_bounds());
+  const Client client(address());
+  open_stream(client, "quiet");
+  EXPECT_EQ(client.until("\n\n"), ":\n\n");
+}
+
+TEST_F(ServerTest, GoesOnWhenItsTickerHasNoMemory) {
+  start(quick_bounds());
+  {
+    const Client client(address());
+    open_stream(client, "memory");
+    const int before = ticks_;
+    while (ticks_ < before + 3)
+      std::this_thread::yield();
+  }
+  const Client client(address());
+  open_stream(client, "a");
+  EXPECT_TRUE(client.until("\n\n").starts_with("data: a "));
+}
+
+TEST_F(ServerTest, TicksOnlyWhileSomebodyListens) {
+  start(quick_bounds());
+  {
+    const Client client(address());
+    open_stream(client, "a");
+    client.until("\n\n");
+  }
+  // It is seen to be gone at one of the next ticks.
+  for (int before = -1; before != ticks_; std::this_thread::sleep_for(std::chrono::seconds(1)))
+    before = ticks_;
+}
+
+TEST_F(ServerTest, AStreamHasAHeadToo) {
+  start();
+  const std::string answer =
+      asked(address(), "HEAD /events/a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 200 ")) << answer;
+  EXPECT_TRUE(answer.ends_with("\r\n\r\n")) << answer;
+}
+
+TEST_F(ServerTest, OneWhoListensAndTakesNothingCostsNobodyElse) {
+  start(quick_bounds());
+  const Client stalled(address());
+  open_stream(stalled, "large");
+  const Client client(address());
+  open_stream(client, "a");
+  for (int i = 0; i < 40; ++i)
+    EXPECT_TRUE(client.until("\n\n").starts_with("data: a "));
+}
+
+TEST_F(ServerTest, EndsWhileSomebodyListens) {
+  start(quick_bounds());
+  const Client client(address());
+  open_stream(client, "a");
+  server_.reset();
+  client.rest();
 }
 
 TEST_F(ServerTest, EndsWhileClientsAreThere) {

@@ -69,6 +69,28 @@ TEST_F(SiteTest, ShowsARunAndTellsItAsJson) {
   EXPECT_EQ(list->find("runs")->as_array()->size(), 1U);
 }
 
+TEST_F(SiteTest, APageHasItsDocumentAndItsEventsBesideIt) {
+  for (const char* page : {"/", "/runs/1/"}) {
+    const Answer document = got(std::string(page) + "document");
+    EXPECT_EQ(document.type, "application/json");
+    const auto read = base::parse_json(document.body);
+    ASSERT_TRUE(read) << document.body;
+    EXPECT_NE(read->find("title"), nullptr);
+    const Answer events = got(std::string(page) + "events");
+    EXPECT_EQ(events.type, "text/event-stream");
+    EXPECT_TRUE(events.body.starts_with("data: ")) << events.body;
+    EXPECT_EQ(events.topic, page[1] == '\0' ? "runs" : "runs/1");
+  }
+  EXPECT_EQ(got("/runs/2/events").status, 404);
+  EXPECT_EQ(got("/runs/2/document").status, 404);
+}
+
+TEST_F(SiteTest, OnlyWhatGoesOnMayAskTheServer) {
+  const auto policy = [&](const char* page) { return got(page).headers[0].second; };
+  EXPECT_NE(policy("/").find("connect-src 'self'"), std::string::npos);
+  EXPECT_EQ(policy("/runs/1").find("connect-src"), std::string::npos) << "it has ended";
+}
+
 TEST_F(SiteTest, HasMetrics) {
   const Answer metrics = got("/metrics");
   EXPECT_EQ(metrics.status, 200);
@@ -77,9 +99,28 @@ TEST_F(SiteTest, HasMetrics) {
 }
 
 TEST_F(SiteTest, HasNothingElse) {
-  for (const char* path : {"/runs", "/runs/", "/runs/2x", "/runs/-1", "/runs/1/", "/runs/1/json/",
-                           "/runs/../1", "/../runs.db", "/%2e%2e/runs.db", "//etc/passwd",
-                           "/runs/18446744073709551616", "/metrics/", "/index.html"})
+  for (const char* path : {"/runs",
+                           "/runs/",
+                           "/runs/2x",
+                           "/runs/-1",
+                           "/runs/1/",
+                           "/runs/1/json/",
+                           "/runs/../1",
+                           "/../runs.db",
+                           "/%2e%2e/runs.db",
+                           "//etc/passwd",
+                           "/runs/18446744073709551616",
+                           "/metrics/",
+                           "/index.html",
+                           "/runs/1,1",
+                           "/runs/1,",
+                           "/runs/,1",
+                           "/runs/1,2",
+                           "/runs/1,2,3,4,5,6,7,8,9",
+                           "/runs/1/json/document",
+                           "/document/",
+                           "/runs/events",
+                           "/runs/x/events"})
     EXPECT_EQ(got(path).status, 404) << path;
   EXPECT_EQ(got("/runs/2").body, "no run 2 in the record\n");
   EXPECT_EQ(got("/runs/9223372036854775808").status, 404);

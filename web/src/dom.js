@@ -23,9 +23,23 @@ export function section(kind, { title, note }, ...children) {
     ...children);
 }
 
+/// Makes `children` those of `parent`, in this order; null is left out. Only what is not in its place moves: an
+/// element that moves loses the focus and how far it was scrolled.
+export function arrange(parent, children) {
+  const wanted = new Set(children.filter((child) => child != null));
+  [...parent.children].filter((child) => !wanted.has(child)).forEach((child) => child.remove());
+  let place = parent.firstElementChild;
+  for (const child of wanted) {
+    if (child === place) place = place.nextElementSibling;
+    else parent.insertBefore(child, place);
+  }
+}
+
+export const NOTHING = 'There is nothing to show.';
+
 /// Stands in for a section without data.
 export function nothing(kind, data) {
-  return { element: section(kind, data, el('p', { class: 'note' }, 'There is nothing to show.')), draw() {} };
+  return { element: section(kind, data, el('p', { class: 'note' }, NOTHING)), draw() {} };
 }
 
 /// The items that are objects, so that a hole in the data does not end the page.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One line of a plot, and the few points of it that a window of so many pixels can show.
 
-const numbers = (list) => Float64Array.from(list ?? [], (value) => (value == null ? NaN : Number(value)));
+const numbers = (list) => (list instanceof Float64Array
+  ? list : Float64Array.from(list ?? [], (value) => (value == null ? NaN : Number(value))));
 
 /// The number of items of ascending `list` that are below `x` (or also at it, with `inclusive`).
 function position(list, x, inclusive) {
@@ -57,7 +58,7 @@ export class Line {
 }
 
 /// The x of all points of `lines` in a window, each once.
-function everyX(lines, ranges) {
+export function everyX(lines, ranges) {
   const all = new Set();
   lines.forEach((line, i) => line.x.subarray(...ranges[i]).forEach((x) => all.add(x)));
   return Float64Array.from(all).sort();

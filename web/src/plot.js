@@ -1,128 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
-import uPlot from 'uplot';
-import { el, items, nothing, oncePerFrame, section } from './dom.js';
-import { format, increments, ticks } from './format.js';
-import { Line, windowOf } from './line.js';
-import { drawBands, drawLimit, drawMarks, MARK_ROOM } from './plot_overlay.js';
-import { legend } from './plot_legend.js';
-import { colour, onThemeChange, seriesColour, seriesStyle } from './theme.js';
+import { el, items, NOTHING, oncePerFrame, section } from './dom.js';
+import { format } from './format.js';
+import { LineSet } from './line_set.js';
+import { drawAreas } from './plot_areas.js';
+import { HEIGHT, makeChart, shapeOf } from './plot_chart.js';
+import { Legend } from './plot_legend.js';
+import { drawBands, drawLimit, drawMarks } from './plot_overlay.js';
 import { View } from './plot_view.js';
+import { onThemeChange } from './theme.js';
 
-const HEIGHT = 340;
 /// So few points are shown as such, so that one between gaps is seen.
 const SPARSE = 60;
 
-function axis(unit, label, extra) {
-  return {
-    label: label || undefined,
-    labelSize: label ? 20 : 0,
-    labelGap: 2,
-    labelFont: '12px system-ui, sans-serif',
-    font: '12px system-ui, sans-serif',
-    incrs: increments(unit),
-    values: (_, values) => ticks(values, unit),
-    stroke: () => colour('text-soft'),
-    grid: { stroke: () => colour('grid'), width: 1 },
-    ticks: { stroke: () => colour('grid'), width: 1, size: 5 },
-    ...extra,
-  };
-}
-
-/// As wide as its longest label.
-function labelWidth(_, values) {
-  if (!values) return 50;
-  const widest = Math.max(...values.map((text) => text.length));
-  return Math.ceil(widest * 6.8) + 14;
-}
-
-function describe(plot, lines) {
+function describe(plot, { lines, stack }) {
+  const sum = stack ? [`Areas that add up, to ${format(stack.sum.high, plot.y_unit)} at most`] : [];
   const peaks = lines.map((line) => `${line.name}: peak ${format(line.high, plot.y_unit)}`);
-  return [plot.title ?? 'Plot', ...peaks].join('. ');
+  return [plot.title ?? 'Plot', ...sum, ...peaks].join('. ');
 }
 
 class PlotWidget {
   constructor(plot) {
-    this.plot = plot;
-    this.lines = items(plot.lines).map((line) => new Line(line));
-    this.shown = this.lines.map(() => true);
-    this.view = new View(this.lines, plot.limit);
     this.area = el('div', {
       class: 'plot-area',
       tabindex: 0,
       role: 'img',
-      'aria-label': describe(plot, this.lines),
       onkeydown: (event) => this.onKey(event),
     });
-    this.legend = legend(this.lines, plot, (index) => this.toggle(index));
+    this.legend = new Legend((index) => this.toggle(index));
     this.reset = el('button', { type: 'button', class: 'reset', onclick: () => this.zoomOut() }, 'Reset zoom');
-    this.reset.hidden = true;
-    this.element = section('plot', plot, this.legend.element, this.area,
-      el('div', { class: 'below' },
-        el('span', { class: 'hint' }, 'Drag to zoom, double-click to reset. Keys: + \u2212 \u2190 \u2192 0'),
-        this.reset));
+    this.parts = [this.legend.element, this.area, el('div', { class: 'below' },
+      el('span', { class: 'hint' }, 'Drag to zoom, double-click to reset. Keys: + \u2212 \u2190 \u2192 0'),
+      this.reset)];
+    this.note = el('p', { class: 'note' });
+    this.nothing = el('p', { class: 'note' }, NOTHING);
+    this.element = section('plot', { title: plot.title }, this.note, this.parts, this.nothing);
+    this.title = this.element.querySelector('h2');
+    this.take(plot);
+  }
+
+  take(plot) {
+    this.plot = plot;
+    this.lines = new LineSet(plot, this.lines?.hidden);
+    this.view ??= new View(this.lines.outlines, plot.limit);
+    this.view.follow(this.lines.lines, plot.limit);
+    this.view.fit(this.lines.outlines);
+    if (this.title) this.title.textContent = plot.title;
+    this.note.textContent = plot.note ?? '';
+    this.note.hidden = !plot.note;
+    this.legend.show(this.lines, plot);
+    this.area.setAttribute('aria-label', describe(plot, this.lines));
+    this.reset.hidden = !this.view.zoomed;
+    this.nothing.hidden = !this.lines.isEmpty;
+    for (const part of this.parts) part.hidden = this.lines.isEmpty;
   }
 
   /// Requires: the element stands in the page.
   draw() {
-    this.chart = new uPlot(this.options(), this.data(), this.area);
-    this.chart.over.addEventListener('dblclick', () => this.zoomOut());
+    this.isDrawn = true;
+    this.bringChart();
     const refresh = oncePerFrame(() => this.refresh());
     new ResizeObserver(oncePerFrame(() => {
-      if (this.area.clientWidth === this.chart.width) return;
+      if (!this.chart || this.area.clientWidth === this.chart.width) return;
       this.chart.setSize({ width: this.area.clientWidth, height: HEIGHT });
       refresh();
     })).observe(this.area);
     onThemeChange(() => {
       this.legend.paint();
-      this.chart.redraw(true, true);
+      this.chart?.redraw(true, true);
     });
   }
 
-  options() {
-    const { x_unit: xUnit, y_unit: yUnit, x_label: xLabel, y_label: yLabel, limit, marks } = this.plot;
+  /// Shows newer data of the same plot. What was hidden stays hidden, what was zoomed stays zoomed; else all of it is
+  /// shown. Nothing loses the focus.
+  update(plot) {
+    this.take(plot);
+    if (this.isDrawn) this.bringChart();
+    return true;
+  }
+
+  /// A chart of what is there now: the same one where it can show that.
+  bringChart() {
+    const shape = this.lines.isEmpty ? null : shapeOf(this.plot);
+    if (this.chart && shape === this.shape) return this.refresh();
+    this.chart?.destroy();
+    this.shape = shape;
+    this.chart = shape === null ? null : makeChart(this, this.hooks());
+    this.chart?.over.addEventListener('dblclick', () => this.zoomOut());
+  }
+
+  hooks() {
+    const drawBelow = (chart) => {
+      const { lines, shown, stack } = this.lines;
+      if (stack) drawAreas(chart, stack);
+      else drawBands(chart, lines, shown);
+    };
     return {
-      width: this.area.clientWidth,
-      height: HEIGHT,
-      padding: [items(marks).length ? MARK_ROOM : 8, 16, 0, 0],
-      legend: { show: false },
-      cursor: {
-        y: false,
-        drag: { x: true, y: true, uni: 40, dist: 5, setScale: false },
-        points: { show: false },
-      },
-      scales: {
-        x: { time: false, range: () => this.view.x },
-        y: { range: () => this.view.y },
-      },
-      axes: [axis(xUnit, xLabel, { space: 90, size: 30 }), axis(yUnit, yLabel, { size: labelWidth, space: 40 })],
-      series: [{}, ...this.lines.map((line, index) => ({
-        label: line.name,
-        width: 1.75,
-        dash: seriesStyle(index).dash,
-        stroke: () => seriesColour(index),
-        paths: line.step ? uPlot.paths.stepped({ align: 1 }) : uPlot.paths.linear(),
-        points: { show: () => this.sparse, size: 5, width: 1 },
-      }))],
-      hooks: {
-        setSelect: [(chart) => this.zoomToSelection(chart)],
-        setCursor: [(chart) => this.readCursor(chart)],
-        drawAxes: [(chart) => drawBands(chart, this.lines, this.shown)],
-        draw: [
-          (chart) => drawLimit(chart, limit, yUnit),
-          (chart) => drawMarks(chart, items(marks)),
-        ],
-      },
+      setSelect: [(chart) => this.zoomToSelection(chart)],
+      setCursor: [(chart) => this.readCursor(chart)],
+      drawAxes: [drawBelow],
+      draw: [
+        (chart) => drawLimit(chart, this.plot.limit, this.plot.y_unit),
+        (chart) => drawMarks(chart, items(this.plot.marks)),
+      ],
     };
   }
 
   data() {
-    const columns = windowOf(this.lines, ...this.view.x, Math.max(200, this.area.clientWidth));
+    const columns = this.lines.window(...this.view.x, Math.max(200, this.area.clientWidth));
     this.sparse = columns[0].length <= SPARSE;
     return columns;
   }
 
   refresh() {
-    this.chart.setData(this.data());
+    this.chart?.setData(this.data());
     this.reset.hidden = !this.view.zoomed;
   }
 
@@ -132,11 +122,11 @@ class PlotWidget {
   }
 
   toggle(index) {
-    this.shown[index] = !this.shown[index];
-    this.chart.setSeries(index + 1, { show: this.shown[index] });
-    this.view.fit(this.lines.filter((_, i) => this.shown[i]));
+    const isShown = this.lines.toggle(index);
+    this.chart.setSeries(index + 1, { show: isShown });
+    this.view.fit(this.lines.outlines);
     this.refresh();
-    return this.shown[index];
+    return isShown;
   }
 
   zoomToSelection(chart) {
@@ -173,9 +163,8 @@ class PlotWidget {
   }
 }
 
-/// Returns the section and what draws it once it stands in the page.
+/// Returns the section, what draws it once it stands in the page, and what shows newer data in it.
 export function plot(data) {
-  if (!items(data.lines).some(({ y }) => y?.some(Number.isFinite))) return nothing('plot', data);
   const widget = new PlotWidget(data);
-  return { element: widget.element, draw: () => widget.draw() };
+  return { element: widget.element, draw: () => widget.draw(), update: (newer) => widget.update(newer) };
 }

@@ -1,52 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
-import { el } from './dom.js';
+import { arrange, el } from './dom.js';
 import { format } from './format.js';
-import { seriesColour, seriesStyle } from './theme.js';
+import { seriesColour, seriesFill, seriesStyle } from './theme.js';
 
 /// Room that the place under the pointer gets, so that nothing moves when it changes.
 const LONGEST_PLACE = 26;
 
-/// Names of the lines with their value under the pointer (their peak when there is none), each a
-/// button that shows or hides its line. `toggle(index)` returns whether it is shown now.
-export function legend(lines, plot, toggle) {
-  const where = el('li', { class: 'where' });
-  const entries = lines.map((line, index) => {
-    const swatch = el('span', { class: 'swatch line', 'aria-hidden': 'true' });
+/// Names of the lines with their value under the pointer (their peak when there is none), each a button that
+/// shows or hides its line; of a stack also the sum of what is shown.
+export class Legend {
+  /// `toggle(index)` returns whether the line is shown now.
+  constructor(toggle) {
+    this.toggle = toggle;
+    this.entries = [];
+    this.where = el('li', { class: 'where' });
+    this.sumName = el('span');
+    this.sum = el('span', { class: 'value' });
+    this.sumItem = el('li', { class: 'sum-entry' }, this.sumName, this.sum);
+    this.limitName = el('span');
+    this.limit = el('span', { class: 'value' });
+    this.limitItem = el('li', { class: 'limit-entry' },
+      el('span', { class: 'swatch limit-swatch', 'aria-hidden': 'true' }), this.limitName, this.limit);
+    this.element = el('ul', { class: 'legend plot-legend' });
+  }
+
+  entry(key) {
+    const swatch = el('span', { 'aria-hidden': 'true' });
+    const name = el('span', { class: 'name' });
     const value = el('span', { class: 'value' });
     const button = el('button', {
       type: 'button',
-      'aria-pressed': 'true',
-      onclick: () => button.setAttribute('aria-pressed', String(toggle(index))),
-    }, swatch, el('span', { class: 'name' }, line.name), value);
-    return { line, swatch, value, button };
-  });
-  const limit = plot.limit
-    ? el('li', { class: 'limit-entry' }, el('span', { class: 'swatch limit-swatch', 'aria-hidden': 'true' }),
-      `${plot.limit.name} `, el('span', { class: 'value' }, format(plot.limit.value, plot.y_unit)))
-    : null;
+      onclick: () => {
+        button.setAttribute('aria-pressed', String(this.toggle(entry.index)));
+        this.read(null);
+      },
+    }, swatch, name, value);
+    const entry = { key, index: 0, swatch, name, value, button, item: el('li', {}, button) };
+    return entry;
+  }
 
-  function paint() {
-    entries.forEach(({ swatch }, index) => {
-      swatch.style.borderTopColor = seriesColour(index);
+  /// The lines of `plot`. Entries of those that were there before stay, and so does the focus.
+  show(lines, plot) {
+    this.lines = lines;
+    this.plot = plot;
+    const known = new Map(this.entries.map((entry) => [entry.key, entry]));
+    this.entries = lines.keys.map((key) => known.get(key) ?? this.entry(key));
+    const { shown, stack } = lines;
+    this.entries.forEach((entry, index) => {
+      entry.index = index;
+      entry.name.textContent = lines.lines[index].name;
+      entry.swatch.className = stack ? 'swatch area' : 'swatch line';
+      entry.button.setAttribute('aria-pressed', String(shown[index]));
+    });
+    if (plot.limit) {
+      this.limitName.textContent = plot.limit.name;
+      this.limit.textContent = format(plot.limit.value, plot.y_unit);
+    }
+    const last = Math.max(...lines.lines.map(({ x }) => x[x.length - 1] ?? 0));
+    this.where.style.minWidth = `${Math.min(this.place(last).length, LONGEST_PLACE)}ch`;
+    arrange(this.element, [this.where, ...this.entries.map(({ item }) => item),
+      stack ? this.sumItem : null, plot.limit ? this.limitItem : null]);
+    this.paint();
+    this.read(null);
+  }
+
+  paint() {
+    this.entries.forEach(({ swatch }, index) => {
+      swatch.style.borderColor = seriesColour(index);
       swatch.style.borderTopStyle = seriesStyle(index).border;
+      swatch.style.background = this.lines.stack ? seriesFill(index) : '';
     });
   }
 
-  const place = (x) => `${plot.x_label || 'at'} ${format(x, plot.x_unit)}`;
-  const last = Math.max(...lines.map((line) => line.x[line.x.length - 1] ?? 0));
-  where.style.minWidth = `${Math.min(place(last).length, LONGEST_PLACE)}ch`;
-
-  function read(x) {
-    where.textContent = x == null ? 'peak' : place(x);
-    for (const { line, value } of entries) {
-      const number = x == null ? line.high : line.at(x);
-      value.textContent = format(Number.isFinite(number) ? number : null, plot.y_unit);
-    }
+  place(x) {
+    return `${this.plot.x_label || 'at'} ${format(x, this.plot.x_unit)}`;
   }
 
-  paint();
-  read(null);
-  const element = el('ul', { class: 'legend plot-legend' },
-    where, entries.map(({ button }) => el('li', {}, button)), limit);
-  return { element, paint, read };
+  /// The values at `x`; at the peak where it is null.
+  read(x) {
+    const { values, sum } = this.lines.read(x);
+    const text = (number) => format(Number.isFinite(number) ? number : null, this.plot.y_unit);
+    this.where.textContent = x == null ? (this.lines.stack ? 'at the peak' : 'peak') : this.place(x);
+    this.entries.forEach(({ value }, index) => {
+      value.textContent = text(values[index]);
+    });
+    this.sumName.textContent = this.lines.shown.every(Boolean) ? 'total' : 'total of those shown';
+    this.sum.textContent = text(sum);
+  }
 }

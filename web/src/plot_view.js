@@ -6,14 +6,20 @@ const FAR = 3;
 /// The part of a plot that is shown.
 export class View {
   constructor(lines, limit) {
+    this.follow(lines, limit);
+    this.fit(lines);
+  }
+
+  /// Takes in all of `lines` along x. What was zoomed stays as it is, unless nothing is left there.
+  follow(lines, limit) {
     const used = lines.filter((line) => line.x.length > 0);
     const first = Math.min(...used.map((line) => line.x[0]));
     const last = Math.max(...used.map((line) => line.x[line.x.length - 1]));
+    const zoomed = this.x && (this.x[0] > this.fullX[0] || this.x[1] < this.fullX[1]);
     this.limit = limit?.value;
     this.fullX = Number.isFinite(last - first) ? [first, last > first ? last : first + 1] : [0, 1];
-    this.x = [...this.fullX];
-    this.fit(lines);
-    this.y = [...this.fullY];
+    const kept = zoomed ? [Math.max(this.x[0], this.fullX[0]), Math.min(this.x[1], this.fullX[1])] : this.fullX;
+    this.x = kept[1] > kept[0] ? [...kept] : [...this.fullX];
   }
 
   get zoomed() {

@@ -14,6 +14,11 @@ export function seriesColour(index) {
   return colour(`series-${(index % SERIES) + 1}`);
 }
 
+/// The same for an area, through which the grid is seen.
+export function seriesFill(index) {
+  return `${seriesColour(index)}8c`;
+}
+
 const STYLES = [
   { dash: [], border: 'solid' },
   { dash: [8, 4], border: 'dashed' },

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/pages.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "base/text.h"
+#include "page/thin.h"
+#include "record/place.h"
+#include "show/report_page.h"
+#include "show/runs_view.h"
+#include "show/side_by_side.h"
+
+namespace ebb::serve {
+namespace {
+
+constexpr const char* kList = "runs";
+constexpr std::string_view kRun = "runs/";
+constexpr std::size_t kMostSideBySide = 8;
+// How many points lines may have: few sizes, so that many who look share a page.
+constexpr std::size_t kFewestPoints = 500;
+constexpr std::size_t kMostPoints = 8000;
+// A page that goes on changing is shown as it was a moment ago.
+constexpr double kFreshSeconds = 2;
+// The list that an answer rests on may be so old.
+constexpr double kListSeconds = 0.2;
+// After that nobody looks at it any more.
+constexpr double kUnusedSeconds = 60;
+constexpr double kJudgeSeconds = 0.01;
+// News are made for so long at a time, since others wait meanwhile, and then not for three times as
+// long as it took; of one page not more often.
+constexpr double kNewsSeconds = 0.01;
+constexpr double kNewsPause = 3;
+constexpr double kToldSeconds = 1;
+constexpr std::size_t kMostKeptBytes = std::size_t{64} << 20;
+
+/// The runs of a page; nothing where it is no page.
+std::optional<std::vector<std::int64_t>> runs_of(std::string_view name) {
+  std::vector<std::int64_t> ids;
+  if (name == kList) return ids;
+  if (!name.starts_with(kRun)) return std::nullopt;
+  for (const std::string_view part : base::split(name.substr(kRun.size()), ',')) {
+    const auto id = base::parse_unsigned(part);
+    if (!id || *id > INT64_MAX || ids.size() == kMostSideBySide) return std::nullopt;
+    ids.push_back(static_cast<std::int64_t>(*id));
+  }
+  std::vector<std::int64_t> sorted = ids;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return std::nullopt;
+  return ids;
+}
+
+std::size_t rounded(std::size_t points) {
+  std::size_t found = kFewestPoints;
+  while (found < points && found < kMostPoints)
+    found *= 2;
+  return found;
+}
+
+base::Error no_page(const std::string& name) {
+  return base::error(base::Code::not_found, "there is no %s", name.c_str());
+}
+
+/// Of what a page shows.
+std::string digest(const std::string& text) {
+  return base::format_text("%zx", std::hash<std::string>{}(text));
+}
+
+}  // namespace
+
+base::Result<std::string> Pages::revision_of(const std::string& name) {
+  const auto ids = runs_of(name);
+  if (!ids) return no_page(name);
+  if (const auto read = runs_.refresh(kListSeconds); !read) return read.error();
+  std::string states;
+  for (const std::int64_t id : *ids) {
+    const record::RunSummary* run = runs_.find(id);
+    if (run == nullptr) return no_page(name);
+    states += RunList::state_of(*run) + "\n";
+  }
+  if (ids->empty()) {
+    for (const record::RunSummary& run : runs_.runs())
+      states += RunList::state_of(run) + "\n";
+    for (const auto& [id, verdict] : runs_.verdicts())
+      states += std::to_string(id) + fact::name_of(verdict) + "\n";
+  }
+  return digest(states);
+}
+
+base::Result<std::shared_ptr<const MadePage>> Pages::get(const std::string& name,
+                                                         std::size_t points) {
+  const auto revision = revision_of(name);
+  if (!revision) return revision.error();
+  const Key key{name, rounded(points)};
+  const std::int64_t now = clock_->now_ns();
+  const auto kept = kept_.find(key);
+  if (kept != kept_.end()) {
+    const MadePage& page = *kept->second.page;
+    const bool fresh =
+        page.live && base::seconds_between(kept->second.made_ns, now) < kFreshSeconds;
+    kept->second.used_ns = now;
+    if (page.revision == *revision || fresh) return kept->second.page;
+  }
+  return make(key, *revision);
+}
+
+base::Result<page::Document> Pages::document_of(const std::string& name) const {
+  const std::vector<std::int64_t> ids = *runs_of(name);
+  if (ids.empty()) return show::runs_page(runs_.runs(), runs_.verdicts());
+  auto store = record::Store::open(record_);
+  if (!store) return store.error();
+  std::vector<show::ToldRun> told;
+  for (const std::int64_t id : ids) {
+    auto run = store->read(id);
+    if (!run) return run.error();
+    told.push_back({*std::move(run), {}});
+    told.back().story = story::story_of(told.back().run);
+  }
+  if (told.size() == 1) return show::page_of_run(told[0].run, told[0].story);
+  return show::side_by_side_page(told);
+}
+
+base::Result<std::shared_ptr<const MadePage>> Pages::make(const Key& key,
+                                                          const std::string& revision) {
+  const std::string& name = key.first;
+  auto document = document_of(name);
+  if (!document) return document.error();
+  page::thin(*document, key.second);
+  const std::vector<std::int64_t> ids = *runs_of(name);
+  const bool live = ids.empty() || std::any_of(ids.begin(), ids.end(), [&](std::int64_t id) {
+                      const record::RunSummary* run = runs_.find(id);
+                      return run != nullptr && run->state == record::State::running;
+                    });
+  if (!ids.empty()) document->up = "All runs";
+  if (live) {
+    // Seen from the page, whose address ends with the runs' numbers, or with '/'.
+    const std::string beside = ids.empty() ? "" : name.substr(kRun.size()) + "/";
+    document->live = page::Live{beside + "events", beside + "document", revision};
+  }
+  auto made = std::make_shared<MadePage>();
+  made->title = document->title;
+  made->json = page::to_json(*document).text();
+  made->revision = revision;
+  made->live = live;
+  const std::int64_t now = clock_->now_ns();
+  kept_[key] = {made, now, now};
+  forget_oldest();
+  return std::shared_ptr<const MadePage>(std::move(made));
+}
+
+void Pages::forget_oldest() {
+  std::size_t bytes = 0;
+  for (const auto& [key, kept] : kept_)
+    bytes += kept.page->json.size();
+  while (bytes > kMostKeptBytes && kept_.size() > 1) {
+    const auto oldest = std::min_element(
+        kept_.begin(), kept_.end(),
+        [](const auto& a, const auto& b) { return a.second.used_ns < b.second.used_ns; });
+    bytes -= oldest->second.page->json.size();
+    kept_.erase(oldest);
+  }
+}
+
+void Pages::make_again(const std::string& name, const std::string& revision) {
+  const std::int64_t now = clock_->now_ns();
+  std::erase_if(kept_, [&](const auto& entry) {
+    return entry.first.first == name &&
+           base::seconds_between(entry.second.used_ns, now) > kUnusedSeconds;
+  });
+  std::map<Key, std::int64_t> used;
+  for (const auto& [key, kept] : kept_)
+    if (key.first == name && kept.page->revision != revision) used[key] = kept.used_ns;
+  for (const auto& [key, used_ns] : used) {
+    if (make(key, revision))
+      kept_[key].used_ns = used_ns;
+    else
+      kept_.erase(key);
+  }
+}
+
+std::vector<Event> Pages::news(const std::vector<std::string>& names) {
+  std::erase_if(told_, [&](const auto& entry) {
+    return std::find(names.begin(), names.end(), entry.first) == names.end();
+  });
+  const std::int64_t start = clock_->now_ns();
+  if (start < next_news_ns_ || !runs_.refresh(0)) return {};
+  if (std::find(names.begin(), names.end(), kList) != names.end()) runs_.judge(kJudgeSeconds);
+  std::vector<std::string> waiting = names;
+  std::stable_sort(waiting.begin(), waiting.end(),
+                   [&](const auto& a, const auto& b) { return told_[a].at_ns < told_[b].at_ns; });
+  std::vector<Event> events;
+  std::int64_t now = start;
+  for (const std::string& name : waiting) {
+    if (base::seconds_between(start, now) > kNewsSeconds) break;
+    const Told& before = told_[name];
+    if (!before.revision.empty() && base::seconds_between(before.at_ns, now) < kToldSeconds)
+      continue;
+    const auto revision = revision_of(name);
+    const std::string told = revision ? *revision : "gone";
+    if (before.revision == told) continue;
+    if (revision) make_again(name, *revision);
+    now = clock_->now_ns();
+    told_[name] = {told, now};
+    events.push_back({name, told});
+  }
+  next_news_ns_ = now + static_cast<std::int64_t>(static_cast<double>(now - start) * kNewsPause);
+  return events;
+}
+
+}  // namespace ebb::serve

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http.hpp>
+#include <chrono>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "serve/server.h"
+
+// A part of server.cpp, which alone includes it: Boost's headers take long to read.
+
+namespace ebb::serve {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using ErrorCode = boost::system::error_code;
+using Tcp = asio::ip::tcp;
+
+class Session;
+
+/// What sessions ask of their server.
+class SessionHost {
+ public:
+  virtual const Bounds& bounds() const = 0;
+  virtual void begun() = 0;
+  virtual void ended() = 0;  ///< on any thread
+  /// Has a request handled on another thread; Session::answer() follows on this one.
+  virtual void handle(std::shared_ptr<Session> session, Request request, bool keeps) = 0;
+  /// It has a topic from now on.
+  virtual void listens(const std::shared_ptr<Session>& session) = 0;
+
+ protected:
+  ~SessionHost() = default;
+};
+
+/// One connection: a request is read, handled and answered, and then the next, until one of them
+/// opens a stream. On one thread, but for its end.
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  Session(SessionHost& host, Tcp::socket socket) : host_(host), stream_(std::move(socket)) {
+    host_.begun();
+  }
+  ~Session() { host_.ended(); }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  auto executor() { return stream_.get_executor(); }
+  const std::string& topic() const { return topic_; }
+  Clock::time_point last_told() const { return last_told_; }
+
+  void read(double patience) {
+    parser_.emplace();
+    parser_->header_limit(static_cast<std::uint32_t>(host_.bounds().header_bytes));
+    parser_->body_limit(std::numeric_limits<std::uint64_t>::max());  // none is read
+    stream_.expires_after(lasting(patience));
+    http::async_read_header(
+        stream_, buffer_, *parser_,
+        [self = shared_from_this()](ErrorCode failure, std::size_t) { self->was_read(failure); });
+  }
+
+  void answer(Answer made, bool keeps) {
+    const bool streams = !made.topic.empty() && !is_head_;
+    response_.emplace();
+    response_->result(static_cast<unsigned>(made.status));
+    response_->keep_alive(keeps && !streams);
+    add_headers(response_->base(), made);
+    stream_.expires_after(lasting(host_.bounds().stall_seconds));
+    if (streams) return open_stream(std::move(made));
+    response_->content_length(made.body.size());
+    const auto written = [self = shared_from_this(), keeps](ErrorCode failure, std::size_t) {
+      self->was_written(failure, keeps);
+    };
+    if (is_head_) return write_header(written);
+    response_->body() = std::move(made.body);
+    http::async_write(stream_, *response_, written);
+  }
+
+  /// Sends text to one who listens, in place of what still waits to be sent.
+  void tell(std::string text) {
+    waiting_ = std::move(text);
+    last_told_ = Clock::now();
+    send_waiting();
+  }
+
+ private:
+  using Asked = http::request<http::string_body>;
+
+  static constexpr std::size_t kDrainBytes = 4096;
+
+  static Clock::duration lasting(double seconds) {
+    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  }
+
+  static Request request_of(const Asked& asked) {
+    Request request;
+    request.path = std::string(asked.target());
+    const std::size_t mark = request.path.find('?');
+    if (mark != std::string::npos) {
+      request.query = request.path.substr(mark + 1);
+      request.path.resize(mark);
+    }
+    request.host = std::string(asked[http::field::host]);
+    request.origin = std::string(asked[http::field::origin]);
+    request.accept = std::string(asked[http::field::accept]);
+    request.cookie = std::string(asked[http::field::cookie]);
+    request.authorization = std::string(asked[http::field::authorization]);
+    return request;
+  }
+
+  /// What every answer says to a browser, whatever the handler forgets: nothing may be loaded,
+  /// framed or guessed.
+  static void add_headers(http::fields& fields, const Answer& answer) {
+    fields.set(http::field::content_type, answer.type);
+    fields.set(http::field::cache_control, "no-store");
+    fields.set("X-Content-Type-Options", "nosniff");
+    fields.set("Referrer-Policy", "no-referrer");
+    fields.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
+    for (const auto& [name, value] : answer.headers)
+      fields.set(name, value);
+  }
+
+  void was_read(ErrorCode failure) {
+    if (failure == http::error::end_of_stream) return close();
+    if (failure == http::error::header_limit)
+      return answer(refusal(431, "the header of the request is too long"), false);
+    if (failure && failure.category() == http::make_error_code(http::error::bad_version).category())
+      return answer(refusal(400, "no HTTP request: " + failure.message()), false);
+    if (failure) return;  // it is gone, or took too long
+    const Asked& asked = parser_->get();
+    is_head_ = asked.method() == http::verb::head;
+    const bool has_body = !parser_->is_done();
+    const bool keeps = asked.keep_alive() && !has_body;
+    if (!is_head_ && asked.method() != http::verb::get) {
+      Answer refused = refusal(405, "expected GET or HEAD");
+      refused.headers.emplace_back("Allow", "GET, HEAD");
+      return answer(refused, keeps);
+    }
+    if (has_body) return answer(refusal(413, "expected a request without a body"), false);
+    host_.handle(shared_from_this(), request_of(asked), keeps);
+  }
+
+  template <class Then>
+  void write_header(Then then) {
+    serializer_.emplace(*response_);
+    http::async_write_header(stream_, *serializer_, std::move(then));
+  }
+
+  void was_written(ErrorCode failure, bool keeps) {
+    serializer_.reset();
+    if (failure) return;
+    if (!keeps) return close();
+    is_head_ = false;
+    read(host_.bounds().idle_seconds);
+  }
+
+  /// Goes on until one side closes, so that it has no length.
+  void open_stream(Answer made) {
+    topic_ = std::move(made.topic);
+    waiting_ = std::move(made.body);
+    write_header([self = shared_from_this()](ErrorCode failure, std::size_t) {
+      self->serializer_.reset();
+      if (failure) return;
+      self->stream_.expires_never();
+      self->drain();
+      self->last_told_ = Clock::now();
+      self->send_waiting();
+      self->host_.listens(self);
+    });
+  }
+
+  void send_waiting() {
+    if (is_sending_ || waiting_.empty()) return;
+    is_sending_ = true;
+    sent_ = std::exchange(waiting_, {});
+    stream_.expires_after(lasting(host_.bounds().stall_seconds));
+    asio::async_write(stream_, asio::buffer(sent_),
+                      [self = shared_from_this()](ErrorCode failure, std::size_t) {
+                        self->is_sending_ = false;
+                        if (failure) return self->stream_.close();  // which ends drain(), too
+                        self->send_waiting();
+                      });
+  }
+
+  /// What still comes is read and dropped: closing a socket with something unread takes the answer
+  /// from the client.
+  void close() {
+    ErrorCode ignored;
+    stream_.socket().shutdown(Tcp::socket::shutdown_send, ignored);
+    stream_.expires_after(lasting(host_.bounds().stall_seconds));
+    drain();
+  }
+
+  void drain() {
+    buffer_.clear();
+    stream_.async_read_some(buffer_.prepare(kDrainBytes),
+                            [self = shared_from_this()](ErrorCode failure, std::size_t) {
+                              if (!failure) self->drain();
+                            });
+  }
+
+  SessionHost& host_;
+  boost::beast::tcp_stream stream_;
+  boost::beast::flat_buffer buffer_;
+  std::optional<http::request_parser<http::string_body>> parser_;
+  std::optional<http::response<http::string_body>> response_;
+  std::optional<http::response_serializer<http::string_body>> serializer_;
+  bool is_head_ = false;
+  // Of one who listens.
+  std::string topic_;
+  std::string waiting_;
+  std::string sent_;
+  bool is_sending_ = false;
+  Clock::time_point last_told_;
+};
+
+}  // namespace ebb::serve

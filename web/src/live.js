@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import { el } from './dom.js';
+
+/// Between two tries to get a document that could not be had.
+const RETRY = 3000;
+
+const clock = (date) => date.toLocaleTimeString([], { hour12: false });
+
+/// Within the server that the page came from.
+const isAddress = (path) => typeof path === 'string' && /^[a-z0-9,/-]+$/.test(path);
+
+/// Follows a page that goes on: gets each newer document from the server and has it shown, until one says
+/// that it is the last. Returns what says how that stands.
+export function follow(live, show) {
+  const state = el('span', { role: 'status' }, 'Live');
+  const when = el('span', { class: 'when' });
+  const element = el('p', { class: 'live' }, el('span', { class: 'pulse', 'aria-hidden': 'true' }), state, when);
+  if (!isAddress(live.events) || !isAddress(live.document)) return element;
+  let shown = live.revision;
+  let asked = shown;
+  let newest = shown;
+  let asking = false;
+  const source = new EventSource(live.events);
+
+  function say(kind, text) {
+    element.className = `live ${kind}`;
+    if (state.textContent !== text) state.textContent = text;
+  }
+
+  function end(text) {
+    source.close();
+    say('over', text);
+  }
+
+  async function ask() {
+    // What came may be newer than what was asked for.
+    if (asking || newest === asked || newest === shown || source.readyState === EventSource.CLOSED) return;
+    asking = true;
+    asked = newest;
+    try {
+      const points = 2 * Math.max(300, Math.min(document.body.clientWidth, 4000));
+      const answer = await fetch(`${live.document}?points=${points}`, { cache: 'no-store' });
+      if (answer.status === 404) return end('No longer in the record');
+      if (!answer.ok) throw new Error(answer.statusText);
+      const data = await answer.json();
+      shown = data.live?.revision;
+      show(data);
+      when.textContent = `, updated ${clock(new Date())}`;
+      if (!data.live) return end('Ended');
+      say('', 'Live');
+    } catch {
+      asked = null;
+      say('lost', 'The server does not answer; trying again');
+      setTimeout(ask, RETRY);
+      return;
+    } finally {
+      asking = false;
+    }
+    ask();
+  }
+
+  source.onmessage = ({ data }) => {
+    newest = data;
+    ask();
+  };
+  source.onopen = () => say('', 'Live');
+  source.onerror = () => say('lost', source.readyState === EventSource.CLOSED
+    ? 'The server is gone; reload the page to try again' : 'Connection lost; trying again');
+  return element;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import { barChart } from './bars.js';
+import { arrange, items } from './dom.js';
+import { flameGraph } from './flame.js';
+import { heading } from './heading.js';
+import { memoryMap } from './map.js';
+import { plot } from './plot.js';
+import { table } from './table.js';
+import { verdict } from './verdict.js';
+
+/// What a document holds, in the order in which it is shown.
+const KINDS = [
+  ['plots', plot],
+  ['flames', flameGraph],
+  ['maps', memoryMap],
+  ['bars', barChart],
+  ['tables', table],
+];
+
+/// The pieces of a document, each under a name that stays the same in the next one.
+function piecesOf(data) {
+  const { up, title, subtitle, facts } = data;
+  const pieces = [['heading', heading, { up, title, subtitle, facts }]];
+  if (data.verdict) pieces.push(['verdict', verdict, data.verdict]);
+  const seen = new Map();
+  for (const [kind, make] of KINDS) {
+    for (const item of items(data[kind])) {
+      const name = `${kind} ${item.title ?? ''}`;
+      const count = (seen.get(name) ?? 0) + 1;
+      seen.set(name, count);
+      pieces.push([`${name} ${count}`, make, item]);
+    }
+  }
+  return pieces;
+}
+
+function made(make, data) {
+  const part = make(data);
+  return part instanceof Element ? { element: part } : part;
+}
+
+/// Shows a document, and later ones of the same page in its place: a part takes in its new data where it
+/// can, and stays untouched where nothing has changed, so that nobody loses their place.
+export class Sheet {
+  constructor(main) {
+    this.main = main;
+    this.parts = new Map();
+  }
+
+  show(data) {
+    const next = new Map();
+    const fresh = [];
+    for (const [name, make, item] of piecesOf(data)) {
+      const text = JSON.stringify(item);
+      let part = this.parts.get(name);
+      if (!part || (part.text !== text && !part.update?.(item))) {
+        part = made(make, item);
+        fresh.push(part);
+      }
+      part.text = text;
+      next.set(name, part);
+    }
+    this.parts = next;
+    arrange(this.main, [...next.values()].map(({ element }) => element));
+    fresh.forEach((part) => part.draw?.());
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the cells of a table say, and their order.
+import { format } from './format.js';
+
+const collator = new Intl.Collator('en', { numeric: true });
+
+/// What a cell shows: of a link, its text.
+function plain(value) {
+  return value != null && typeof value === 'object' ? String(value.text ?? '') : value;
+}
+
+/// A cell as it is read; empty where there is no value.
+export function textOf(value, unit) {
+  return value == null ? '' : format(plain(value), unit);
+}
+
+/// Within the server that the page came from; anything else is no link.
+export function isPath(path) {
+  return typeof path === 'string' && /^[a-z0-9][a-z0-9/,-]*$/.test(path);
+}
+
+/// Links are the same when they lead to the same place under the same text.
+export function sameCell(a, b) {
+  if (a === b) return true;
+  const links = [a, b].every((value) => value != null && typeof value === 'object');
+  return links && a.text === b.text && a.path === b.path;
+}
+
+/// What a row is known by when its table gets new data: where its first cell leads to, or what that cell says.
+export function keyOf(row) {
+  const [first] = row;
+  return isPath(first?.path) ? `/${first.path}` : String(plain(first) ?? '');
+}
+
+export function compareCells(a, b) {
+  const [left, right] = [plain(a), plain(b)];
+  if (typeof left === 'number' && typeof right === 'number') return left - right;
+  return collator.compare(String(left), String(right));
+}
+
+/// The indices of `rows` by one column; rows without a value come last either way.
+export function sortedBy(rows, column, descending) {
+  const missing = (row) => rows[row][column] == null;
+  return [...rows.keys()].sort((a, b) => {
+    if (missing(a) || missing(b)) return missing(a) - missing(b) || a - b;
+    const order = compareCells(rows[a][column], rows[b][column]);
+    return (descending ? -order : order) || a - b;
+  });
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import { el } from './dom.js';
+import { isPath, keyOf, sameCell, textOf } from './table_cells.js';
+
+function cellOf(value, { unit, align, bar }, box) {
+  const text = textOf(value, unit);
+  const inside = isPath(value?.path) ? el('a', { href: value.path }, text) : text;
+  const share = bar && typeof value === 'number' ? el('span', { class: 'cell-bar', 'aria-hidden': 'true' }) : null;
+  return { value, share, element: el('td', { class: align === 'right' ? 'right' : null }, box, inside, share) };
+}
+
+/// The body of a table. Rows are known by a key (table_cells.js), so that only what is different changes in the page
+/// and focus stays where it is.
+export class Rows {
+  /// `choice`: what makes the checkbox of a row; null for none.
+  constructor(choice) {
+    this.choice = choice;
+    this.element = el('tbody');
+    this.shown = new Map();
+  }
+
+  /// `list`: cells and whether the row is highlighted, in order.
+  show(list, columns) {
+    const focus = this.focus();
+    const before = this.shown;
+    const times = new Map();
+    this.shown = new Map();
+    for (const { cells, highlight } of list) {
+      const name = keyOf(cells);
+      const time = (times.get(name) ?? 0) + 1;
+      times.set(name, time);
+      const key = `${time} ${name}`;
+      const row = before.get(key) ?? { element: el('tr'), cells: [] };
+      this.shown.set(key, row);
+      this.fill(row, cells, columns);
+      row.element.classList.toggle('highlight', highlight);
+    }
+    this.arrange(before);
+    this.refocus(focus);
+  }
+
+  fill(row, cells, columns) {
+    columns.forEach((column, i) => {
+      const value = cells[i] ?? null;
+      const old = row.cells[i];
+      if (!old || !sameCell(old.value, value)) {
+        row.cells[i] = cellOf(value, column, i === 0 ? this.choice?.box(value) : null);
+        if (old) old.element.replaceWith(row.cells[i].element);
+        else row.element.append(row.cells[i].element);
+      }
+      const { share } = row.cells[i];
+      if (share) share.style.width = `${column.largest > 0 ? (100 * Math.max(0, value)) / column.largest : 0}%`;
+    });
+  }
+
+  /// Moves as little as possible: what is moved loses focus and selection.
+  arrange(before) {
+    for (const [key, { element }] of before) if (!this.shown.has(key)) element.remove();
+    let next = this.element.firstChild;
+    for (const { element } of this.shown.values()) {
+      if (element === next) next = next.nextSibling;
+      else this.element.insertBefore(element, next);
+    }
+  }
+
+  focus() {
+    const active = document.activeElement;
+    if (!this.element.contains(active)) return null;
+    const row = active.closest('tr');
+    const [key] = [...this.shown].find(([, { element }]) => element === row) ?? [];
+    return { active, key, column: active.closest('td').cellIndex };
+  }
+
+  /// Where the element that had focus was moved or replaced, the one in its place gets it.
+  refocus(focus) {
+    if (!focus || document.activeElement === focus.active) return;
+    const place = this.shown.get(focus.key)?.cells[focus.column]?.element;
+    place?.querySelector(focus.active.localName)?.focus({ preventScroll: true });
+  }
+}
