@@ -207,7 +207,10 @@ function countListeners() {
   const { addEventListener, removeEventListener } = EventTarget.prototype;
   const isInPage = (target) => target instanceof Node && target !== document;
   EventTarget.prototype.addEventListener = function add(...given) {
-    if (!isInPage(this)) ++window.held;
+    if (!isInPage(this)) {
+      ++window.held;
+      if (given[2]?.signal) addEventListener.call(given[2].signal, 'abort', () => { --window.held; });
+    }
     return addEventListener.apply(this, given);
   };
   EventTarget.prototype.removeEventListener = function remove(...given) {
@@ -219,6 +222,11 @@ function countListeners() {
     constructor(...given) {
       super(...given);
       ++window.held;
+    }
+
+    disconnect() {
+      --window.held;
+      super.disconnect();
     }
   };
 }
@@ -234,6 +242,7 @@ pageTest('two hundred updates leave no listeners, observers or elements behind',
       const marks = i % 10 === 0 ? [] : plot.marks;
       send({ ...plot, marks, lines: plot.lines.map((line) => ({ ...line, y: line.y.map((y) => y && y + i) })) });
       if (i % 50 === 0) await new Promise(requestAnimationFrame);
+      if (i % 50 === 25) window.dispatchEvent(new CustomEvent('ebb-document', { detail: {} }));
     }
     send(plot);
   });

@@ -20,6 +20,7 @@ function describe(plot, { lines, stack }) {
 
 class PlotWidget {
   constructor(plot) {
+    this.life = new AbortController();
     this.area = el('div', {
       class: 'plot-area',
       tabindex: 0,
@@ -59,15 +60,24 @@ class PlotWidget {
     this.isDrawn = true;
     this.bringChart();
     const refresh = oncePerFrame(() => this.refresh());
-    new ResizeObserver(oncePerFrame(() => {
+    this.observer = new ResizeObserver(oncePerFrame(() => {
       if (!this.chart || this.area.clientWidth === this.chart.width) return;
       this.chart.setSize({ width: this.area.clientWidth, height: HEIGHT });
       refresh();
-    })).observe(this.area);
+    }));
+    this.observer.observe(this.area);
     onThemeChange(() => {
       this.legend.paint();
       this.chart?.redraw(true, true);
-    });
+    }, this.life.signal);
+  }
+
+  /// It will not be seen again.
+  close() {
+    this.life.abort();
+    this.observer?.disconnect();
+    this.chart?.destroy();
+    this.chart = null;
   }
 
   /// Shows newer data of the same plot. What was hidden stays hidden, what was zoomed stays zoomed; else all of it is
@@ -163,8 +173,13 @@ class PlotWidget {
   }
 }
 
-/// Returns the section, what draws it once it stands in the page, and what shows newer data in it.
+/// Returns the section, what draws it once it stands in the page, what shows newer data in it, and what ends it.
 export function plot(data) {
   const widget = new PlotWidget(data);
-  return { element: widget.element, draw: () => widget.draw(), update: (newer) => widget.update(newer) };
+  return {
+    element: widget.element,
+    draw: () => widget.draw(),
+    update: (newer) => widget.update(newer),
+    close: () => widget.close(),
+  };
 }

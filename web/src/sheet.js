@@ -60,6 +60,9 @@ export class Sheet {
       part.text = text;
       next.set(name, part);
     }
+    for (const [name, part] of this.parts) {
+      if (next.get(name) !== part) part.close?.();
+    }
     this.parts = next;
     arrange(this.main, [...next.values()].map(({ element }) => element));
     fresh.forEach((part) => part.draw?.());

@@ -30,8 +30,9 @@ export function seriesStyle(index) {
   return STYLES[Math.floor(index / SERIES) % STYLES.length];
 }
 
-export function onThemeChange(action) {
-  dark.addEventListener('change', action);
+/// Until `signal`, where there is one.
+export function onThemeChange(action, signal) {
+  dark.addEventListener('change', action, { signal });
 }
 
 /// "#rrggbb" as three numbers.
