@@ -58,12 +58,12 @@ const record::RunSummary* RunList::find(std::int64_t id) const {
 }
 
 std::string RunList::state_of(const record::RunSummary& run) {
-  return base::format_text(
-      "%lld %s %.3f %llu %llu %llu %llu %lld", static_cast<long long>(run.run.id),
-      record::name_of(run.state), run.seconds, static_cast<unsigned long long>(run.samples),
-      static_cast<unsigned long long>(run.rounds),
-      static_cast<unsigned long long>(run.peak_rss + run.peak_process_rss),
-      static_cast<unsigned long long>(run.processes), static_cast<long long>(run.detail));
+  std::string state = record::name_of(run.state) + base::format_text(" %.3f", run.seconds);
+  for (const std::uint64_t number :
+       {static_cast<std::uint64_t>(run.run.id), run.samples, run.rounds, run.peak_rss,
+        run.peak_process_rss, run.processes, run.lost, static_cast<std::uint64_t>(run.detail)})
+    state += " " + std::to_string(number);
+  return state;
 }
 
 void RunList::judge(double seconds) {
