@@ -40,6 +40,9 @@ export async function closeBrowser() {
   rmSync(folder, { recursive: true });
 }
 
+/// Where a sample page is.
+export const pathOf = (name) => join(folder, `${name}.html`);
+
 /// Opens a sample page, or the address of one, in a window of its own, hands it to `use` and closes it. The
 /// test fails if the page said anything or asked for anything but itself and what lies below `site`, unless it
 /// is `loud`. `before` runs in the page ahead of its script.
@@ -47,7 +50,7 @@ export async function withPage(name, { before, loud, site, ...options }, use) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);
-  const url = name.startsWith('http:') ? name : pathToFileURL(join(folder, `${name}.html`)).href;
+  const url = name.startsWith('http:') ? name : pathToFileURL(pathOf(name)).href;
   const isOurs = (asked) => asked === url || asked.startsWith('data:') || (site && asked.startsWith(site));
   const said = [];
   page.on('console', (message) => said.push(`${message.type()}: ${message.text()}`));

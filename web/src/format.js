@@ -87,3 +87,16 @@ export function increments(unit) {
   if (unit === 'seconds') return [...DECIMAL.filter((step) => step <= 30), ...MINUTES];
   return unit === 'count' ? DECIMAL.filter((step) => step >= 1) : DECIMAL;
 }
+
+/// By which a place may miss its step for what numbers cannot tell.
+const ROUNDING = 1e-9;
+
+/// Where an axis from `from` to `to` has labels that are at least `space` of its `pixels` apart; nowhere if no step
+/// fits.
+export function stepsIn(from, to, unit, pixels, space) {
+  const step = increments(unit).find((one) => (one * pixels) / (to - from) >= space);
+  if (!step) return [];
+  const first = Math.ceil(from / step - ROUNDING);
+  const count = Math.max(0, Math.floor(to / step + ROUNDING) - first + 1);
+  return Array.from({ length: count }, (_, i) => Number(((first + i) * step).toPrecision(14)));
+}

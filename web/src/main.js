@@ -8,18 +8,28 @@ import './styles/map.css';
 import './styles/table.css';
 import './styles/bars.css';
 import './styles/live.css';
+import './styles/save.css';
 import { el } from './dom.js';
 import { follow } from './live.js';
+import { saveRow } from './save.js';
 import { Sheet } from './sheet.js';
 
 const main = el('main');
-const data = JSON.parse(document.getElementById('document').textContent);
+let data = JSON.parse(document.getElementById('document').textContent);
 const program = document.querySelector('meta[name=generator]').content;
-document.body.append(main, el('footer', {}, data.live
-  ? `Shown by ${program}.`
-  : `Made by ${program}. Everything is in this file; nothing is sent anywhere.`));
+document.body.append(main, el('footer', {},
+  el('span', {}, data.live
+    ? `Shown by ${program}.`
+    : `Made by ${program}. Everything is in this file; nothing is sent anywhere.`),
+  saveRow(() => '', { JSON: () => `${JSON.stringify(data)}\n` })));
 const sheet = new Sheet(main);
 sheet.show(data);
+
+function renew(newer) {
+  data = newer;
+  sheet.show(newer);
+}
+
 // A newer document of the same page, from whoever has one.
-window.addEventListener('ebb-document', ({ detail }) => sheet.show(detail));
-if (data.live) document.body.prepend(follow(data.live, (newer) => sheet.show(newer)));
+window.addEventListener('ebb-document', ({ detail }) => renew(detail));
+if (data.live) document.body.prepend(follow(data.live, renew));

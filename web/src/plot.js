@@ -6,15 +6,18 @@ import { drawAreas } from './plot_areas.js';
 import { HEIGHT, makeChart, shapeOf } from './plot_chart.js';
 import { Legend } from './plot_legend.js';
 import { drawBands, drawLimit, drawMarks } from './plot_overlay.js';
+import { saves } from './plot_save.js';
 import { View } from './plot_view.js';
+import { saveRow } from './save.js';
 import { onThemeChange } from './theme.js';
 
 /// So few points are shown as such, so that one between gaps is seen.
 const SPARSE = 60;
 
 function describe(plot, { lines, stack }) {
-  const sum = stack ? [`Areas that add up, to ${format(stack.sum.high, plot.y_unit)} at most`] : [];
-  const peaks = lines.map((line) => `${line.name}: peak ${format(line.high, plot.y_unit)}`);
+  const peak = ({ high }) => format(Number.isFinite(high) ? high : null, plot.y_unit);
+  const sum = stack ? [`Areas that add up, to ${peak(stack.sum)} at most`] : [];
+  const peaks = lines.map((line) => `${line.name}: peak ${peak(line)}`);
   return [plot.title ?? 'Plot', ...sum, ...peaks].join('. ');
 }
 
@@ -31,7 +34,7 @@ class PlotWidget {
     this.reset = el('button', { type: 'button', class: 'reset', onclick: () => this.zoomOut() }, 'Reset zoom');
     this.parts = [this.legend.element, this.area, el('div', { class: 'below' },
       el('span', { class: 'hint' }, 'Drag to zoom, double-click to reset. Keys: + \u2212 \u2190 \u2192 0'),
-      this.reset)];
+      this.reset, saveRow(() => this.plot.title, saves(this)))];
     this.note = el('p', { class: 'note' });
     this.nothing = el('p', { class: 'note' }, NOTHING);
     this.element = section('plot', { title: plot.title }, this.note, this.parts, this.nothing);

@@ -7,8 +7,11 @@ import { MARK_ROOM } from './plot_overlay.js';
 import { colour, seriesColour, seriesStyle } from './theme.js';
 
 export const HEIGHT = 340;
+export const LINE_WIDTH = 1.75;
+/// Between the labels of an axis, at least.
+export const LABEL_SPACE = { x: 90, y: 40 };
 
-const FONT = '12px system-ui, sans-serif';
+export const FONT = '12px system-ui, sans-serif';
 
 function axis(unit, label, extra) {
   return {
@@ -27,10 +30,15 @@ function axis(unit, label, extra) {
 }
 
 /// As wide as its longest label.
-function labelWidth(_, values) {
+export function labelWidth(_, values) {
   if (!values) return 50;
-  const widest = Math.max(...values.map((text) => text.length));
+  const widest = Math.max(0, ...values.map((text) => text.length));
   return Math.ceil(widest * 6.8) + 14;
+}
+
+/// For what is written above the lines.
+export function roomAbove(plot) {
+  return items(plot.marks).length ? MARK_ROOM : 8;
 }
 
 /// Points between gaps, where an area has no width.
@@ -55,7 +63,7 @@ export function makeChart(widget, hooks) {
   return new uPlot({
     width: widget.area.clientWidth,
     height: HEIGHT,
-    padding: [items(plot.marks).length ? MARK_ROOM : 8, 16, 0, 0],
+    padding: [roomAbove(plot), 16, 0, 0],
     legend: { show: false },
     cursor: {
       y: false,
@@ -67,13 +75,13 @@ export function makeChart(widget, hooks) {
       y: { range: () => widget.view.y },
     },
     axes: [
-      axis(plot.x_unit, plot.x_label, { space: 90, size: 30 }),
-      axis(plot.y_unit, plot.y_label, { size: labelWidth, space: 40 }),
+      axis(plot.x_unit, plot.x_label, { space: LABEL_SPACE.x, size: 30 }),
+      axis(plot.y_unit, plot.y_label, { size: labelWidth, space: LABEL_SPACE.y }),
     ],
     series: [{}, ...lines.map((line, index) => ({
       label: line.name,
       show: shown[index],
-      width: 1.75,
+      width: LINE_WIDTH,
       dash: seriesStyle(index).dash,
       stroke: () => seriesColour(index),
       paths: line.step ? uPlot.paths.stepped({ align: 1 }) : uPlot.paths.linear(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a plot shows besides its lines. Coordinates are the canvas's own pixels.
 import { format } from './format.js';
+import { ratioOf } from './plot_stage.js';
 import { colour, seriesColour } from './theme.js';
 
 const LONGEST_LABEL = 48;
@@ -12,7 +13,7 @@ export const MARK_ROOM = 20;
 
 function begin(chart) {
   const { ctx, bbox } = chart;
-  const ratio = window.devicePixelRatio || 1;
+  const ratio = ratioOf(chart);
   ctx.save();
   ctx.font = `600 ${12 * ratio}px system-ui, sans-serif`;
   ctx.lineWidth = 1.5 * ratio;
@@ -34,8 +35,9 @@ export function drawBands(chart, lines, shown) {
     const at = (i, values) => [chart.valToPos(line.x[i], 'x', true), chart.valToPos(values[i], 'y', true)];
     ctx.fillStyle = seriesColour(index);
     ctx.beginPath();
-    for (let i = 0; i < line.x.length; ++i) ctx.lineTo(...at(i, line.bandHigh));
-    for (let i = line.x.length - 1; i >= 0; --i) ctx.lineTo(...at(i, line.bandLow));
+    const [first, last] = line.range(chart.scales.x.min, chart.scales.x.max);
+    for (let i = first; i < last; ++i) ctx.lineTo(...at(i, line.bandHigh));
+    for (let i = last - 1; i >= first; --i) ctx.lineTo(...at(i, line.bandLow));
     ctx.fill();
   }
   ctx.restore();

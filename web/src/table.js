@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import { tableCsv } from './csv.js';
 import { el, nothing, section } from './dom.js';
+import { saveRow } from './save.js';
 import { fragmentOf, readFragment, writeAddress } from './table_address.js';
 import { isPath, sortedBy, textOf } from './table_cells.js';
 import { Choice } from './table_choice.js';
@@ -58,7 +60,8 @@ class TableWidget {
     this.area = el('div', { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': data.title ?? 'Table' },
       el('table', {}, el('thead', {}, el('tr', {}, this.heads)), this.rows.element));
     this.element = section(data.search ? 'table searchable' : 'table', { title: data.title },
-      this.note, this.tools?.element, this.choice?.element, this.area, this.tools?.none, this.more);
+      this.note, this.tools?.element, this.choice?.element, this.area, this.tools?.none, this.more,
+      saveRow(() => this.data.title, { CSV: () => this.csv() }));
     if (this.choice) {
       this.choice.boxes = () => this.rows.element.querySelectorAll('.choose input');
       this.rows.element.addEventListener('change', ({ target }) => this.choice.change(target));
@@ -108,6 +111,11 @@ class TableWidget {
     this.more.hidden = shown.length === found.length;
     this.more.textContent = `Show all ${textOf(found.length, 'count')} rows`;
     this.choice?.show();
+  }
+
+  /// All rows that match, in the order in which they are shown.
+  csv() {
+    return tableCsv(this.columns, this.found().map((index) => this.cells[index]));
   }
 
   showHead(head, index) {

@@ -5,7 +5,7 @@ import { format } from './format.js';
 const collator = new Intl.Collator('en', { numeric: true });
 
 /// What a cell shows: of a link, its text.
-function plain(value) {
+export function plain(value) {
   return value != null && typeof value === 'object' ? String(value.text ?? '') : value;
 }
 
