@@ -292,6 +292,22 @@ TEST_F(EbbRun, SeesRoundsWhereTheHookComesWhileLoggingIsImported) {
   EXPECT_EQ(numbers_of_rounds(last()), std::vector<std::uint64_t>{7}) << done.error;
 }
 
+TEST_F(EbbRun, SeesRoundsWhereTheHookComesWhileRegularExpressionsAreImported) {
+  folder_.write("nvflare/__init__.py", "");
+  const std::string script =
+      folder_.write("job.py",
+                    "import sys; sys.path.insert(0, sys.argv[1])\n"
+                    "import logging, nvflare, re, types\n"
+                    "sys.modules['re'] = types.ModuleType('re')\n" +
+                        std::string(kAwaitHook) +
+                        "sys.modules['re'] = re\n"
+                        "import colorsys\nlogging.error('Round 7 finished.')\n");
+  const Finished done =
+      run({"--interval", "50ms"}, {"/usr/bin/python3", "-E", script, folder_.path()});
+  EXPECT_EQ(done.status, 0) << done.error;
+  EXPECT_EQ(numbers_of_rounds(last()), std::vector<std::uint64_t>{7}) << done.error;
+}
+
 /// What starts late because the machine is busy must not be met by an interpreter that ends.
 TEST_F(EbbRun, HasItsThreadInPythonOnlyWhileTheInterpreterStands) {
   const std::string count_threads =

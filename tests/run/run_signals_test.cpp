@@ -3,6 +3,7 @@
 // without Ebb.
 #include <unistd.h>
 
+#include <fstream>
 #include <limits>
 
 #include "base/file.h"
@@ -31,6 +32,16 @@ std::string quoted(const std::string& text) {
 char state_of(pid_t pid) {
   const auto reading = sense::read_process(pid);
   return reading ? reading->state : 'X';
+}
+
+/// It was sent to the process, which has not taken it yet.
+bool is_pending(pid_t pid, int number) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with("ShdPnd:")) continue;
+    return (std::stoull(line.substr(7), nullptr, 16) >> (number - 1) & 1) != 0;
+  }
+  return false;
 }
 
 TEST_F(EbbRun, EverySignalThatSomebodySendsReachesTheCommand) {
@@ -171,6 +182,8 @@ class EbbRunOnATerminal : public EbbRun {
 TEST_F(EbbRunOnATerminal, TheCommandSeesTheTerminalResized) {
   shell_.resize(111);
   EXPECT_TRUE(shell_.shows("resized")) << shell_.unread();
+  // Of two that wait at the same time the kernel keeps one.
+  wait_until([&] { return !is_pending(supervisor_, SIGWINCH); });
   kill(supervisor_, SIGWINCH);
   EXPECT_TRUE(shell_.shows("resized")) << "sent to the supervisor alone; " << shell_.unread();
   end();

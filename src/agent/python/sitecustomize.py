@@ -157,12 +157,10 @@ def _others_import():
 def _announce_rounds(agent):
     """Watches log records, from the moment at which NVFlare or Flower is imported."""
     import os
-    import re
     import sys
 
     results, is_nvflare = None, False
-    identity = re.compile(r"\[identity=([^,\]]+)")
-    server = re.compile(r"\bRound (\d+) (started|finished)\b|\bFinished round (\d+)\b")
+    identity = server = None
     frameworks = {"nvflare", "flwr"}
     seen = {"round": -1, "tasks": 0, "in Flower's": False, "named in": 0}
 
@@ -197,11 +195,16 @@ def _announce_rounds(agent):
             seen["in Flower's"] = text.startswith("[")
 
     def install(name):
+        nonlocal identity, server
         if name in frameworks and "logging" not in sys.modules and not _others_import():
             __import__("logging")
         logging = sys.modules["logging"]
         if getattr(logging.__spec__, "_initializing", False):
             raise ImportError("logging is being imported")
+        # Not before: where the hook came while it was being imported, it was not whole. Logging has imported it.
+        re = sys.modules["re"]
+        identity = re.compile(r"\[identity=([^,\]]+)")
+        server = re.compile(r"\bRound (\d+) (started|finished)\b|\bFinished round (\d+)\b")
         make = logging.getLogRecordFactory()
 
         def make_and_look(*arguments, **named):
