@@ -2,7 +2,6 @@
 #include "serve/pages.h"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 
 #include "base/text.h"
@@ -62,28 +61,18 @@ base::Error no_page(const std::string& name) {
   return base::error(base::Code::not_found, "there is no %s", name.c_str());
 }
 
-/// Of what a page shows.
-std::string digest(const std::string& text) {
-  return base::format_text("%zx", std::hash<std::string>{}(text));
-}
-
 }  // namespace
 
 base::Result<std::string> Pages::revision_of(const std::string& name) {
   const auto ids = runs_of(name);
   if (!ids) return no_page(name);
   if (const auto read = runs_.refresh(kListSeconds); !read) return read.error();
+  if (ids->empty()) return runs_.revision();
   std::string states;
   for (const std::int64_t id : *ids) {
     const record::RunSummary* run = runs_.find(id);
     if (run == nullptr) return no_page(name);
     states += RunList::state_of(*run) + "\n";
-  }
-  if (ids->empty()) {
-    for (const record::RunSummary& run : runs_.runs())
-      states += RunList::state_of(run) + "\n";
-    for (const auto& [id, verdict] : runs_.verdicts())
-      states += std::to_string(id) + fact::name_of(verdict) + "\n";
   }
   return digest(states);
 }
@@ -204,6 +193,7 @@ std::vector<Event> Pages::news(const std::vector<std::string>& names) {
     told_[name] = {told, now};
     events.push_back({name, told});
   }
+  now = clock_->now_ns();
   next_news_ns_ = now + static_cast<std::int64_t>(static_cast<double>(now - start) * kNewsPause);
   return events;
 }

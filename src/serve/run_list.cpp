@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 #include "base/text.h"
 #include "record/place.h"
@@ -43,11 +45,15 @@ base::Status RunList::refresh(double seconds) {
   if (!found) return found.error();
   runs_ = *std::move(found);
   stamps_ = stamps;
+  revision_.clear();
+  std::set<std::int64_t> there;
+  for (const record::RunSummary& run : runs_)
+    there.insert(run.run.id);
+  std::erase_if(judged_, [&](const auto& entry) { return !there.contains(entry.first); });
   const std::int64_t done = clock_->now_ns();
   next_read_ns_ = done + nanoseconds(kReadSeconds);
   idle_until_ns_ = done + (done - now) * kIdleTimes;
   was_read_ = true;
-  std::erase_if(judged_, [&](const auto& entry) { return find(entry.first) == nullptr; });
   return {};
 }
 
@@ -84,7 +90,22 @@ void RunList::judge(double seconds) {
     const double pause =
         std::max(kJudgeAgainSeconds, base::seconds_between(start, done) / kJudgeShare);
     judged_[run.run.id] = {verdict, std::move(state), done + nanoseconds(pause)};
+    revision_.clear();
   }
+}
+
+const std::string& RunList::revision() {
+  if (!revision_.empty()) return revision_;
+  std::string states;
+  for (const record::RunSummary& run : runs_)
+    states += state_of(run) + "\n";
+  for (const auto& [id, judged] : judged_)
+    states += std::to_string(id) + fact::name_of(judged.verdict) + "\n";
+  return revision_ = digest(states);
+}
+
+std::string digest(const std::string& text) {
+  return base::format_text("%zx", std::hash<std::string>{}(text));
 }
 
 std::map<std::int64_t, fact::Verdict> RunList::verdicts() const {

@@ -15,6 +15,9 @@
 
 namespace ebb::serve {
 
+/// A short name of a text, another one of another text.
+std::string digest(const std::string& text);
+
 /// The runs of a record, read again where its file has changed, and what their memory did. Not
 /// thread-safe.
 class RunList {
@@ -39,6 +42,8 @@ class RunList {
 
   /// Changes whenever something does that is shown of a run.
   static std::string state_of(const record::RunSummary& run);
+  /// The same of all runs and their verdicts.
+  const std::string& revision();
 
  private:
   /// Of the file and of what SQLite keeps beside it.
@@ -64,6 +69,7 @@ class RunList {
   std::int64_t idle_until_ns_ = 0;
   bool was_read_ = false;
   std::vector<record::RunSummary> runs_;
+  std::string revision_;  ///< empty: to be made anew
   std::map<std::int64_t, Judged> judged_;
 };
 

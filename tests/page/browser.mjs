@@ -79,10 +79,11 @@ export function colourOf(page, name) {
     getComputedStyle(document.documentElement).getPropertyValue(`--${property}`).trim(), name);
 }
 
-/// How many pixels of a canvas have a colour (#rrggbb), give or take what smoothing does.
-export async function countPixels(page, selector, colour) {
+/// How many pixels of a canvas have a colour (#rrggbb), give or take what smoothing does, and an opacity (0 to 255)
+/// between two values.
+export async function countPixels(page, selector, colour, opacity = [201, 255]) {
   await settled(page);
-  return page.locator(selector).first().evaluate((canvas, hex) => {
+  return page.locator(selector).first().evaluate((canvas, [hex, [least, most]]) => {
     const wanted = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
     // From a copy: reading would slow the page's own canvas down, and the browser would say so.
     const copy = document.createElement('canvas');
@@ -92,10 +93,11 @@ export async function countPixels(page, selector, colour) {
     const { data } = context.getImageData(0, 0, copy.width, copy.height);
     let count = 0;
     for (let i = 0; i < data.length; i += 4) {
-      if (data[i + 3] > 200 && wanted.every((channel, c) => Math.abs(data[i + c] - channel) <= 6)) ++count;
+      const isSo = data[i + 3] >= least && data[i + 3] <= most;
+      if (isSo && wanted.every((channel, c) => Math.abs(data[i + c] - channel) <= 6)) ++count;
     }
     return count;
-  }, colour);
+  }, [colour, opacity]);
 }
 
 /// What a canvas shows, as text that is equal where the pictures are.

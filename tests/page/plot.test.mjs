@@ -15,23 +15,8 @@ function pageTest(title, name, use, options = {}) {
 }
 
 /// How many pixels have a series' colour, filled so that what is below shines through.
-function countFilled(page, series) {
-  return page.evaluate((name) => {
-    const canvas = document.querySelector('.plot canvas');
-    const hex = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
-    const wanted = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
-    const copy = document.createElement('canvas');
-    [copy.width, copy.height] = [canvas.width, canvas.height];
-    const context = copy.getContext('2d', { willReadFrequently: true });
-    context.drawImage(canvas, 0, 0);
-    const { data } = context.getImageData(0, 0, copy.width, copy.height);
-    let count = 0;
-    for (let i = 0; i < data.length; i += 4) {
-      const isThrough = data[i + 3] > 80 && data[i + 3] < 200;
-      if (isThrough && wanted.every((channel, c) => Math.abs(data[i + c] - channel) <= 6)) ++count;
-    }
-    return count;
-  }, series);
+async function countFilled(page, series) {
+  return countPixels(page, CANVAS, await colourOf(page, series), [81, 199]);
 }
 
 /// Moves the pointer to a share of the plot's width.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { el } from './dom.js';
+import { arrange, el } from './dom.js';
 import { isPath, keyOf, sameCell, textOf } from './table_cells.js';
 
 function cellOf(value, { unit, align, bar }, box) {
@@ -35,7 +35,7 @@ export class Rows {
       this.fill(row, cells, columns);
       row.element.classList.toggle('highlight', highlight);
     }
-    this.arrange(before);
+    arrange(this.element, [...this.shown.values()].map(({ element }) => element));
     this.refocus(focus);
   }
 
@@ -51,16 +51,6 @@ export class Rows {
       const { share } = row.cells[i];
       if (share) share.style.width = `${column.largest > 0 ? (100 * Math.max(0, value)) / column.largest : 0}%`;
     });
-  }
-
-  /// Moves as little as possible: what is moved loses focus and selection.
-  arrange(before) {
-    for (const [key, { element }] of before) if (!this.shown.has(key)) element.remove();
-    let next = this.element.firstChild;
-    for (const { element } of this.shown.values()) {
-      if (element === next) next = next.nextSibling;
-      else this.element.insertBefore(element, next);
-    }
   }
 
   focus() {
