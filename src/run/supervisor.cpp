@@ -164,11 +164,15 @@ void Supervisor::met_limit() {
 }
 
 void Supervisor::take_signals() {
-  signals_.take([this](const Signal& signal) {
+  bool has_continued = false;
+  signals_.take([&](const Signal& signal) {
     if (asks_to_stop(signal.number)) is_asked_to_stop_ = true;
     if (signal.number == SIGCONT) is_asked_to_stop_ = false;
     deaths_.arrived(signal);
-    if (!signal.is_for_command) return;
+    // A SIGCONT that was passed on may have undone what the terminal asked of all a moment before.
+    const bool is_undone = has_continued && asks_to_stop(signal.number);
+    has_continued = has_continued || signal.number == SIGCONT;
+    if (!signal.is_for_command && !is_undone) return;
     if (!ending_) return pass_on(signal, command_);
     for (const auto& [pid, member] : members_)
       send_signal(member.key(), signal.number);

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <limits>
 
 #include "base/file.h"
 #include "run/run_fixture.h"
@@ -131,35 +130,30 @@ TEST_F(EbbRun, SignalsReachWhatIsLeftOfTheJobToo) {
   EXPECT_EQ(child.wait(), 6);
 }
 
-/// `ebb run` as a job of an interactive shell.
+/// `ebb run` as a job of an interactive shell. The job starts no processes: one that Ctrl-Z meets
+/// between vfork and exec stops, and its parent, which waits for it, never does.
 class EbbRunOnATerminal : public EbbRun {
  protected:
   EbbRunOnATerminal() {
-    shell_.type("PS1=; cd /; " +
-                started("trap \"echo resized\" WINCH; trap \"echo goes on\" CONT; "
-                        "echo ready; while [ ! -e " +
-                        stop_file() + " ]; do sleep 0.05; done; echo over") +
-                "\n");
-    EXPECT_TRUE(shell_.shows("ready"));
-    // One of its short-lived children may be seen before it: it is the oldest that has the script.
+    folder_.write("job.py",
+                  "import os, signal, sys, time\n"
+                  "signal.signal(signal.SIGWINCH, lambda *_: os.write(1, b'resized\\n'))\n"
+                  "signal.signal(signal.SIGCONT, lambda *_: os.write(1, b'goes on\\n'))\n"
+                  "os.write(1, b'ready\\n')\n"
+                  "while not os.path.exists(sys.argv[1]): time.sleep(0.05)\n"
+                  "os.write(1, b'over\\n')\n");
+    // What the shell shows of a job has none of the words that the job prints.
+    shell_.type("PS1=; cd /; " + quoted(EBB_PROGRAM) + " run --quiet --interval 50ms --db " +
+                quoted(db()) + " -- /usr/bin/python3 " + quoted(folder_ / "job.py") + " " +
+                quoted(stop_file()) + "\n");
+    EXPECT_TRUE(shell_.shows("ready")) << shell_.unread();
     wait_until([&] {
-      std::uint64_t oldest = std::numeric_limits<std::uint64_t>::max();
-      for (const record::ProcessHistory& one : so_far().processes) {
-        const record::Process& process = one.process;
-        if (process.command.find("goes on") == std::string::npos || process.start >= oldest)
-          continue;
-        oldest = process.start;
-        command_ = process.pid;
-      }
+      const record::RecordedRun run = so_far();
+      if (!run.processes.empty()) command_ = run.processes.front().process.pid;
       return command_ != 0;
     });
     const auto reading = sense::read_process(command_);
     supervisor_ = reading ? reading->parent : 0;
-  }
-
-  std::string started(const std::string& script) const {
-    return quoted(EBB_PROGRAM) + " run --quiet --interval 50ms --db " + quoted(db()) +
-           " -- sh -c " + quoted(script);
   }
 
   bool both_are(char state) const {
