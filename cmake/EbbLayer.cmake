@@ -26,9 +26,32 @@ endif()
 # What fuzzers call. A fuzzer finds its way by the coverage of it, not only of itself.
 set(EBB_FUZZED_LAYERS base cache device fl heap metrics pack plan replay sense serve trace wire)
 
+# _ebb_compile(<target> [option...]): compiles a target with these options on top of ebb_options. What the
+# standard library's headers hold is read once for all libraries that are compiled alike.
+function(_ebb_compile target)
+  target_compile_options(${target} PRIVATE ${ARGN})
+  get_target_property(kind ${target} TYPE)
+  if(kind STREQUAL "EXECUTABLE")
+    return()  # its code has a place of its own (-fPIE): compiled differently
+  endif()
+  string(MD5 key "${ARGN}")
+  string(SUBSTRING ${key} 0 8 key)
+  set(headers ebb_headers_${key})
+  if(NOT TARGET ${headers})
+    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/generated/headers.cpp" CONTENT "")
+    add_library(${headers} OBJECT "${PROJECT_BINARY_DIR}/generated/headers.cpp")
+    target_link_libraries(${headers} PRIVATE ebb_options Threads::Threads)
+    target_compile_options(${headers} PRIVATE ${ARGN})
+    target_precompile_headers(${headers} PRIVATE
+      <algorithm> <array> <atomic> <cmath> <cstdint> <filesystem> <functional> <map> <memory> <mutex>
+      <optional> <set> <span> <string> <string_view> <thread> <unordered_map> <variant> <vector>)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${headers})
+endfunction()
+
 # ebb_waits(<target>): one that does not compute.
 function(ebb_waits target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  _ebb_compile(${target} $<$<CONFIG:Release>:-O1>)
 endfunction()
 
 function(_ebb_library name folder)
@@ -37,21 +60,23 @@ function(_ebb_library name folder)
   target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}/src"
                                             "${PROJECT_BINARY_DIR}/generated")
   target_link_libraries(${name} PRIVATE ebb_options)
+  set(options "")
   if(NOT folder IN_LIST EBB_COMPUTING_LAYERS)
-    ebb_waits(${name})
+    list(APPEND options $<$<CONFIG:Release>:-O1>)
   elseif(EBB_SANITIZE)
-    target_compile_options(${name} PRIVATE -O1)
+    list(APPEND options -O1)
   elseif(NOT folder IN_LIST EBB_INNERMOST_LAYERS)
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O2>)
+    list(APPEND options $<$<CONFIG:Release>:-O2>)
   endif()
   if(EBB_BUILD_FUZZERS AND folder IN_LIST EBB_FUZZED_LAYERS)
-    target_compile_options(${name} PRIVATE -fsanitize=fuzzer-no-link)
+    list(APPEND options -fsanitize=fuzzer-no-link)
     if(NOT EBB_FUZZ_COMPARISONS)
-      target_compile_options(${name} PRIVATE
+      list(APPEND options
         -fno-sanitize-coverage=trace-cmp
         -fsanitize-coverage-ignorelist=${PROJECT_SOURCE_DIR}/cmake/sanitize/not_covered.txt)
     endif()
   endif()
+  _ebb_compile(${name} ${options})
   foreach(lower IN LISTS allowed)
     target_link_libraries(${name} PUBLIC ebb_${lower})
   endforeach()
