@@ -168,6 +168,23 @@ struct BarChart {
   std::vector<Bar> bars;
 };
 
+/// A grid of fields, the darker the larger their value: rows with names above each other, columns
+/// that are numbered from 0.
+struct HeatMap {
+  struct Row {
+    std::string name;
+    std::vector<double> values;  ///< one for each column; what is not finite is left empty
+  };
+
+  std::string title;
+  std::string note;      ///< a sentence below the title; may be empty
+  std::string x_label;   ///< what a column is, e.g. "client"
+  std::string y_label;   ///< what a row is, e.g. "method"
+  std::string measured;  ///< what a value is, e.g. "times it took part"
+  Unit unit = Unit::number;
+  std::vector<Row> rows;
+};
+
 enum class FrameKind : std::uint8_t { root, python, native };
 
 struct Frame {
@@ -213,6 +230,7 @@ struct Document {
   std::vector<Fact> facts;
   std::optional<Verdict> verdict;
   std::vector<Plot> plots;
+  std::vector<HeatMap> heat_maps;
   std::vector<FlameGraph> flames;
   std::vector<MemoryMap> maps;
   std::vector<BarChart> bars;
