@@ -6,6 +6,7 @@
 #include "base/duration.h"
 #include "base/text.h"
 #include "cli/answer.h"
+#include "cli/runs_import.h"
 #include "cli/verb.h"
 #include "record/place.h"
 #include "show/runs_view.h"
@@ -21,6 +22,8 @@ struct RunsOptions {
   std::vector<std::string> runs;
   std::string older_than;
   bool all = false;
+  // Of `import`.
+  std::vector<std::string> folders;
 };
 
 base::Options options_of(RunsOptions& o) {
@@ -38,6 +41,21 @@ base::Options options_of_remove(RunsOptions& o) {
       {"older_than", &o.older_than, "All runs that ended longer ago than this, e.g. 30d"});
   options.push_back({"all", &o.all, "All runs that are not running"});
   return options;
+}
+
+base::Options options_of_import(RunsOptions& o) {
+  base::Options options = options_of(o);
+  options.push_back(
+      {"folder", &o.folders, "Folders that ebb simulate or ebb compare wrote", "folder"});
+  return options;
+}
+
+int import(const RunsOptions& options) {
+  if (options.folders.empty())
+    return complain(base::error(base::Code::bad_input, "runs import: expected a folder"));
+  const auto path = record::path_of(options.db);
+  if (!path) return complain(path.error());
+  return import_simulations(*path, options.folders, options.json);
 }
 
 int list(const RunsOptions& options) {
@@ -95,12 +113,17 @@ int remove(const RunsOptions& options) {
 
 void add_runs(Verb program) {
   auto options = std::make_shared<RunsOptions>();
-  Verb runs = program.add({"runs", "Lists recorded runs, and removes them",
-                           "Examples:\n"
-                           "  ebb runs\n"
-                           "  ebb runs rm 7 nightly\n"
-                           "  ebb runs rm --older-than 30d"},
-                          options_of(*options), [options] { return list(*options); });
+  Verb runs =
+      program.add({"runs", "Lists recorded runs, removes them, takes in simulations from elsewhere",
+                   "Examples:\n"
+                   "  ebb runs\n"
+                   "  ebb runs rm 7 nightly\n"
+                   "  ebb runs rm --older-than 30d\n"
+                   "  ebb runs import ebb-runs/20261118-101500-compare"},
+                  options_of(*options), [options] { return list(*options); });
+  runs.add(
+      {"import", "Takes in what a simulation left in its folder on a machine without a record"},
+      options_of_import(*options), [options] { return import(*options); });
   runs.add({"rm", "Removes runs from the record; those that are running stay"},
            options_of_remove(*options), [options] { return remove(*options); });
 }

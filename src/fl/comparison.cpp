@@ -2,6 +2,7 @@
 #include "fl/comparison.h"
 
 #include <algorithm>
+#include <map>
 
 namespace ebb::fl {
 namespace {
@@ -57,31 +58,27 @@ Milestones milestones_of(const SimulationResult& result) {
 }
 
 std::vector<RoundBand> bands_of(std::span<const SimulationResult> repeats) {
-  std::size_t longest = 0;
-  for (const SimulationResult& result : repeats)
-    longest = std::max(longest, result.rounds.size());
-  std::vector<RoundBand> bands;
-  for (std::size_t i = 0; i < longest; ++i) {
-    RoundBand band;
-    std::vector<double> accuracies;
-    std::vector<double> losses;
-    std::vector<double> rss;
-    for (const SimulationResult& result : repeats) {
-      if (i >= result.rounds.size()) continue;
-      const RoundReport& round = result.rounds[i];
-      band.round = round.round;
-      if (round.memory.now.rss) rss.push_back(static_cast<double>(*round.memory.now.rss));
+  struct Values {
+    std::vector<double> accuracies, losses, rss, simulated;
+  };
+  std::map<std::uint32_t, Values> by_round;
+  for (const SimulationResult& result : repeats) {
+    for (const RoundReport& round : result.rounds) {
+      Values& values = by_round[round.round];
+      values.simulated.push_back(round.simulated_seconds);
+      if (round.memory.now.rss) values.rss.push_back(static_cast<double>(*round.memory.now.rss));
       if (!round.scores) continue;
-      accuracies.push_back(round.scores->accuracy);
-      losses.push_back(round.scores->loss);
+      values.accuracies.push_back(round.scores->accuracy);
+      values.losses.push_back(round.scores->loss);
     }
-    if (!rss.empty()) band.rss = band_of(rss);
-    if (!accuracies.empty()) {
-      band.accuracy = band_of(accuracies);
-      band.loss = band_of(losses);
-    }
-    bands.push_back(band);
   }
+  const auto known = [](const std::vector<double>& values) {
+    return values.empty() ? std::nullopt : std::optional(band_of(values));
+  };
+  std::vector<RoundBand> bands;
+  for (const auto& [round, values] : by_round)
+    bands.push_back({round, known(values.accuracies), known(values.losses), known(values.rss),
+                     band_of(values.simulated).mean});
   return bands;
 }
 
@@ -131,7 +128,7 @@ Json to_json(const RoundBand& band) {
   Json json = Json::object({{"round", std::uint64_t{band.round}}});
   if (band.accuracy) json.set("accuracy", to_json(*band.accuracy));
   if (band.loss) json.set("loss", to_json(*band.loss));
-  json.set("rss_bytes", to_json(band.rss));
+  if (band.rss) json.set("rss_bytes", to_json(*band.rss));
   return json;
 }
 

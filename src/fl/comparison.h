@@ -39,7 +39,8 @@ struct RoundBand {
   std::uint32_t round = 0;
   std::optional<Band> accuracy;  ///< where the round was evaluated
   std::optional<Band> loss;
-  Band rss;
+  std::optional<Band> rss;       ///< where it is known
+  double simulated_seconds = 0;  ///< the mean
 };
 std::vector<RoundBand> bands_of(std::span<const SimulationResult> repeats);
 

@@ -109,6 +109,24 @@ base::Json to_json(const RoundReport& report) {
   return json;
 }
 
+base::Json scores_json(const std::optional<Scores>& scores) {
+  base::Json json;
+  if (scores) set_scores(json, scores);
+  return json;
+}
+
+base::Result<std::optional<Scores>> scores_from(const base::Json& json) {
+  if (json.is_null()) return std::optional<Scores>();
+  Members members(json);
+  const Scores scores{
+      members.number("accuracy"),
+      members.number("loss"),
+      {members.number("precision"), members.number("recall"), members.number("f1")}};
+  if (!members.ok())
+    return base::error(base::Code::bad_input, "expected what a model can do, with all its keys");
+  return std::optional(scores);
+}
+
 base::Result<RoundReport> round_report_from(const base::Json& json) {
   Members members(json);
   RoundReport report;
@@ -161,12 +179,10 @@ base::Json to_json(const SimulationResult& result) {
   base::Json rounds = base::Json::array();
   for (const RoundReport& report : result.rounds)
     rounds.push(to_json(report));
-  base::Json untrained;
-  if (result.untrained) set_scores(untrained, result.untrained);
   return base::Json::object(
       {{"config", to_json(result.config)},
        {"setup_seconds", result.setup_seconds},
-       {"untrained", untrained},
+       {"untrained", scores_json(result.untrained)},
        {"rounds", rounds},
        {"peak_rss_bytes", result.peak_rss},
        {"model_sha256", result.model_sha256},

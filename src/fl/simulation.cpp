@@ -36,7 +36,7 @@ class Run {
     if (auto ready = prepare(); !ready) return ready.error();
     result_.setup_seconds += base::seconds_between(start, base::system_clock().now_ns());
     if (engine_->rounds_done() < result_.config.rounds && resources_.ranks->is_first()) {
-      observer_.begins();
+      observer_.begins(result_);
       if (is_unchecked_)
         observer_.warned(execution_.folder +
                          ": written by an earlier Ebb: its rounds.jsonl is not checked");

@@ -78,6 +78,9 @@ struct SimulationResult {
   bool stopped = false;  ///< by the observer, with a checkpoint where there is a folder
 };
 
+/// Null where there are none.
+base::Json scores_json(const std::optional<Scores>& scores);
+base::Result<std::optional<Scores>> scores_from(const base::Json& json);
 base::Json to_json(const RoundReport& report);
 base::Result<RoundReport> round_report_from(const base::Json& json);
 base::Json to_json(const SimulationResult& result);
@@ -87,8 +90,9 @@ class Observer {
  public:
   virtual ~Observer() = default;
   virtual void planned(const MemoryPlan&) {}
-  /// Once, when nothing can refuse the simulation any more, before its first round.
-  virtual void begins() {}
+  /// Once, when nothing can refuse the simulation any more, before its first round. Of one that is
+  /// resumed the rounds are there that were simulated before.
+  virtual void begins(const SimulationResult& /*so_far*/) {}
   virtual void round_done(const RoundReport&) {}
   virtual void warned(const std::string& /*line*/) {}
   /// An RSS marker, where the execution wants them.

@@ -46,6 +46,9 @@ inline constexpr const char* kComparisonFile = "comparison.json";
 /// What came out of it, in its folder.
 inline constexpr const char* kResultFile = "result.json";
 
+/// Of one simulation, below the folder of its sweep.
+std::string folder_name_of(const std::string& method, std::uint64_t seed);
+
 /// Where a sweep's files go.
 class SweepFolder {
  public:

@@ -91,10 +91,13 @@ base::Result<SweepFolder> SweepFolder::open(const Sweep& sweep, const std::strin
   return folder;
 }
 
+std::string folder_name_of(const std::string& method, std::uint64_t seed) {
+  return method + base::format_text("-seed%llu", static_cast<unsigned long long>(seed));
+}
+
 std::string SweepFolder::of(const Sweep& sweep, std::size_t method, std::size_t seed) const {
   if (path_.empty() || sweep.is_single()) return path_;
-  return path_ + "/" + sweep.methods[method] +
-         base::format_text("-seed%llu", static_cast<unsigned long long>(sweep.seeds[seed]));
+  return path_ + "/" + folder_name_of(sweep.methods[method], sweep.seeds[seed]);
 }
 
 void SweepFolder::drop_if_empty() const {

@@ -235,6 +235,10 @@ Json to_json(const Live& live) {
       {{"events", live.events}, {"document", live.document}, {"revision", live.revision}});
 }
 
+Json to_json(const Link& link) {
+  return link_cell(link.text, link.path);
+}
+
 }  // namespace
 
 Json link_cell(const std::string& text, const std::string& path) {
@@ -253,6 +257,7 @@ Json to_json(const Document& document) {
   add(json, "bars", list(document.bars, to_json));
   if (document.live) json.set("live", to_json(*document.live));
   add(json, "up", document.up);
+  add(json, "links", list(document.links, to_json));
   return json;
 }
 

@@ -127,8 +127,14 @@ struct Column {
   bool filter = false;             ///< its different values are offered as a choice above the table
 };
 
-/// A cell that leads to another page of the same server. `path` is relative, of small letters,
-/// digits, slashes, commas and hyphens; with anything else it is shown as text.
+/// Leads to another page of the same server. `path` is relative, of small letters, digits, slashes,
+/// commas and hyphens; with anything else it is shown as text.
+struct Link {
+  std::string text;
+  std::string path;
+};
+
+/// A cell that is a link.
 base::Json link_cell(const std::string& text, const std::string& path);
 
 /// Cells are strings, numbers, links or null (empty); sorted by a click on a column's name.
@@ -237,6 +243,7 @@ struct Document {
   std::vector<Table> tables;
   std::optional<Live> live;  ///< nothing: the page stays as it is
   std::string up;            ///< the name of a page that stands one folder above; may be empty
+  std::vector<Link> links;   ///< to other pages of the same server
 };
 
 /// The document as the page's script reads it. Addresses are hexadecimal text, since JavaScript's

@@ -23,6 +23,8 @@ void Backlog::put_back(Batch batch) {
   put_back(waiting_.samplings, batch.samplings, kMostOthers);
   put_back(waiting_.sites, batch.sites, kMostSamples);
   put_back(waiting_.site_names, batch.site_names, kMostOthers);
+  put_back(waiting_.simulations, batch.simulations, kMostOthers);
+  put_back(waiting_.simulated, batch.simulated, kMostOthers);
 }
 
 }  // namespace ebb::record

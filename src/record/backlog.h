@@ -28,6 +28,10 @@ class Backlog {
   void add(Sampling sampling) { push(waiting_.samplings, sampling, kMostOthers); }
   void add(Site site) { push(waiting_.sites, site, kMostSamples); }
   void add(SiteName name) { push(waiting_.site_names, std::move(name), kMostOthers); }
+  void add(Simulation simulation) {
+    push(waiting_.simulations, std::move(simulation), kMostOthers);
+  }
+  void add(SimulatedRound round) { push(waiting_.simulated, std::move(round), kMostOthers); }
   void add_end(ProcessKey process, double seconds) {
     push(waiting_.ended, std::pair(process, seconds), kMostOthers);
   }

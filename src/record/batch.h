@@ -24,12 +24,14 @@ struct Batch {
   std::vector<Sampling> samplings;
   std::vector<Site> sites;
   std::vector<SiteName> site_names;
+  std::vector<Simulation> simulations;
+  std::vector<SimulatedRound> simulated;
   std::uint64_t lost = 0;  ///< samples and others that were not kept
 
   std::size_t size() const {
     return processes.size() + ended.size() + samples.size() + places.size() + rounds.size() +
            actions.size() + events.size() + beside.size() + devices.size() + samplings.size() +
-           sites.size() + site_names.size();
+           sites.size() + site_names.size() + simulations.size() + simulated.size();
   }
 };
 

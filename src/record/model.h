@@ -149,6 +149,20 @@ struct SiteName {
   fact::SiteStack frames;
 };
 
+/// What a run of the simulator simulates.
+struct Simulation {
+  std::string sweep;        ///< the same of all simulations that are to be compared
+  std::uint32_t part = 0;   ///< its place among them, from 0
+  std::uint32_t parts = 1;  ///< how many there are to be
+  std::string about;        ///< JSON: its configuration, and what the untrained model can do
+};
+
+/// A round of it that has ended.
+struct SimulatedRound {
+  std::uint64_t number = 0;
+  std::string json;  ///< what it came to
+};
+
 // Kinds of events that are more than a line of text.
 inline constexpr const char* kSilent = "silent";  ///< the agent of its process owes an answer
 inline constexpr const char* kNamed = "name";     ///< the text is what its process calls itself

@@ -13,6 +13,7 @@
 #include "record/rows.h"
 #include "record/schema.h"
 #include "record/secrets.h"
+#include "record/simulation_rows.h"
 #include "record/site_rows.h"
 
 namespace ebb::record {
@@ -305,6 +306,10 @@ void RunFile::store(const Batch& batch) {
   insert_each(batch.samplings);
   insert_each(batch.sites);
   insert_each(batch.site_names);
+  for (const Simulation& simulation : batch.simulations)
+    store_simulation(database_, run_.id, simulation);
+  for (const SimulatedRound& round : batch.simulated)
+    store_round(database_, run_.id, round);
   for (const Event& event : batch.events) {
     const Entry* entry = event.process ? entry_of(*event.process, event.seconds) : nullptr;
     database_.run("INSERT OR REPLACE INTO events VALUES(?,?,?,?,?,?)", run_.id,

@@ -30,7 +30,9 @@ Query runs_where(const std::string& rest) {
                "SELECT id, name, command, role, allocator, host, version, started, ended, "
                "exit_code, signal, ending, interval, limit_bytes, writer, seen, last, peak_rss, "
                "peak_process_rss, processes, samples, rounds, lost, detail, ") +
-           (version < 2 ? "NULL" : "peak_group") + " FROM runs " + rest;
+           (version < 2 ? "NULL" : "peak_group") +
+           (version < 7 ? ", NULL" : ", (SELECT sweep FROM simulations WHERE run = id)") +
+           " FROM runs " + rest;
   });
 }
 
@@ -83,6 +85,7 @@ RunSummary summary_of(const Row& row) {
   summary.lost = row.count(22);
   summary.detail = row.integer(23);
   run.peak_group = row.optional_count(24);
+  summary.sweep = row.text(25);
   return summary;
 }
 
@@ -160,24 +163,26 @@ std::vector<RunSummary> read_summaries(Database& database, bool only_unended) {
   return found;
 }
 
+std::optional<RunSummary> read_summary(Database& database, std::int64_t id) {
+  static const Query query = runs_where("WHERE id = ?");
+  std::optional<RunSummary> found;
+  database.each(
+      query.text(database.schema()), [&](const Row& row) { found = summary_of(row); }, id);
+  if (!found) return found;
+  restore_run(found->run, read_originals(database, id), kRunItself);
+  restore_death(found->run, read_deaths(database));
+  return found;
+}
+
 std::optional<RecordedRun> read_whole_run(Database& database, std::int64_t id,
                                           std::optional<double> from) {
-  static const Query query = runs_where("WHERE id = ?");
+  auto summary = read_summary(database, id);
+  if (!summary) return std::nullopt;
   RecordedRun result;
-  bool found = false;
-  database.each(
-      query.text(database.schema()),
-      [&](const Row& row) {
-        result.summary = summary_of(row);
-        found = true;
-      },
-      id);
-  if (!found) return std::nullopt;
+  result.summary = *std::move(summary);
   std::optional<std::int64_t> from_ms;
   if (from) from_ms = milliseconds(*from);
   const auto originals = read_originals(database, id);
-  restore_run(result.summary.run, originals, kRunItself);
-  restore_death(result.summary.run, read_deaths(database));
   std::map<std::int64_t, ProcessHistory> processes =
       read_processes(database, id, from_ms, originals);
   const auto key_of = [&](std::int64_t number) {

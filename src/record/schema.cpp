@@ -141,9 +141,18 @@ CREATE TABLE devices(
   PRIMARY KEY(run, process, device)) WITHOUT ROWID;
 )";
 
+constexpr const char* kVersion7 = R"(
+CREATE TABLE simulations(
+  run INTEGER PRIMARY KEY, sweep TEXT NOT NULL, part INTEGER NOT NULL, parts INTEGER NOT NULL,
+  about TEXT NOT NULL);
+CREATE TABLE simulated_rounds(
+  run INTEGER NOT NULL, number INTEGER NOT NULL, json TEXT NOT NULL,
+  PRIMARY KEY(run, number)) WITHOUT ROWID;
+)";
+
 /// The step at index i makes schema i + 1 out of schema i.
-constexpr std::array<const char*, kSchemaVersion> kSteps{kVersion1, kVersion2, kVersion3,
-                                                         kVersion4, kVersion5, kVersion6};
+constexpr std::array<const char*, kSchemaVersion> kSteps{kVersion1, kVersion2, kVersion3, kVersion4,
+                                                         kVersion5, kVersion6, kVersion7};
 
 std::string folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();

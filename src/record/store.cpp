@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "record/run_rows.h"
 #include "record/schema.h"
+#include "record/simulation_rows.h"
 #include "record/thinning.h"
 
 namespace ebb::record {
@@ -115,10 +116,12 @@ base::Result<RecordedRun> Store::recent(std::int64_t id, double seconds) {
   return read_from(id, seconds);
 }
 
-base::Result<RecordedRun> Store::read_from(std::int64_t id, std::optional<double> seconds) {
-  // One transaction for reading: all tables as of the same moment.
+/// One transaction for reading: all tables as of the same moment.
+template <class T>
+base::Result<T> Store::at_one_moment(std::int64_t id,
+                                     const std::function<std::optional<T>()>& read) {
   database_.script("BEGIN");
-  std::optional<RecordedRun> found = read_whole_run(database_, id, seconds);
+  std::optional<T> found = read();
   database_.script("COMMIT");
   if (database_.failed()) {
     base::Error failure = database_.take_failure();
@@ -127,6 +130,20 @@ base::Result<RecordedRun> Store::read_from(std::int64_t id, std::optional<double
   }
   if (!found) return no_such_run(std::to_string(id), database_.path());
   return *std::move(found);
+}
+
+base::Result<RecordedRun> Store::read_from(std::int64_t id, std::optional<double> seconds) {
+  return at_one_moment<RecordedRun>(id, [&] { return read_whole_run(database_, id, seconds); });
+}
+
+base::Result<RecordedSimulation> Store::simulation(std::int64_t id) {
+  return at_one_moment<RecordedSimulation>(id, [&]() -> std::optional<RecordedSimulation> {
+    auto summary = read_summary(database_, id);
+    auto simulation = read_simulation(database_, id);
+    if (!summary || !simulation) return std::nullopt;
+    return RecordedSimulation{*std::move(summary), *std::move(simulation),
+                              read_simulated(database_, id)};
+  });
 }
 
 base::Status Store::remove(const std::vector<std::int64_t>& ids) {

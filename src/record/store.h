@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,6 +49,7 @@ struct RunSummary {
   std::uint64_t rounds = 0;            ///< all that were ever announced
   std::uint64_t lost = 0;              ///< samples and other entries that could not be written
   std::int64_t detail = 0;             ///< how far it has been thinned: from 0, not at all, to 3
+  std::string sweep;                   ///< of a simulation, as Simulation has it
 };
 
 /// A process with what was read of it, in order of time; what is older may be merged.
@@ -72,6 +74,13 @@ struct RecordedRun {
   std::vector<Sampling> samplings;
   std::vector<Site> sites;
   std::vector<SiteName> site_names;
+};
+
+/// What a run has simulated until now.
+struct RecordedSimulation {
+  RunSummary summary;
+  Simulation simulation;
+  std::vector<SimulatedRound> rounds;  ///< of a long one every second, fourth …, and the last
 };
 
 /// A record to read and to remove from, while others may be writing to it. Not thread-safe.
@@ -99,6 +108,9 @@ class Store {
   /// merged yet: little, where somebody asks again and again.
   base::Result<RecordedRun> recent(std::int64_t id, double seconds);
 
+  /// Code::not_found where there is no such run, or where it simulates nothing.
+  base::Result<RecordedSimulation> simulation(std::int64_t id);
+
   /// Removes runs for good. Where one of them is running (Code::bad_input) or not there
   /// (Code::not_found), none is removed.
   base::Status remove(const std::vector<std::int64_t>& ids);
@@ -106,6 +118,8 @@ class Store {
  private:
   explicit Store(Database database) : database_(std::move(database)) {}
 
+  template <class T>
+  base::Result<T> at_one_moment(std::int64_t id, const std::function<std::optional<T>()>& read);
   base::Result<RecordedRun> read_from(std::int64_t id, std::optional<double> seconds);
 
   Database database_;

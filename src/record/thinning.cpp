@@ -12,6 +12,7 @@
 #include "record/folding.h"
 #include "record/originals.h"
 #include "record/rows.h"
+#include "record/simulation_rows.h"
 #include "record/site_rows.h"
 
 namespace ebb::record {
@@ -228,6 +229,7 @@ bool thin_run(Database& database, std::int64_t run, const RunBounds& bounds) {
   thin_places(database, run, bounds.places);
   thin_actions(database, run, bounds.actions);
   thin_rounds(database, run, bounds.rounds);
+  thin_simulated(database, run, bounds.simulated_bytes);
   thin_events(database, run, bounds.events);
   forget_beside(database, run);
   forget_devices(database, run);

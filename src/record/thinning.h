@@ -25,18 +25,20 @@ struct RunBounds {
   std::int64_t actions = 0;
   std::int64_t rounds = 0;
   std::int64_t events = 0;
+  std::int64_t simulated_bytes = 0;  ///< of what rounds of a simulation came to
 };
 
 /// While it runs: about 8 MB at most.
-inline constexpr RunBounds kRunning{40'000, 20'000, 16, 1024, 2000, 8000, 4000, 8000, 2000};
+inline constexpr RunBounds kRunning{40'000, 20'000, 16,   1024, 2000,
+                                    8000,   4000,   8000, 2000, 2'000'000};
 
 /// What is left of a finished run when room is needed, by `runs.detail`: about 500 KB, about 60 KB,
 /// nothing but the row in `runs`. 0 is all that it had when it ended.
 inline constexpr std::array<RunBounds, 4> kDetail{{
     kRunning,
-    {0, 2560, 8, 512, 200, 512, 256, 512, 128},
-    {0, 320, 4, 64, 32, 64, 32, 64, 24},
-    {0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {0, 2560, 8, 512, 200, 512, 256, 512, 128, 200'000},
+    {0, 320, 4, 64, 32, 64, 32, 64, 24, 20'000},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
 }};
 inline constexpr std::int64_t kLeastDetail = 3;
 

@@ -227,6 +227,14 @@ void Writer::add(SiteName name) {
   thread_->add([&](Backlog& backlog) { backlog.add(std::move(name)); });
 }
 
+void Writer::add(Simulation simulation) {
+  thread_->add([&](Backlog& backlog) { backlog.add(std::move(simulation)); });
+}
+
+void Writer::add(SimulatedRound round) {
+  thread_->add([&](Backlog& backlog) { backlog.add(std::move(round)); });
+}
+
 void Writer::add(Beside beside) {
   thread_->add([&](Backlog& backlog) { backlog.add(std::move(beside)); });
 }

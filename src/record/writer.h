@@ -44,6 +44,9 @@ class Writer {
   void add(Sampling sampling);
   void add(Site site);
   void add(SiteName name);
+  /// The last one counts.
+  void add(Simulation simulation);
+  void add(SimulatedRound round);
   void process_ended(ProcessKey process, double seconds);
 
   /// Why nothing is recorded any more, or what was lost; each trouble is told once. Empty where all

@@ -25,6 +25,8 @@ class SelfRecord {
   SelfRecord(const std::string& path, const record::Run& run, const std::string& command);
 
   void add(const Round& round);
+  void add(record::Simulation simulation) { journal_.add(std::move(simulation)); }
+  void add(record::SimulatedRound round) { journal_.add(std::move(round)); }
   /// A cleanup after the last round.
   void add(const fact::Cleanup& cleanup);
   void warn(const std::string& line);

@@ -2,7 +2,6 @@
 #include "serve/pages.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "base/text.h"
 #include "page/thin.h"
@@ -10,13 +9,17 @@
 #include "show/report_page.h"
 #include "show/runs_view.h"
 #include "show/side_by_side.h"
+#include "show/simulate/sweep_page.h"
 
 namespace ebb::serve {
 namespace {
 
 constexpr const char* kList = "runs";
 constexpr std::string_view kRun = "runs/";
+constexpr std::string_view kCompare = "compare-";
 constexpr std::size_t kMostSideBySide = 8;
+// Between two simulations of a sweep.
+constexpr double kBetweenSeconds = 30;
 // How many points lines may have: few sizes, so that many who look share a page.
 constexpr std::size_t kFewestPoints = 500;
 constexpr std::size_t kMostPoints = 8000;
@@ -34,20 +37,24 @@ constexpr double kNewsPause = 3;
 constexpr double kToldSeconds = 1;
 constexpr std::size_t kMostKeptBytes = std::size_t{64} << 20;
 
-/// The runs of a page; nothing where it is no page.
-std::optional<std::vector<std::int64_t>> runs_of(std::string_view name) {
+/// Different numbers, as a name lists them; none where it does not.
+std::vector<std::int64_t> numbers_of(std::string_view text) {
   std::vector<std::int64_t> ids;
-  if (name == kList) return ids;
-  if (!name.starts_with(kRun)) return std::nullopt;
-  for (const std::string_view part : base::split(name.substr(kRun.size()), ',')) {
+  for (const std::string_view part : base::split(text, ',')) {
     const auto id = base::parse_unsigned(part);
-    if (!id || *id > INT64_MAX || ids.size() == kMostSideBySide) return std::nullopt;
+    if (!id || *id > INT64_MAX || ids.size() == kMostSideBySide) return {};
     ids.push_back(static_cast<std::int64_t>(*id));
   }
   std::vector<std::int64_t> sorted = ids;
   std::sort(sorted.begin(), sorted.end());
-  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return std::nullopt;
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return {};
   return ids;
+}
+
+/// It goes on, or has just ended, so that the next of its sweep may begin.
+bool may_go_on(const record::RunSummary& run) {
+  if (run.state == record::State::running) return true;
+  return run.run.ended && base::unix_seconds() - *run.run.ended < kBetweenSeconds;
 }
 
 std::size_t rounded(std::size_t points) {
@@ -63,17 +70,45 @@ base::Error no_page(const std::string& name) {
 
 }  // namespace
 
-base::Result<std::string> Pages::revision_of(const std::string& name) {
-  const auto ids = runs_of(name);
-  if (!ids) return no_page(name);
-  if (const auto read = runs_.refresh(kListSeconds); !read) return read.error();
-  if (ids->empty()) return runs_.revision();
-  std::string states;
-  for (const std::int64_t id : *ids) {
+base::Result<Pages::Shown> Pages::shown_by(const std::string& name) const {
+  Shown shown;
+  if (name == kList) {
+    shown.live = true;
+    return shown;
+  }
+  if (!name.starts_with(kRun)) return no_page(name);
+  std::string_view rest = std::string_view(name).substr(kRun.size());
+  shown.kind = rest.starts_with(kCompare) ? Shown::Kind::simulations : Shown::Kind::runs;
+  if (shown.kind == Shown::Kind::simulations) rest.remove_prefix(kCompare.size());
+  for (const std::int64_t id : numbers_of(rest)) {
     const record::RunSummary* run = runs_.find(id);
     if (run == nullptr) return no_page(name);
-    states += RunList::state_of(*run) + "\n";
+    if (shown.kind == Shown::Kind::simulations && run->sweep.empty()) return no_page(name);
+    shown.runs.push_back(run);
   }
+  if (shown.runs.empty()) return no_page(name);
+  const bool is_sweep = shown.kind == Shown::Kind::simulations && shown.runs.size() == 1;
+  if (is_sweep) {
+    const std::string& sweep = shown.runs.front()->sweep;
+    shown.runs.clear();
+    for (const record::RunSummary& run : runs_.runs())
+      if (run.sweep == sweep) shown.runs.push_back(&run);
+    std::reverse(shown.runs.begin(), shown.runs.end());  // the first one first
+    shown.live = may_go_on(*shown.runs.back());
+  }
+  for (const record::RunSummary* run : shown.runs)
+    shown.live = shown.live || run->state == record::State::running;
+  return shown;
+}
+
+base::Result<std::string> Pages::revision_of(const std::string& name) {
+  if (const auto read = runs_.refresh(kListSeconds); !read) return read.error();
+  const auto shown = shown_by(name);
+  if (!shown) return shown.error();
+  if (shown->kind == Shown::Kind::list) return runs_.revision();
+  std::string states = shown->live ? "live\n" : "over\n";
+  for (const record::RunSummary* run : shown->runs)
+    states += RunList::state_of(*run) + "\n";
   return digest(states);
 }
 
@@ -94,14 +129,22 @@ base::Result<std::shared_ptr<const MadePage>> Pages::get(const std::string& name
   return make(key, *revision);
 }
 
-base::Result<page::Document> Pages::document_of(const std::string& name) const {
-  const std::vector<std::int64_t> ids = *runs_of(name);
-  if (ids.empty()) return show::runs_page(runs_.runs(), runs_.verdicts());
+base::Result<page::Document> Pages::document_of(const Shown& shown) const {
+  if (shown.kind == Shown::Kind::list) return show::runs_page(runs_.runs(), runs_.verdicts());
   auto store = record::Store::open(record_);
   if (!store) return store.error();
+  if (shown.kind == Shown::Kind::simulations) {
+    std::vector<record::RecordedSimulation> simulations;
+    for (const record::RunSummary* run : shown.runs) {
+      auto simulation = store->simulation(run->run.id);
+      if (!simulation) return simulation.error();
+      simulations.push_back(*std::move(simulation));
+    }
+    return show::page_of_sweep(simulations);
+  }
   std::vector<show::ToldRun> told;
-  for (const std::int64_t id : ids) {
-    auto run = store->read(id);
+  for (const record::RunSummary* shown_run : shown.runs) {
+    auto run = store->read(shown_run->run.id);
     if (!run) return run.error();
     told.push_back({*std::move(run), {}});
     told.back().story = story::story_of(told.back().run);
@@ -110,21 +153,29 @@ base::Result<page::Document> Pages::document_of(const std::string& name) const {
   return show::side_by_side_page(told);
 }
 
+/// A page of runs that all simulate something leads to what that came to.
+std::vector<page::Link> Pages::links_of(const std::string& name, const Shown& shown) {
+  const bool simulate = std::none_of(shown.runs.begin(), shown.runs.end(),
+                                     [](const auto* run) { return run->sweep.empty(); });
+  if (shown.kind != Shown::Kind::runs || !simulate) return {};
+  return {{"What was simulated", std::string(kCompare) + name.substr(kRun.size())}};
+}
+
 base::Result<std::shared_ptr<const MadePage>> Pages::make(const Key& key,
                                                           const std::string& revision) {
   const std::string& name = key.first;
-  auto document = document_of(name);
+  const auto shown = shown_by(name);
+  if (!shown) return shown.error();
+  auto document = document_of(*shown);
   if (!document) return document.error();
   page::thin(*document, key.second);
-  const std::vector<std::int64_t> ids = *runs_of(name);
-  const bool live = ids.empty() || std::any_of(ids.begin(), ids.end(), [&](std::int64_t id) {
-                      const record::RunSummary* run = runs_.find(id);
-                      return run != nullptr && run->state == record::State::running;
-                    });
-  if (!ids.empty()) document->up = "All runs";
+  const bool is_list = shown->kind == Shown::Kind::list;
+  const bool live = shown->live;
+  if (!is_list) document->up = "All runs";
+  document->links = links_of(name, *shown);
   if (live) {
     // Seen from the page, whose address ends with the runs' numbers, or with '/'.
-    const std::string beside = ids.empty() ? "" : name.substr(kRun.size()) + "/";
+    const std::string beside = is_list ? "" : name.substr(kRun.size()) + "/";
     document->live = page::Live{beside + "events", beside + "document", revision};
   }
   auto made = std::make_shared<MadePage>();

@@ -22,8 +22,9 @@ struct MadePage {
   bool live = false;     ///< it goes on changing
 };
 
-/// The pages of a record: "runs" is the list, "runs/7" a run, "runs/7,9" some side by side. Each is
-/// made once for all who look at it. Not thread-safe.
+/// The pages of a record: "runs" is the list, "runs/7" a run, "runs/7,9" some side by side,
+/// "runs/compare-7,9" what they simulate, and "runs/compare-7" what 7 and all of its sweep do. Each
+/// is made once for all who look at it. Not thread-safe.
 class Pages {
  public:
   explicit Pages(const std::string& record, const base::Clock& clock = base::system_clock())
@@ -54,7 +55,19 @@ class Pages {
   };
 
   base::Result<std::shared_ptr<const MadePage>> make(const Key& key, const std::string& revision);
-  base::Result<page::Document> document_of(const std::string& name) const;
+  /// What a page shows, as the list of runs has it now.
+  struct Shown {
+    enum class Kind : std::uint8_t { list, runs, simulations };
+
+    Kind kind = Kind::list;
+    std::vector<const record::RunSummary*> runs;
+    bool live = false;
+  };
+
+  /// Code::not_found where there is no such page.
+  base::Result<Shown> shown_by(const std::string& name) const;
+  base::Result<page::Document> document_of(const Shown& shown) const;
+  static std::vector<page::Link> links_of(const std::string& name, const Shown& shown);
   void make_again(const std::string& name, const std::string& revision);
   void forget_oldest();
 

@@ -15,6 +15,7 @@ namespace {
 // Of a page as it is first shown: what is live then asks for what fits on its screen.
 constexpr std::size_t kFirstPoints = 8000;
 constexpr std::string_view kRuns = "runs/";
+constexpr std::string_view kCompared = "compare-";
 constexpr std::string_view kEvents = "events";
 constexpr std::string_view kDocument = "document";
 
@@ -23,12 +24,16 @@ Answer json_answer(std::string json) {
 }
 
 Answer no_such_page() {
-  return refusal(404, "nothing here; expected /, /runs/NUMBER or /metrics");
+  return refusal(404, "nothing here; expected /, /runs/NUMBER, /runs/compare-NUMBER or /metrics");
 }
 
 /// `runs`: their numbers, as they were asked for.
 Answer refusal_of(const base::Error& error, const std::string& runs) {
-  if (error.code == base::Code::not_found) return refusal(404, "no run " + runs + " in the record");
+  if (error.code == base::Code::not_found) {
+    const bool is_compared = runs.starts_with(kCompared);
+    const std::string numbers = is_compared ? runs.substr(kCompared.size()) : runs;
+    return refusal(404, (is_compared ? "no simulation " : "no run ") + numbers + " in the record");
+  }
   return refusal(503, "the record cannot be read");
 }
 

@@ -11,8 +11,8 @@
 namespace ebb::serve {
 
 /// What `ebb serve` answers out of one record, which is only read: the list of runs at /, a run at
-/// runs/N, some side by side at runs/N,M, each with document and events beside it; runs/json,
-/// runs/N/json and /metrics. Not thread-safe.
+/// runs/N, some side by side at runs/N,M, simulations compared at runs/compare-N, each with
+/// document and events beside it; runs/json, runs/N/json and /metrics. Not thread-safe.
 class Site {
  public:
   /// `base`: the path under which a proxy shows it; "/" or begins and ends with '/'.

@@ -48,7 +48,7 @@ TEST(Comparison, BandsAreOverTheRepeatsThatCameToARound) {
   EXPECT_LT(bands[0].accuracy->low, 0.2);
   EXPECT_GT(bands[0].accuracy->high, 0.4);
   EXPECT_DOUBLE_EQ(bands[1].accuracy->mean, 0.6);
-  EXPECT_DOUBLE_EQ(bands[1].rss.mean, 101);
+  EXPECT_DOUBLE_EQ(bands[1].rss->mean, 101);
 }
 
 TEST(Comparison, ARoundWithoutEvaluationHasNoBandOfAccuracy) {

@@ -44,6 +44,18 @@ class PagesTest : public testing::Test {
     return *std::move(writer);
   }
 
+  /// A simulation that has ended long ago.
+  void add_simulation(const std::string& sweep) {
+    auto writer = begin("simulated");
+    writer->add(record::Simulation{sweep, 0, 2, "{}"});
+    record::Run over;
+    over.ended = 1'700'000'010;
+    over.exit_code = 0;
+    over.ending = fact::RunEnd::exit;
+    writer->end(over);
+    clock_.advance_seconds(1.0);
+  }
+
   void add_sample(double seconds) {
     record::Sample sample;
     sample.process = kProcess;
@@ -164,6 +176,29 @@ TEST_F(PagesTest, SaysThatARunIsGone) {
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(events[0].data, "gone");
   EXPECT_EQ(pages_.get("runs/1", 1000).error().code, base::Code::not_found);
+}
+
+TEST_F(PagesTest, SimulationsAreComparedWithAllOfTheirSweep) {
+  add_simulation("sweep");
+  add_simulation("sweep");
+  add_simulation("another");
+  for (const char* name : {"runs/compare-3", "runs/compare-4", "runs/compare-3,5"}) {
+    const auto page = pages_.get(name, 1000);
+    EXPECT_TRUE(page) << name << ": " << page.error().message;
+  }
+  EXPECT_EQ(revision("runs/compare-3"), revision("runs/compare-4")) << "the same two";
+  EXPECT_NE(revision("runs/compare-3"), revision("runs/compare-5"));
+  for (const char* none : {"runs/compare-1", "runs/compare-", "runs/compare-9", "runs/compare-3,3",
+                           "runs/compare-3,1", "compare-3"})
+    EXPECT_FALSE(pages_.get(none, 1000)) << none;
+  const auto run = pages_.get("runs/3", 1000);
+  ASSERT_TRUE(run);
+  EXPECT_NE((*run)->json.find(R"("links":[{"text":"What was simulated","path":"compare-3"}])"),
+            std::string::npos);
+  EXPECT_EQ((*pages_.get("runs/1", 1000))->json.find("\"links\""), std::string::npos);
+  EXPECT_NE((*pages_.get("runs/3,5", 1000))->json.find(R"("path":"compare-3,5")"),
+            std::string::npos);
+  EXPECT_EQ((*pages_.get("runs/1,3", 1000))->json.find("\"links\""), std::string::npos);
 }
 
 }  // namespace

@@ -32,6 +32,31 @@ export function startJob(name) {
   };
 }
 
+/// Starts a comparison of small simulations, on record unless told otherwise: when it is over, its folder, and how to
+/// stop it.
+export function compare(...options) {
+  const into = mkdtempSync(join(folder, 'compared-'));
+  const place = options.includes('--no-record') ? [] : ['--db', db];
+  const job = spawn(ebb, ['compare', '--dataset', 'synthetic', '--synthetic-train', '240', '--synthetic-test', '60',
+    '--clients', '12', '--per-round', '3', '--backend', 'native', '--quiet', '--folder', into, ...place, ...options],
+  { stdio: ['ignore', 'ignore', 'inherit'] });
+  started.add(job);
+  const over = new Promise((resolve) => { job.on('exit', resolve); });
+  return {
+    folder: into,
+    over,
+    stop() {
+      job.kill('SIGINT');
+      return over;
+    },
+  };
+}
+
+/// Takes a folder of simulations into the record; the numbers of its runs.
+export function importInto(path) {
+  return JSON.parse(execFileSync(ebb, ['runs', 'import', path, '--db', db, '--json'])).imported;
+}
+
 /// Starts a server and gives the address that it says.
 export async function serve(...options) {
   const server = spawn(ebb, ['serve', '--db', db, ...(options.includes('--listen') ? [] : ['--listen', '127.0.0.1:0']), ...options],

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import { el, items } from './dom.js';
+import { isPath } from './table_cells.js';
 
-/// Where it leads back, title, subtitle and tiles.
-export function heading({ up, title, subtitle, facts }) {
+/// Where it leads back, and to pages beside it.
+function ways({ up, links }) {
+  const beside = items(links).filter(({ path }) => isPath(path))
+    .map(({ text, path }) => el('a', { href: path }, `${text} \u2192`));
+  if (!up && beside.length === 0) return null;
+  return el('nav', { class: 'up', 'aria-label': 'Other pages' },
+    up ? el('a', { href: '../' }, `\u2190 ${up}`) : null, beside);
+}
+
+/// Where it leads, title, subtitle and tiles.
+export function heading({ up, links, title, subtitle, facts }) {
   const tiles = items(facts).map(({ label, value }) =>
     el('div', { class: 'tile' }, el('dt', {}, label), el('dd', {}, value)));
   return el('header', {},
-    up ? el('nav', { class: 'up' }, el('a', { href: '../' }, `\u2190 ${up}`)) : null,
+    ways({ up, links }),
     el('h1', {}, title || 'Ebb'),
     subtitle ? el('p', { class: 'subtitle' }, subtitle) : null,
     tiles.length ? el('dl', { class: 'tiles' }, tiles) : null);

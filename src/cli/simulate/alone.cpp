@@ -12,7 +12,8 @@ base::Result<record::Place> place_of_simulations(const std::string& db) {
 }
 
 std::unique_ptr<SimulateRecord> record_simulation(const std::string&, const std::string&,
-                                                  std::uint64_t) {
+                                                  std::uint64_t, const PlaceInSweep&,
+                                                  const fl::SimulationResult&) {
   return std::make_unique<SimulateRecord>();
 }
 

@@ -2,6 +2,7 @@
 #include "cli/simulate/record.h"
 
 #include "base/program.h"
+#include "fl/recorded.h"
 #include "record/place.h"
 #include "run/self_record.h"
 
@@ -19,10 +20,17 @@ record::Run simulator_run(const std::string& name, std::uint64_t limit) {
 
 class StoredSimulation final : public SimulateRecord {
  public:
-  StoredSimulation(const std::string& path, const record::Run& run)
-      : record_(path, run, "ebb-simulate " + run.name) {}
+  StoredSimulation(const std::string& path, const record::Run& run, const PlaceInSweep& place,
+                   const fl::SimulationResult& so_far)
+      : record_(path, run, "ebb-simulate " + run.name) {
+    record_.add(record::Simulation{place.sweep, place.part, place.parts,
+                                   fl::beginning_json(so_far).text()});
+    for (const fl::RoundReport& round : so_far.rounds)
+      record_.add(record::SimulatedRound{round.round, fl::to_json(round).text()});
+  }
 
   void add(const fl::RoundReport& round) override {
+    record_.add(record::SimulatedRound{round.round, fl::to_json(round).text()});
     const fl::RoundMemory& memory = round.memory;
     record_.add({round.round, memory.now, memory.returned, memory.devices});
   }
@@ -39,9 +47,10 @@ class StoredSimulation final : public SimulateRecord {
 }  // namespace
 
 std::unique_ptr<SimulateRecord> record_simulation(const std::string& path, const std::string& name,
-                                                  std::uint64_t limit) {
+                                                  std::uint64_t limit, const PlaceInSweep& place,
+                                                  const fl::SimulationResult& so_far) {
   if (path.empty()) return std::make_unique<SimulateRecord>();
-  return std::make_unique<StoredSimulation>(path, simulator_run(name, limit));
+  return std::make_unique<StoredSimulation>(path, simulator_run(name, limit), place, so_far);
 }
 
 }  // namespace ebb::cli

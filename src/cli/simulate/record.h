@@ -30,8 +30,17 @@ class SimulateRecord {
   virtual std::int64_t run_id() const { return 0; }
 };
 
-/// Begins a run in the record at `path`; one that records nothing where that is empty.
+/// One of several simulations that are to be compared.
+struct PlaceInSweep {
+  std::string sweep;  ///< the same for all of them, and for nothing else
+  std::uint32_t part = 0;
+  std::uint32_t parts = 1;
+};
+
+/// Begins a run in the record at `path`, with the rounds that were simulated before it; one that
+/// records nothing where `path` is empty.
 std::unique_ptr<SimulateRecord> record_simulation(const std::string& path, const std::string& name,
-                                                  std::uint64_t limit);
+                                                  std::uint64_t limit, const PlaceInSweep& place,
+                                                  const fl::SimulationResult& so_far);
 
 }  // namespace ebb::cli

@@ -2,9 +2,11 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/answer.h"
@@ -21,6 +23,16 @@
 
 namespace ebb::cli {
 namespace {
+
+/// One that is resumed goes on under the name it had. Without a folder none is.
+std::string name_of_sweep(const std::string& folder) {
+  char host[256] = "";
+  ::gethostname(host, sizeof host - 1);
+  std::error_code failure;
+  const auto path = std::filesystem::canonical(folder, failure);
+  if (!folder.empty() && !failure) return std::string(host) + ":" + path.string();
+  return base::format_text("%s:%d:%.6f", host, ::getpid(), base::unix_seconds());
+}
 
 /// Every method with every seed, one after the other in one process.
 class Session {
@@ -54,6 +66,7 @@ class Session {
   std::optional<fl::SimulationResources> resources_;
   std::optional<base::ReclaimerRegistry::Id> card_cache_;
   fl::SweepFolder folder_;
+  std::string sweep_;  ///< what its simulations have in common in the record
   show::SimulateOutcome outcome_;
 };
 
@@ -89,6 +102,9 @@ base::Status Session::simulate_one(std::size_t method, std::size_t seed) {
   about.streams = order_.streams;
   about.method = config.method;
   about.seed = config.seed;
+  about.place.sweep = sweep_;
+  about.place.part = static_cast<std::uint32_t>(method * order_.seeds.size() + seed);
+  about.place.parts = static_cast<std::uint32_t>(order_.methods.size() * order_.seeds.size());
 
   SimulateWatcher watcher(std::move(about));
   auto result = fl::simulate(config, execution, *resources_, watcher);
@@ -193,6 +209,7 @@ int Session::run() {
     folder_ = *std::move(folder);
   }
   outcome_.folder = folder_.path();
+  sweep_ = name_of_sweep(folder_.path());
   fl::stop_on_signals(is_first_);
   // Whoever followed the rounds may end before them: the last one is still to be kept.
   if (order_.streams) std::signal(SIGPIPE, SIG_IGN);

@@ -44,10 +44,10 @@ bool SimulateWatcher::should_stop() {
   return fl::is_asked_to_stop();
 }
 
-void SimulateWatcher::begins() {
+void SimulateWatcher::begins(const fl::SimulationResult& so_far) {
   if (!plan_text_.empty()) answer(plan_text_ + "\n");
   progress_ = std::make_unique<show::SimulateProgress>(about_.name, about_.rounds, about_.quiet);
-  record_ = record_simulation(about_.record_path, about_.name, about_.limit);
+  record_ = record_simulation(about_.record_path, about_.name, about_.limit, about_.place, so_far);
 }
 
 }  // namespace ebb::cli

@@ -26,12 +26,13 @@ class SimulateWatcher : public fl::Observer {
     bool streams = false;  ///< rounds and warnings as lines of JSON on stdout
     std::string method;
     std::uint64_t seed = 0;
+    PlaceInSweep place;
   };
 
   explicit SimulateWatcher(About about) : about_(std::move(about)) {}
 
   void planned(const fl::MemoryPlan& plan) override;
-  void begins() override;
+  void begins(const fl::SimulationResult& so_far) override;
   void round_done(const fl::RoundReport& round) override;
   void warned(const std::string& line) override;
   void marked(const std::string& line) override;

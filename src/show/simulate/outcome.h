@@ -32,7 +32,9 @@ struct SimulateOutcome {
   std::string folder;                      ///< "" where none was written
   std::string page;                        ///< likewise
   std::vector<std::int64_t> runs;          ///< their numbers in the record
-  std::string db;                          ///< the record that was named; "": the default one
+  /// Of each method's repeats, where the page stands beside the pages of runs; empty where not.
+  std::vector<std::vector<std::int64_t>> run_of{};
+  std::string db;  ///< the record that was named; "": the default one
   bool stopped = false;
 };
 

@@ -2,11 +2,13 @@
 #include "show/simulate/outcome_page.h"
 
 #include <algorithm>
-#include <limits>
+#include <optional>
+#include <set>
 
 #include "base/bytes.h"
 #include "base/text.h"
 #include "show/page_parts.h"
+#include "show/simulate/outcome_plots.h"
 
 namespace ebb::show {
 namespace {
@@ -15,146 +17,110 @@ using base::bytes_text;
 using base::format_text;
 using base::Json;
 
-/// Smaller parts of the plan are drawn together.
-constexpr double kSmallShare = 0.005;
+/// A difference that comes by chance more seldom is told.
+constexpr double kChance = 0.05;
 
-page::Plot round_plot(const char* title, const char* y_label, page::Unit unit) {
-  page::Plot plot;
-  plot.title = title;
-  plot.x_label = "round";
-  plot.x_unit = page::Unit::count;
-  plot.y_label = y_label;
-  plot.y_unit = unit;
-  return plot;
+/// A row of the results, without the run.
+void add_results(const std::string& method, const fl::SimulationResult& result,
+                 std::vector<Json>& row) {
+  const auto scores = fl::final_scores(result);
+  const fl::RoundReport* last = result.rounds.empty() ? nullptr : &result.rounds.back();
+  const auto score = [&](auto value) { return scores ? Json(value(*scores)) : Json(); };
+  const auto of_last = [&](auto value) { return last != nullptr ? Json(value(*last)) : Json(); };
+  // Of a part of a simulation the final accuracy is not known.
+  const fl::Milestones reached = result.stopped ? fl::Milestones{} : fl::milestones_of(result);
+  const std::vector<Json> cells = {
+      Json(method),
+      Json(std::to_string(result.config.seed)),
+      Json(std::uint64_t{last != nullptr ? last->round + 1 : 0}),
+      score([](const fl::Scores& s) { return s.accuracy; }),
+      score([](const fl::Scores& s) { return s.macro.f1; }),
+      score([](const fl::Scores& s) { return s.loss; }),
+      of_last([](const fl::RoundReport& round) { return round.participation.gini; }),
+      of_last([](const fl::RoundReport& round) { return round.participation.entropy; }),
+      of_last([](const fl::RoundReport& round) { return round.communicated_bytes / 1e6; }),
+      of_last([](const fl::RoundReport& round) { return round.flops / 1e12; }),
+      of_last([](const fl::RoundReport& round) { return round.simulated_seconds; }),
+      Json(reached.half),
+      Json(reached.four_fifths),
+      Json(reached.nine_tenths),
+      result.peak_rss > 0 ? Json(result.peak_rss) : Json()};
+  row.insert(row.end(), cells.begin(), cells.end());
 }
 
-/// `most`: what a value can be at all; none is below 0.
-void add_band_point(page::Line& line, std::uint32_t round, const fl::Band& band, bool has_band,
-                    double most = std::numeric_limits<double>::infinity()) {
-  line.x.push_back(round + 1.0);
-  line.y.push_back(band.mean);
-  if (!has_band) return;
-  line.band_low.push_back(std::max(band.low, 0.0));
-  line.band_high.push_back(std::min(band.high, most));
-}
+/// Those that came to their end, method by method, and their places: a part of a simulation cannot
+/// be ranked with whole ones.
+struct Ranking {
+  std::vector<fl::MethodRuns> methods;
+  std::vector<fl::Ranked> places;
+};
 
-void add_round_plots(const SimulateOutcome& outcome, page::Document& page) {
-  page::Plot accuracy = round_plot("Accuracy", "accuracy", page::Unit::number);
-  page::Plot loss = round_plot("Loss on the test set", "loss", page::Unit::number);
-  page::Plot rss = round_plot("Memory at the end of each round", "rss", page::Unit::bytes);
+Ranking ranking_of(const SimulateOutcome& outcome) {
+  Ranking ranking;
+  std::optional<std::set<std::uint64_t>> common;
   for (const fl::MethodRuns& runs : outcome.methods) {
-    const bool has_band = runs.repeats.size() > 1;
-    page::Line accuracies = sloped_line(runs.method);
-    page::Line losses = sloped_line(runs.method);
-    page::Line memory = sloped_line(runs.method);
-    for (const fl::RoundBand& band : fl::bands_of(runs.repeats)) {
-      if (band.accuracy) add_band_point(accuracies, band.round, *band.accuracy, has_band, 1);
-      if (band.loss) add_band_point(losses, band.round, *band.loss, has_band);
-      add_band_point(memory, band.round, band.rss, has_band);
-    }
-    if (has_band)
-      accuracy.note = format_text("Mean of %zu seeds with its 95 %% band", runs.repeats.size());
-    accuracy.lines.push_back(std::move(accuracies));
-    loss.lines.push_back(std::move(losses));
-    rss.lines.push_back(std::move(memory));
-  }
-  page.plots.push_back(std::move(accuracy));
-  page.plots.push_back(std::move(loss));
-  page.plots.push_back(std::move(rss));
-}
-
-/// Clients by how often they took part, the mean over the repeats.
-page::Line histogram_of(const fl::MethodRuns& runs, std::uint32_t most) {
-  page::Line line;
-  line.name = runs.method;
-  std::vector<double> clients(most + 2);
-  for (const fl::SimulationResult& result : runs.repeats)
-    for (const std::uint32_t count : fl::participations_of(result))
-      clients[count] += 1.0 / static_cast<double>(runs.repeats.size());
-  for (std::size_t i = 0; i < clients.size(); ++i) {
-    line.x.push_back(static_cast<double>(i));
-    line.y.push_back(clients[i]);
-  }
-  return line;
-}
-
-page::Plot participation_plot(const SimulateOutcome& outcome) {
-  page::Plot plot;
-  plot.title = "Participation";
-  plot.note = "How many clients took part so many times; the narrower, the more even";
-  plot.x_label = "times that a client took part";
-  plot.x_unit = page::Unit::count;
-  plot.y_label = "clients";
-  plot.y_unit = page::Unit::number;
-  std::uint32_t most = 0;
-  for (const fl::MethodRuns& runs : outcome.methods) {
+    fl::MethodRuns whole{runs.method, {}};
+    std::set<std::uint64_t> seeds;
     for (const fl::SimulationResult& result : runs.repeats) {
-      const std::vector<std::uint32_t> counts = fl::participations_of(result);
-      if (!counts.empty()) most = std::max(most, *std::max_element(counts.begin(), counts.end()));
+      if (result.stopped) continue;
+      whole.repeats.push_back(result);
+      seeds.insert(result.config.seed);
     }
+    if (whole.repeats.empty()) continue;
+    ranking.methods.push_back(std::move(whole));
+    if (!common) common = seeds;
+    std::erase_if(*common, [&](std::uint64_t seed) { return !seeds.contains(seed); });
   }
-  for (const fl::MethodRuns& runs : outcome.methods)
-    plot.lines.push_back(histogram_of(runs, most));
-  return plot;
+  // Seed by seed, or not at all.
+  for (fl::MethodRuns& runs : ranking.methods) {
+    std::erase_if(runs.repeats, [&](const fl::SimulationResult& result) {
+      return !common->contains(result.config.seed);
+    });
+  }
+  if (common && common->empty()) ranking.methods.clear();
+  ranking.places = fl::ranking_of(ranking.methods);
+  return ranking;
 }
 
-page::BarChart memory_plan_chart(const fl::MemoryPlan& plan) {
-  page::BarChart chart;
-  chart.title = "Memory, planned before the first round";
-  chart.note = format_text("%u clients at a time; available %s (%s)", plan.parallel_clients,
-                           bytes_text(plan.available).c_str(), plan.available_from.c_str());
-  page::Bar bar;
-  bar.name = "planned";
-  double rest = 0;
-  for (const fl::MemoryItem& item : plan.items) {
-    if (item.on_disk || item.on_card) continue;
-    const double bytes =
-        static_cast<double>(item.bytes) * (item.per_client ? plan.parallel_clients : 1);
-    if (bytes < kSmallShare * static_cast<double>(plan.total())) {
-      rest += bytes;
-    } else {
-      bar.parts.push_back({item.purpose, bytes});
-    }
-  }
-  if (rest > 0) bar.parts.push_back({"the rest", rest});
-  chart.bars.push_back(std::move(bar));
-  return chart;
-}
-
-page::Table results_table(const SimulateOutcome& outcome, const std::vector<fl::Ranked>& ranking) {
+page::Table results_table(const SimulateOutcome& outcome) {
   using page::Unit;
   page::Table table;
   table.title = "Results";
   table.note = "One row for each simulation; times to a share of the final accuracy are simulated";
-  table.columns = {column("method", Unit::text),           column("seed", Unit::text),
-                   column("accuracy", Unit::number, true), column("macro F1", Unit::number),
-                   column("loss", Unit::number),           column("Gini", Unit::number),
-                   column("entropy", Unit::number),        column("MB sent", Unit::number),
-                   column("TFLOPs", Unit::number),         column("simulated", Unit::seconds),
-                   column("to 50 %", Unit::seconds),       column("to 80 %", Unit::seconds),
-                   column("to 90 %", Unit::seconds),       column("peak rss", Unit::bytes)};
-  for (const fl::Ranked& ranked : ranking) {
-    for (const fl::SimulationResult& result : outcome.methods[ranked.index].repeats) {
-      const fl::Scores scores = fl::final_scores(result).value_or(fl::Scores{});
-      const fl::Milestones milestones = fl::milestones_of(result);
-      const fl::RoundReport last = result.rounds.empty() ? fl::RoundReport{} : result.rounds.back();
-      table.rows.push_back({Json(result.config.method), Json(std::to_string(result.config.seed)),
-                            Json(scores.accuracy), Json(scores.macro.f1), Json(scores.loss),
-                            Json(last.participation.gini), Json(last.participation.entropy),
-                            Json(last.communicated_bytes / 1e6), Json(last.flops / 1e12),
-                            Json(last.simulated_seconds), Json(milestones.half),
-                            Json(milestones.four_fifths), Json(milestones.nine_tenths),
-                            Json(result.peak_rss)});
+  table.columns = {column("method", Unit::text),       column("seed", Unit::text),
+                   column("rounds", Unit::count),      column("accuracy", Unit::number, true),
+                   column("macro F1", Unit::number),   column("loss", Unit::number),
+                   column("Gini", Unit::number),       column("entropy", Unit::number),
+                   column("MB sent", Unit::number),    column("TFLOPs", Unit::number),
+                   column("simulated", Unit::seconds), column("to 50 %", Unit::seconds),
+                   column("to 80 %", Unit::seconds),   column("to 90 %", Unit::seconds),
+                   column("peak rss", Unit::bytes)};
+  const bool has_runs = !outcome.run_of.empty();
+  if (has_runs) table.columns.insert(table.columns.begin(), column("run", Unit::text));
+  for (std::size_t i = 0; i < outcome.methods.size(); ++i) {
+    const fl::MethodRuns& runs = outcome.methods[i];
+    for (std::size_t j = 0; j < runs.repeats.size(); ++j) {
+      const fl::SimulationResult& result = runs.repeats[j];
+      std::vector<Json> row;
+      if (has_runs) {
+        const std::string number = std::to_string(outcome.run_of[i][j]);
+        row.push_back(page::link_cell(number, number));
+      }
+      add_results(runs.method, result, row);
+      table.rows.push_back(std::move(row));
     }
   }
   return table;
 }
 
-page::Table ranking_table(const SimulateOutcome& outcome, const std::vector<fl::Ranked>& ranking) {
+page::Table ranking_table(const Ranking& ranking) {
   using page::Unit;
   page::Table table;
   table.title = "Ranking";
-  table.note = "By the mean of the final accuracies; p of a paired t test against the best";
+  table.note = format_text(
+      "By the mean of the final accuracies of %zu %s; p of a paired t test against the best",
+      ranking.methods.front().repeats.size(),
+      ranking.methods.front().repeats.size() == 1 ? "seed" : "seeds");
   table.columns = {column("rank", Unit::count),
                    column("method", Unit::text),
                    column("accuracy", Unit::number, true),
@@ -162,64 +128,96 @@ page::Table ranking_table(const SimulateOutcome& outcome, const std::vector<fl::
                    column("to", Unit::number),
                    column("against the best", Unit::number),
                    column("p", Unit::number)};
-  for (std::size_t place = 0; place < ranking.size(); ++place) {
-    const fl::Ranked& ranked = ranking[place];
+  for (std::size_t place = 0; place < ranking.places.size(); ++place) {
+    const fl::Ranked& ranked = ranking.places[place];
     const auto& test = ranked.against_best;
+    const bool has_band = ranking.methods[ranked.index].repeats.size() > 1;
     table.rows.push_back({Json(std::uint64_t{place + 1}),
-                          Json(outcome.methods[ranked.index].method), Json(ranked.accuracy.mean),
-                          Json(ranked.accuracy.low), Json(ranked.accuracy.high),
+                          Json(ranking.methods[ranked.index].method), Json(ranked.accuracy.mean),
+                          has_band ? Json(ranked.accuracy.low) : Json(),
+                          has_band ? Json(ranked.accuracy.high) : Json(),
                           test ? Json(test->difference) : Json(), test ? Json(test->p) : Json()});
   }
   table.highlight = 0;
   return table;
 }
 
-page::Verdict best_card(const SimulateOutcome& outcome, const std::vector<fl::Ranked>& ranking) {
+/// Whether the best is told apart from the next: not by chance, as far as seeds tell.
+bool is_told_apart(const Ranking& ranking) {
+  const auto& next = ranking.places[1].against_best;
+  return next && next->p < kChance;
+}
+
+page::Verdict best_card(const Ranking& ranking, std::size_t under_way) {
   page::Verdict verdict;
-  const fl::Ranked& best = ranking.front();
-  verdict.name = "best";
-  verdict.headline = format_text("%s: final accuracy %.4f",
-                                 outcome.methods[best.index].method.c_str(), best.accuracy.mean);
+  const auto name = [&](const fl::Ranked& ranked) {
+    return ranking.methods[ranked.index].method.c_str();
+  };
+  const fl::Ranked& best = ranking.places.front();
+  verdict.name = under_way == 0 ? "best" : "best so far";
+  verdict.headline = format_text("%s: final accuracy %.4f", name(best), best.accuracy.mean);
   verdict.tone = page::Tone::good;
-  for (std::size_t place = 1; place < ranking.size(); ++place) {
-    const fl::Ranked& other = ranking[place];
-    std::string line = format_text("%s: %+.4f", outcome.methods[other.index].method.c_str(),
-                                   other.accuracy.mean - best.accuracy.mean);
+  for (std::size_t place = 1; place < ranking.places.size(); ++place) {
+    const fl::Ranked& other = ranking.places[place];
+    std::string line =
+        format_text("%s: %+.4f", name(other), other.accuracy.mean - best.accuracy.mean);
     if (other.against_best)
       line += format_text(" (95 %%: %+.4f to %+.4f, p %.3f)", other.against_best->low,
                           other.against_best->high, other.against_best->p);
     verdict.evidence.push_back(line);
   }
+  if (ranking.places.size() > 1 && !is_told_apart(ranking)) {
+    verdict.tone = page::Tone::neutral;
+    verdict.confidence = "low";
+    verdict.evidence.push_back(
+        ranking.methods.front().repeats.size() < 2
+            ? "one seed is too few to tell methods apart: --repeats 5 gives bands and paired tests"
+            : format_text("not told apart from %s: more seeds would", name(ranking.places[1])));
+  }
+  if (under_way > 0)
+    verdict.evidence.push_back(format_text("%zu %s not come to the last round", under_way,
+                                           under_way == 1 ? "simulation has" : "simulations have"));
   return verdict;
+}
+
+/// The newest accuracy of what is not ranked yet.
+std::string accuracy_text(const SimulateOutcome& outcome, const Ranking& ranking) {
+  if (!ranking.places.empty()) return format_text("%.4f", ranking.places.front().accuracy.mean);
+  const auto scores = fl::final_scores(outcome.methods.front().repeats.front());
+  return scores ? format_text("%.4f", scores->accuracy) : "not known yet";
 }
 
 }  // namespace
 
 page::Document page_of_simulations(const SimulateOutcome& outcome) {
   const fl::Config& config = outcome.config;
-  const std::vector<fl::Ranked> ranking = fl::ranking_of(outcome.methods);
-  const fl::MethodRuns& best = outcome.methods[ranking.front().index];
+  const Ranking ranking = ranking_of(outcome);
   std::uint64_t peak = 0;
-  for (const fl::MethodRuns& runs : outcome.methods)
-    for (const fl::SimulationResult& result : runs.repeats)
+  std::size_t under_way = 0;
+  for (const fl::MethodRuns& runs : outcome.methods) {
+    for (const fl::SimulationResult& result : runs.repeats) {
       peak = std::max(peak, result.peak_rss);
+      under_way += result.stopped ? 1 : 0;
+    }
+  }
   page::Document page;
-  page.title = outcome.compare ? "Comparison of selection methods" : "Simulation: " + best.method;
+  page.title = outcome.compare ? "Comparison of selection methods"
+                               : "Simulation: " + outcome.methods.front().method;
   page.subtitle = format_text("%s, %s, %u clients, %u per round, %u rounds, partition %s",
                               config.dataset.c_str(), config.model.c_str(), config.clients,
                               config.per_round, config.rounds, fl::name_of(config.partition.kind));
-  page.facts = {{outcome.compare ? "best accuracy" : "accuracy",
-                 format_text("%.4f", ranking.front().accuracy.mean)},
+  page.facts = {{outcome.compare ? "best accuracy" : "accuracy", accuracy_text(outcome, ranking)},
                 {"seeds", std::to_string(outcome.seeds.size())},
-                {"peak rss", bytes_text(peak)},
+                {"peak rss", peak > 0 ? bytes_text(peak) : "not known"},
                 {"rounds", std::to_string(config.rounds)},
                 {"clients", std::to_string(config.clients)}};
-  if (outcome.compare) page.verdict = best_card(outcome, ranking);
-  add_round_plots(outcome, page);
-  page.plots.push_back(participation_plot(outcome));
-  page.bars.push_back(memory_plan_chart(best.repeats.front().plan));
-  if (outcome.compare) page.tables.push_back(ranking_table(outcome, ranking));
-  page.tables.push_back(results_table(outcome, ranking));
+  const bool is_ranked = outcome.compare && !ranking.places.empty();
+  if (is_ranked) page.verdict = best_card(ranking, under_way);
+  add_plots(outcome, page);
+  const fl::MemoryPlan& plan = outcome.methods.front().repeats.front().plan;
+  if (!plan.items.empty()) page.bars.push_back(memory_plan_chart(plan));
+  if (is_ranked) page.tables.push_back(ranking_table(ranking));
+  page.tables.push_back(results_table(outcome));
   return page;
 }
 

@@ -67,7 +67,7 @@ TEST_F(SimulationTest, CleansUpWhereNvflareDoesIfAsked) {
   execution.heavy_gc_rounds = 0;
   struct FromTheFirstRound final : Observer {
     explicit FromTheFirstRound(int& count) : cleanups(count) {}
-    void begins() override { cleanups = 0; }
+    void begins(const SimulationResult&) override { cleanups = 0; }
     int& cleanups;
   } observer(cleanups);
   const auto cleanups_of = [&](Workflow workflow, const NvflareSettings& settings) {
@@ -103,7 +103,7 @@ TEST_F(SimulationTest, CleansUpInItsRoundsAndEmptiesDeviceCachesInHeavyOnes) {
   reclaimers_.add("device", base::Stage::device_cache, device);
   struct ByRound final : Observer {
     ByRound(Counted& a, Counted& b) : host(a), device(b) {}
-    void begins() override { host.count = device.count = 0; }
+    void begins(const SimulationResult&) override { host.count = device.count = 0; }
     void round_done(const RoundReport&) override {
       hosts.push_back(std::exchange(host.count, 0));
       devices.push_back(std::exchange(device.count, 0));
