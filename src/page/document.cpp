@@ -121,6 +121,23 @@ Json to_json(const Plot& plot) {
   return json;
 }
 
+Json to_json(const HeatMap::Row& row) {
+  return Json::object({{"name", row.name}, {"values", list(row.values)}});
+}
+
+Json to_json(const HeatMap& map) {
+  Json json = Json::object({{"unit", name_of(map.unit)}});
+  add(json, "title", map.title);
+  add(json, "note", map.note);
+  add(json, "x_label", map.x_label);
+  add(json, "y_label", map.y_label);
+  add(json, "measured", map.measured);
+  add(json, "rows", list(map.rows, to_json));
+  if (map.columns_each > 1) json.set("columns_each", std::uint64_t{map.columns_each});
+  if (map.columns > 0) json.set("columns", std::uint64_t{map.columns});
+  return json;
+}
+
 Json to_json(const Block& block) {
   const Json stack = block.stack ? Json(std::int64_t{*block.stack}) : Json(-1);
   return Json::array(
@@ -251,6 +268,7 @@ Json to_json(const Document& document) {
   add(json, "facts", list(document.facts, to_json));
   if (document.verdict) json.set("verdict", to_json(*document.verdict));
   add(json, "plots", list(document.plots, to_json));
+  add(json, "heat_maps", list(document.heat_maps, to_json));
   add(json, "flames", list(document.flames, to_json));
   add(json, "maps", list(document.maps, to_json));
   add(json, "tables", list(document.tables, to_json));

@@ -189,6 +189,10 @@ struct HeatMap {
   std::string measured;  ///< what a value is, e.g. "times it took part"
   Unit unit = Unit::number;
   std::vector<Row> rows;
+  /// How many columns in a row one value stands for, as their mean; of the last one it may be
+  /// fewer.
+  std::size_t columns_each = 1;
+  std::size_t columns = 0;  ///< of all there are; 0: what the longest row says
 };
 
 enum class FrameKind : std::uint8_t { root, python, native };

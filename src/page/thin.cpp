@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace ebb::page {
 namespace {
@@ -62,6 +63,24 @@ void thin_together(std::vector<Line>& parts, std::size_t points) {
     keep_at(kept.x, part);
 }
 
+/// The mean of each `together` values that follow one another, as far as they are finite.
+std::vector<double> means(const std::vector<double>& values, std::size_t together) {
+  std::vector<double> merged;
+  merged.reserve(values.size() / together + 1);
+  for (std::size_t first = 0; first < values.size(); first += together) {
+    const std::size_t end = std::min(first + together, values.size());
+    double mean = 0;
+    double count = 0;
+    for (std::size_t i = first; i < end; ++i) {
+      if (!std::isfinite(values[i])) continue;
+      count += 1;
+      mean += (values[i] - mean) / count;
+    }
+    merged.push_back(count > 0 ? mean : std::numeric_limits<double>::quiet_NaN());
+  }
+  return merged;
+}
+
 }  // namespace
 
 Line thinned(Line line, std::size_t points) {
@@ -96,9 +115,25 @@ void thin(Plot& plot, std::size_t points) {
     line = thinned(std::move(line), points);
 }
 
+void thin(HeatMap& map, std::size_t points) {
+  points = std::max<std::size_t>(points, 8);
+  std::size_t columns = 0;
+  for (const HeatMap::Row& row : map.rows)
+    columns = std::max(columns, row.values.size());
+  if (columns <= points) return;
+
+  const std::size_t together = (columns + points - 1) / points;
+  for (HeatMap::Row& row : map.rows)
+    row.values = means(row.values, together);
+  if (map.columns == 0) map.columns = columns * map.columns_each;
+  map.columns_each *= together;
+}
+
 void thin(Document& document, std::size_t points) {
   for (Plot& plot : document.plots)
     thin(plot, points);
+  for (HeatMap& map : document.heat_maps)
+    thin(map, points);
 }
 
 }  // namespace ebb::page

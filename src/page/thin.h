@@ -16,7 +16,11 @@ Line thinned(Line line, std::size_t points);
 /// needs, so that they still add up; where their x differ, they keep all.
 void thin(Plot& plot, std::size_t points);
 
-/// All plots of a document.
+/// Neighbouring columns become one, their mean, until at most `points` are left; a value that is
+/// not finite counts for nothing. `points` below 8 count as 8.
+void thin(HeatMap& map, std::size_t points);
+
+/// All plots and heat maps of a document.
 void thin(Document& document, std::size_t points);
 
 }  // namespace ebb::page

@@ -7,7 +7,7 @@ import { closeBrowser, colourOf, countPixels, picture, settled, withPage } from 
 after(closeBrowser);
 
 const SERIES = ['series-1', 'series-2', 'series-3', 'series-4'];
-const PAGES = ['empty', 'report', 'large', 'rows', 'runs', 'stacked', 'hostile', 'broken'];
+const PAGES = ['empty', 'report', 'large', 'rows', 'runs', 'stacked', 'heat', 'hostile', 'broken'];
 
 /// The middle of an element on the screen, and its corners.
 async function boxOf(page, selector) {
@@ -67,8 +67,8 @@ pageTest('hostile text is shown as text wherever text goes', 'hostile', async (p
   assert.equal(await page.locator('img').count(), 0);
   assert.equal(await page.locator('script').count(), 2);
   const text = '</script><script>window.broken=1</script><!--<img src=x onerror=window.broken=1>';
-  for (const place of ['h1', '.tile dt', '.verdict h2', '.paste code', '.plot h2', '.flame h2', '.call.python', '.map h2', '.table td',
-    '.bars h2']) {
+  for (const place of ['h1', '.tile dt', '.verdict h2', '.paste code', '.plot h2', '.heat h2', '.flame h2',
+    '.call.python', '.map h2', '.table td', '.bars h2']) {
     assert.ok((await page.locator(place).first().textContent()).startsWith(text), place);
   }
   assert.match(await page.title(), /^<\/script>/);

@@ -53,6 +53,27 @@ TEST(Document, SaysOnlyOfStackedPlotsThatTheyAre) {
             R"({"x_unit":"count","y_unit":"bytes","stacked":true}])");
 }
 
+TEST(Document, WritesHeatMapsWithEmptyFieldsAsNull) {
+  HeatMap map;
+  map.title = "Who took part";
+  map.x_label = "client";
+  map.y_label = "method";
+  map.measured = "times it took part";
+  map.unit = Unit::count;
+  map.rows = {
+      {"random",
+       {0, std::numeric_limits<double>::quiet_NaN(), 3, std::numeric_limits<double>::infinity()}},
+      {"by need", {}}};
+  Document document;
+  document.heat_maps = {map, {}};
+  document.heat_maps[1].columns_each = 4;
+  document.heat_maps[1].columns = 30;
+  EXPECT_EQ(to_json(document).find("heat_maps")->text(),
+            R"([{"unit":"count","title":"Who took part","x_label":"client","y_label":"method",)"
+            R"("measured":"times it took part","rows":[{"name":"random","values":[0,null,3,null]},)"
+            R"({"name":"by need","values":[]}]},{"unit":"number","columns_each":4,"columns":30}])");
+}
+
 TEST(Document, WritesAddressesOfAllBits) {
   Segment segment;
   segment.name = "s0";

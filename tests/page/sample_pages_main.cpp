@@ -20,6 +20,7 @@ int main(int count, char** arguments) {
       {"runs", samples::runs()},
       {"stacked", samples::stacked(600)},
       {"stacked_large", samples::stacked(100'000)},
+      {"heat", samples::heat()},
       {"hostile", samples::hostile()},
       {"broken", samples::broken()},
   };

@@ -309,6 +309,10 @@ Document hostile() {
   plot.marks = {{1, text}};
   plot.lines = {{text, {0, 1, 2}, {1, 2, 3}, true}};
   document.plots = {plot};
+  HeatMap heat;
+  heat.title = heat.note = heat.x_label = heat.y_label = heat.measured = text;
+  heat.rows = {{text, {1, 2}}};
+  document.heat_maps = {heat};
   Segment segment{text, 4096, 1 << 20, text, text, SegmentKind::large, {}};
   segment.blocks = {{0, 1 << 19, 1000, BlockState::active, 0}};
   document.maps = {{text, text, {segment}, {text}}};
@@ -338,6 +342,14 @@ Document broken() {
   document.plots[3].title = "an odd stack";
   document.plots[3].lines = document.plots[1].lines;
   document.plots[3].stacked = true;
+  document.heat_maps.resize(3);
+  document.heat_maps[0].title = "no rows";
+  document.heat_maps[1].title = "not a number";
+  document.heat_maps[1].rows = {{"nothing", {nan, nan}}, {"", {}}};
+  document.heat_maps[2].title = "odd rows";
+  document.heat_maps[2].rows = {{"uneven", {-3}}, {"", {}}, {"gaps", {nan, 1e300, -1e300, 0}}};
+  document.heat_maps[2].columns_each = 1000;
+  document.heat_maps[2].columns = 2;
   document.maps.resize(2);
   document.maps[0].title = "no segments";
   Segment segment{"odd", most, 4096, "", "", SegmentKind::small, {}};

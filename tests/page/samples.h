@@ -27,7 +27,7 @@ Plot history(std::size_t requests);
 /// Segments of a fragmented device with about `blocks` blocks in all.
 MemoryMap fragmented(std::size_t blocks);
 
-/// What `ebb doctor` and `ebb tune` have to show: every kind of section.
+/// What `ebb doctor` and `ebb tune` have to show: every kind of section but heat maps.
 Document report();
 
 /// Plot and map with 200,000 points to a line and 100,000 blocks.
@@ -41,6 +41,9 @@ Document runs();
 
 /// Where the memory of a process is, at so many moments: a stack of six parts.
 Document stacked(std::size_t moments);
+
+/// Heat maps: four rows of 100 columns, and one with a field that is missing.
+Document heat();
 
 /// Text that tries to become markup or script wherever text goes.
 Document hostile();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace ebb::page {
@@ -89,6 +90,45 @@ TEST(Thinned, PartsOfAStackWithDifferentMomentsStayAsTheyAre) {
   plot.stacked = false;
   thin(plot, 100);
   EXPECT_LE(plot.lines[0].x.size(), 100U);
+}
+
+HeatMap rising(std::size_t columns) {
+  HeatMap map;
+  map.rows = {{"rising", {}}, {"gaps", {}}, {"short", {4}}};
+  for (std::size_t i = 0; i < columns; ++i) {
+    map.rows[0].values.push_back(static_cast<double>(i));
+    map.rows[1].values.push_back(i % 3 == 0 || i >= 90 ? std::numeric_limits<double>::quiet_NaN()
+                                                       : static_cast<double>(i % 3));
+  }
+  return map;
+}
+
+TEST(Thinned, HeatMapsThatAreNarrowEnoughStayAsTheyAre) {
+  HeatMap map = rising(100);
+  thin(map, 100);
+  EXPECT_EQ(map.rows[0].values.size(), 100U);
+  EXPECT_EQ(map.columns_each, 1U);
+  EXPECT_EQ(map.columns, 0U);
+}
+
+TEST(Thinned, ColumnsOfAHeatMapBecomeTheMeanOfNeighbours) {
+  Document document;
+  document.heat_maps = {rising(100), {}};
+  thin(document, 40);
+  HeatMap& map = document.heat_maps[0];
+  EXPECT_EQ(map.columns_each, 3U);
+  EXPECT_EQ(map.columns, 100U);
+  ASSERT_EQ(map.rows[0].values.size(), 34U);
+  EXPECT_EQ(map.rows[0].values[0], 1);
+  EXPECT_EQ(map.rows[0].values[32], 97);
+  EXPECT_EQ(map.rows[0].values[33], 99) << "the rest, alone";
+  EXPECT_EQ(map.rows[1].values[0], 1.5) << "of those that are there";
+  EXPECT_TRUE(std::isnan(map.rows[1].values[32]));
+  EXPECT_EQ(map.rows[2].values, std::vector<double>{4});
+  thin(map, 0);
+  EXPECT_EQ(map.columns_each, 15U);
+  EXPECT_EQ(map.columns, 100U);
+  EXPECT_EQ(map.rows[0].values.size(), 7U);
 }
 
 }  // namespace

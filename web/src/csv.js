@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables and plots as comma-separated values (RFC 4180), for spreadsheets and programs.
+// Tables, plots and heat maps as comma-separated values (RFC 4180), for spreadsheets and programs.
 import { plain } from './table_cells.js';
 
 /// What a spreadsheet would take for a formula.
@@ -57,4 +57,12 @@ function pointsIn(lines, from, to) {
 export function plotCsv({ x_label: label, x_unit: xUnit, y_unit: yUnit }, lines, [from, to]) {
   return csvOf([[headOf(label || 'x', xUnit), ...lines.map(({ name }) => headOf(name, yUnit))],
     ...pointsIn(lines, from, to)]);
+}
+
+/// A column for each row of a heat map, a row for each of its columns (Grid).
+export function heatCsv({ x_label: label, unit }, grid) {
+  const first = grid.each > 1 ? `${label || 'column'} (first of ${grid.each})` : label || 'column';
+  return csvOf([[first, ...grid.rows.map(({ name }) => headOf(name, unit))],
+    ...Array.from({ length: grid.columns }, (_, column) =>
+      [grid.rangeOf(column)[0], ...grid.rows.map(({ values }) => values[column])])]);
 }

@@ -3,6 +3,7 @@ import 'uplot/dist/uPlot.min.css';
 import './styles/page.css';
 import './styles/verdict.css';
 import './styles/plot.css';
+import './styles/heat.css';
 import './styles/flame.css';
 import './styles/map.css';
 import './styles/table.css';

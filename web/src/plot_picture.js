@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { items } from './dom.js';
 import { format } from './format.js';
+import { MARGIN, Title } from './picture_title.js';
 import { drawAreas } from './plot_areas.js';
 import { drawAxes, layAxes } from './plot_axes.js';
 import { FONT, HEIGHT, roomAbove } from './plot_chart.js';
 import { drawLines } from './plot_lines.js';
 import { drawBands, drawLimit, drawMarks } from './plot_overlay.js';
 import { Stage } from './plot_stage.js';
-import { fitted, wrapped } from './plot_text.js';
+import { fitted } from './plot_text.js';
 import { colour, seriesColour, seriesFill, seriesStyle } from './theme.js';
 
-const MARGIN = 16;
-const TITLE_FONT = '600 17px system-ui, sans-serif';
-const TITLE_LINE = 23;
-const TITLE_LINES = 3;
 const ENTRY_FONT = FONT.replace('12px', '13px');
 const ENTRY_LINE = 21;
 const SWATCH = 18;
@@ -26,12 +23,11 @@ export class Picture {
   constructor(shown, width, ctx) {
     this.shown = shown;
     this.width = width + 2 * MARGIN;
-    ctx.font = TITLE_FONT;
-    this.title = wrapped(ctx, shown.plot.title ?? '', width, TITLE_LINES);
+    this.title = new Title(ctx, shown.plot.title, width);
     ctx.font = ENTRY_FONT;
     this.entries = this.layEntries(ctx, width);
     const last = this.entries[this.entries.length - 1];
-    this.legendTop = MARGIN + this.title.length * TITLE_LINE + (this.title.length > 0 ? 4 : 0);
+    this.legendTop = MARGIN + this.title.height;
     this.chartTop = this.legendTop + (last ? last.y + ENTRY_LINE + 6 : 0);
     this.height = this.chartTop + HEIGHT + MARGIN;
   }
@@ -56,7 +52,7 @@ export class Picture {
     const { plot, lines, view, columns, sparse } = this.shown;
     ctx.fillStyle = colour('card');
     ctx.fillRect(0, 0, this.width, this.height);
-    this.drawTitle(ctx);
+    this.title.draw(ctx);
     this.drawLegend(ctx);
     const place = { left: MARGIN, top: this.chartTop, width: this.width - 2 * MARGIN, height: HEIGHT };
     const axes = layAxes(plot, view, place, roomAbove(plot));
@@ -67,15 +63,6 @@ export class Picture {
     drawLines(stage, lines, sparse);
     drawLimit(stage, plot.limit, plot.y_unit);
     drawMarks(stage, items(plot.marks));
-  }
-
-  drawTitle(ctx) {
-    ctx.save();
-    ctx.font = TITLE_FONT;
-    ctx.fillStyle = colour('text');
-    ctx.textBaseline = 'middle';
-    this.title.forEach((line, index) => ctx.fillText(line, MARGIN, MARGIN + (index + 0.5) * TITLE_LINE));
-    ctx.restore();
   }
 
   drawLegend(ctx) {

@@ -3,6 +3,7 @@ import { barChart } from './bars.js';
 import { arrange, items } from './dom.js';
 import { flameGraph } from './flame.js';
 import { heading } from './heading.js';
+import { heatMap } from './heat.js';
 import { memoryMap } from './map.js';
 import { plot } from './plot.js';
 import { table } from './table.js';
@@ -11,6 +12,7 @@ import { verdict } from './verdict.js';
 /// What a document holds, in the order in which it is shown.
 const KINDS = [
   ['plots', plot],
+  ['heat_maps', heatMap],
   ['flames', flameGraph],
   ['maps', memoryMap],
   ['bars', barChart],
