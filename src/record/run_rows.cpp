@@ -31,7 +31,9 @@ Query runs_where(const std::string& rest) {
                "exit_code, signal, ending, interval, limit_bytes, writer, seen, last, peak_rss, "
                "peak_process_rss, processes, samples, rounds, lost, detail, ") +
            (version < 2 ? "NULL" : "peak_group") +
-           (version < 7 ? ", NULL" : ", (SELECT sweep FROM simulations WHERE run = id)") +
+           (version < 7 ? ", NULL, NULL"
+                        : ", (SELECT sweep FROM simulations WHERE run = id)"
+                          ", (SELECT parts FROM simulations WHERE run = id)") +
            " FROM runs " + rest;
   });
 }
@@ -86,6 +88,7 @@ RunSummary summary_of(const Row& row) {
   summary.detail = row.integer(23);
   run.peak_group = row.optional_count(24);
   summary.sweep = row.text(25);
+  summary.sweep_parts = row.count(26);
   return summary;
 }
 

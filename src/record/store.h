@@ -49,7 +49,9 @@ struct RunSummary {
   std::uint64_t rounds = 0;            ///< all that were ever announced
   std::uint64_t lost = 0;              ///< samples and other entries that could not be written
   std::int64_t detail = 0;             ///< how far it has been thinned: from 0, not at all, to 3
-  std::string sweep;                   ///< of a simulation, as Simulation has it
+  // Of a simulation, as Simulation has them.
+  std::string sweep;
+  std::uint64_t sweep_parts = 0;
 };
 
 /// A process with what was read of it, in order of time; what is older may be merged.

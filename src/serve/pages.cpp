@@ -51,9 +51,8 @@ std::vector<std::int64_t> numbers_of(std::string_view text) {
   return ids;
 }
 
-/// It goes on, or has just ended, so that the next of its sweep may begin.
+/// The next of its sweep may begin at any moment.
 bool may_go_on(const record::RunSummary& run) {
-  if (run.state == record::State::running) return true;
   return run.run.ended && base::unix_seconds() - *run.run.ended < kBetweenSeconds;
 }
 
@@ -94,7 +93,8 @@ base::Result<Pages::Shown> Pages::shown_by(const std::string& name) const {
     for (const record::RunSummary& run : runs_.runs())
       if (run.sweep == sweep) shown.runs.push_back(&run);
     std::reverse(shown.runs.begin(), shown.runs.end());  // the first one first
-    shown.live = may_go_on(*shown.runs.back());
+    const record::RunSummary& newest = *shown.runs.back();
+    shown.live = shown.runs.size() < newest.sweep_parts && may_go_on(newest);
   }
   for (const record::RunSummary* run : shown.runs)
     shown.live = shown.live || run->state == record::State::running;

@@ -584,5 +584,36 @@ TEST_F(EbbSimulate, AComparisonGoesOnAfterAKill) {
               *whole.find("methods")->as_array()->at(i).find("model_sha256")->as_string());
 }
 
+TEST_F(EbbSimulate, AFolderFromElsewhereIsTakenIntoTheRecordOnce) {
+  json_of(joined({"compare", "--methods", "heuristic.random,heuristic.round_robin", "--no-record",
+                  "--folder", file("elsewhere")},
+                 tiny()));
+  const Words import = {"runs", "import", file("elsewhere")};
+  const Finished first = ebb(import);
+  EXPECT_EQ(first.status, 0) << first.error;
+  EXPECT_NE(first.output.find("as run 2: heuristic.round_robin, 4 of 4 rounds"), std::string::npos)
+      << first.output;
+  const base::Json again = json_of(import);
+  EXPECT_EQ(again.find("imported")->as_array()->size(), 0U);
+  EXPECT_EQ(again.find("known")->as_array()->size(), 2U);
+  const base::Json listed = json_of({"runs"});
+  const base::Json::Array& runs = *listed.find("runs")->as_array();
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_EQ(*runs[0].find("name")->as_string(), "heuristic.round_robin");
+  EXPECT_EQ(*runs[0].find("outcome")->as_string(), "exit status 0");
+  EXPECT_EQ(runs[0].find("rounds")->as_unsigned(), 4U);
+}
+
+TEST_F(EbbSimulate, WhatIsNoSimulationIsNotTakenIn) {
+  expect_refused({"runs", "import"}, "expected a folder");
+  expect_refused({"runs", "import", "nowhere"}, "nowhere: no simulation, expected config.json");
+  json_of(joined({"simulate", "--no-record", "--folder", file("right")}, tiny()));
+  files::create_directory(file("wrong"));
+  folder_.write("wrong/config.json", *base::read_file(file("right/config.json")));
+  folder_.write("wrong/rounds.jsonl", "{\"round\":0}\n");
+  expect_refused({"runs", "import", "right", "wrong"}, "wrong: round 1: expected the report");
+  EXPECT_EQ(json_of({"runs"}).find("runs")->as_array()->size(), 0U) << "all of them or none";
+}
+
 }  // namespace
 }  // namespace ebb

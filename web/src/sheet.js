@@ -21,8 +21,8 @@ const KINDS = [
 
 /// The pieces of a document, each under a name that stays the same in the next one.
 function piecesOf(data) {
-  const { up, title, subtitle, facts } = data;
-  const pieces = [['heading', heading, { up, title, subtitle, facts }]];
+  const { up, links, title, subtitle, facts } = data;
+  const pieces = [['heading', heading, { up, links, title, subtitle, facts }]];
   if (data.verdict) pieces.push(['verdict', verdict, data.verdict]);
   const seen = new Map();
   for (const [kind, make] of KINDS) {

@@ -134,8 +134,8 @@ page::Table ranking_table(const Ranking& ranking) {
     const bool has_band = ranking.methods[ranked.index].repeats.size() > 1;
     table.rows.push_back({Json(std::uint64_t{place + 1}),
                           Json(ranking.methods[ranked.index].method), Json(ranked.accuracy.mean),
-                          has_band ? Json(ranked.accuracy.low) : Json(),
-                          has_band ? Json(ranked.accuracy.high) : Json(),
+                          has_band ? Json(std::max(ranked.accuracy.low, 0.0)) : Json(),
+                          has_band ? Json(std::min(ranked.accuracy.high, 1.0)) : Json(),
                           test ? Json(test->difference) : Json(), test ? Json(test->p) : Json()});
   }
   table.highlight = 0;
