@@ -35,6 +35,8 @@ constexpr double kJudgeSeconds = 0.01;
 constexpr double kNewsSeconds = 0.01;
 constexpr double kNewsPause = 3;
 constexpr double kToldSeconds = 1;
+// That are kept as they were read, since of a sweep that goes on all but one have ended.
+constexpr std::size_t kMostSimulations = 200;
 constexpr std::size_t kMostKeptBytes = std::size_t{64} << 20;
 
 /// Different numbers, as a name lists them; none where it does not.
@@ -129,14 +131,27 @@ base::Result<std::shared_ptr<const MadePage>> Pages::get(const std::string& name
   return make(key, *revision);
 }
 
-base::Result<page::Document> Pages::document_of(const Shown& shown) const {
+base::Result<std::shared_ptr<const show::SimulatedRun>> Pages::simulation_of(
+    record::Store& store, const record::RunSummary& run) {
+  const std::string state = RunList::state_of(run);
+  const auto kept = simulated_.find(run.run.id);
+  if (kept != simulated_.end() && kept->second.first == state) return kept->second.second;
+  const auto recorded = store.simulation(run.run.id);
+  if (!recorded) return recorded.error();
+  auto read = show::read_simulation(*recorded);
+  if (simulated_.size() >= kMostSimulations) simulated_.clear();
+  simulated_[run.run.id] = {state, read};
+  return read;
+}
+
+base::Result<page::Document> Pages::document_of(const Shown& shown) {
   if (shown.kind == Shown::Kind::list) return show::runs_page(runs_.runs(), runs_.verdicts());
   auto store = record::Store::open(record_);
   if (!store) return store.error();
   if (shown.kind == Shown::Kind::simulations) {
-    std::vector<record::RecordedSimulation> simulations;
+    std::vector<std::shared_ptr<const show::SimulatedRun>> simulations;
     for (const record::RunSummary* run : shown.runs) {
-      auto simulation = store->simulation(run->run.id);
+      auto simulation = simulation_of(*store, *run);
       if (!simulation) return simulation.error();
       simulations.push_back(*std::move(simulation));
     }

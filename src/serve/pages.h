@@ -11,6 +11,7 @@
 #include "page/document.h"
 #include "serve/http.h"
 #include "serve/run_list.h"
+#include "show/simulate/sweep_page.h"
 
 namespace ebb::serve {
 
@@ -66,7 +67,9 @@ class Pages {
 
   /// Code::not_found where there is no such page.
   base::Result<Shown> shown_by(const std::string& name) const;
-  base::Result<page::Document> document_of(const Shown& shown) const;
+  base::Result<page::Document> document_of(const Shown& shown);
+  base::Result<std::shared_ptr<const show::SimulatedRun>> simulation_of(
+      record::Store& store, const record::RunSummary& run);
   static std::vector<page::Link> links_of(const std::string& name, const Shown& shown);
   void make_again(const std::string& name, const std::string& revision);
   void forget_oldest();
@@ -76,6 +79,9 @@ class Pages {
   RunList runs_;
   std::map<Key, Kept> kept_;
   std::map<std::string, Told> told_;
+  /// By run: the state in which it was read, and what it was then.
+  std::map<std::int64_t, std::pair<std::string, std::shared_ptr<const show::SimulatedRun>>>
+      simulated_;
   std::int64_t next_news_ns_ = 0;
 };
 

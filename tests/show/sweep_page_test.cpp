@@ -35,6 +35,13 @@ record::RecordedSimulation simulated(std::int64_t run, const char* method, std::
   return recorded;
 }
 
+page::Document page_of(const std::vector<record::RecordedSimulation>& simulations) {
+  std::vector<std::shared_ptr<const SimulatedRun>> read;
+  for (const record::RecordedSimulation& one : simulations)
+    read.push_back(read_simulation(one));
+  return page_of_sweep(read);
+}
+
 const page::Plot* plot_of(const page::Document& page, const std::string& title) {
   for (const page::Plot& plot : page.plots)
     if (plot.title == title) return &plot;
@@ -48,8 +55,8 @@ const page::Table* table_of(const page::Document& page, const std::string& title
 }
 
 TEST(SweepPage, SeedsAreRepeatsOfTheirMethod) {
-  const page::Document page = page_of_sweep({simulated(1, "a", 1, 0.5), simulated(2, "a", 2, 0.6),
-                                             simulated(3, "b", 1, 0.8), simulated(4, "b", 2, 0.9)});
+  const page::Document page = page_of({simulated(1, "a", 1, 0.5), simulated(2, "a", 2, 0.6),
+                                       simulated(3, "b", 1, 0.8), simulated(4, "b", 2, 0.9)});
   const page::Plot* accuracy = plot_of(page, "Accuracy");
   ASSERT_NE(accuracy, nullptr);
   ASSERT_EQ(accuracy->lines.size(), 2U);
@@ -69,33 +76,30 @@ TEST(SweepPage, SeedsAreRepeatsOfTheirMethod) {
 }
 
 TEST(SweepPage, OneThatGoesOnIsDrawnAndNotRanked) {
-  const page::Document page =
-      page_of_sweep({simulated(1, "a", 1, 0.5), simulated(2, "b", 1, 0.9, 2)});
+  const page::Document page = page_of({simulated(1, "a", 1, 0.5), simulated(2, "b", 1, 0.9, 2)});
   EXPECT_EQ(plot_of(page, "Accuracy")->lines[1].x.size(), 2U);
   EXPECT_EQ(table_of(page, "Ranking")->rows.size(), 1U);
   EXPECT_EQ(page.verdict->name, "best so far");
   EXPECT_EQ(page.facts.back().value, "1 of 6");
-  const page::Document begun = page_of_sweep({simulated(1, "a", 1, 0.5, 0)});
+  const page::Document begun = page_of({simulated(1, "a", 1, 0.5, 0)});
   EXPECT_FALSE(begun.verdict);
   EXPECT_EQ(begun.facts.front().value, "not known yet");
 }
 
 TEST(SweepPage, MethodsAreRankedOverTheSeedsThatAllHave) {
-  const page::Document page =
-      page_of_sweep({simulated(1, "a", 1, 0.5), simulated(2, "a", 2, 0.9),
-                     simulated(3, "b", 1, 0.6), simulated(4, "b", 2, 0.9, 1)});
+  const page::Document page = page_of({simulated(1, "a", 1, 0.5), simulated(2, "a", 2, 0.9),
+                                       simulated(3, "b", 1, 0.6), simulated(4, "b", 2, 0.9, 1)});
   EXPECT_EQ(page.verdict->headline, "b: final accuracy 0.6000");
 }
 
 TEST(SweepPage, OneSeedIsNotSure) {
-  const page::Document page = page_of_sweep({simulated(1, "a", 1, 0.5), simulated(2, "b", 1, 0.9)});
+  const page::Document page = page_of({simulated(1, "a", 1, 0.5), simulated(2, "b", 1, 0.9)});
   EXPECT_EQ(page.verdict->confidence, "low");
   EXPECT_NE(page.verdict->evidence.back().find("one seed is too few"), std::string::npos);
 }
 
 TEST(SweepPage, OfTwoTheOneThatCameFurtherCounts) {
-  const page::Document page =
-      page_of_sweep({simulated(1, "a", 1, 0.5, 2), simulated(7, "a", 1, 0.5)});
+  const page::Document page = page_of({simulated(1, "a", 1, 0.5, 2), simulated(7, "a", 1, 0.5)});
   ASSERT_EQ(table_of(page, "Results")->rows.size(), 1U);
   EXPECT_EQ(table_of(page, "Results")->rows[0][0].find("path")->text(), "\"7\"");
 }
@@ -107,13 +111,13 @@ TEST(SweepPage, OtherSettingsAreAnotherLine) {
   config.set("lr", 0.5);
   about.set("config", config);
   other.simulation.about = about.text();
-  const page::Document page = page_of_sweep({simulated(1, "a", 1, 0.5), other});
+  const page::Document page = page_of({simulated(1, "a", 1, 0.5), other});
   EXPECT_EQ(plot_of(page, "Accuracy")->lines[0].name, "a (run 1)");
   EXPECT_EQ(plot_of(page, "Accuracy")->lines[1].name, "a (run 5)");
 }
 
 TEST(SweepPage, WhereRoundsAreMissingNobodyIsCounted) {
-  const page::Document page = page_of_sweep({simulated(1, "a", 1, 0.5, 4, 3)});
+  const page::Document page = page_of({simulated(1, "a", 1, 0.5, 4, 3)});
   EXPECT_TRUE(page.heat_maps.empty());
   EXPECT_EQ(plot_of(page, "Participation"), nullptr);
   EXPECT_EQ(plot_of(page, "Accuracy")->lines[0].x, (std::vector<double>{1, 4}));
@@ -122,9 +126,8 @@ TEST(SweepPage, WhereRoundsAreMissingNobodyIsCounted) {
 TEST(SweepPage, WhatCannotBeReadIsLeftOut) {
   record::RecordedSimulation broken = simulated(2, "b", 1, 0.5);
   broken.rounds[1].json = "{";
-  EXPECT_EQ(table_of(page_of_sweep({simulated(1, "a", 1, 0.5), broken}), "Results")->rows.size(),
-            1U);
-  EXPECT_EQ(page_of_sweep({broken}).subtitle, "None of them can be read by this Ebb");
+  EXPECT_EQ(table_of(page_of({simulated(1, "a", 1, 0.5), broken}), "Results")->rows.size(), 1U);
+  EXPECT_EQ(page_of({broken}).subtitle, "None of them can be read by this Ebb");
 }
 
 }  // namespace

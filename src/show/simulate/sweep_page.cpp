@@ -12,12 +12,7 @@
 namespace ebb::show {
 namespace {
 
-using base::Json;
-
-struct Repeat {
-  std::int64_t run = 0;
-  fl::SimulationResult result;
-};
+using Repeat = std::shared_ptr<const SimulatedRun>;
 
 /// What is simulated in the same way, but for the seed.
 struct Method {
@@ -31,70 +26,58 @@ std::string without_seed(fl::Config config) {
   return fl::to_json(config).text();
 }
 
-std::optional<Repeat> repeat_of(const record::RecordedSimulation& recorded) {
-  const auto beginning = base::parse_json(recorded.simulation.about);
-  if (!beginning) return std::nullopt;
-  std::vector<std::string> rounds;
-  for (const record::SimulatedRound& round : recorded.rounds)
-    rounds.push_back(round.json);
-  auto result = fl::simulation_from(*beginning, rounds);
-  if (!result) return std::nullopt;
-  return Repeat{recorded.summary.run.id, *std::move(result)};
-}
-
 std::uint32_t rounds_of(const Repeat& repeat) {
-  return repeat.result.rounds.empty() ? 0 : repeat.result.rounds.back().round + 1;
+  return repeat->result.rounds.empty() ? 0 : repeat->result.rounds.back().round + 1;
 }
 
 /// Keeps the one that came further, of two the later.
-void add(std::vector<Repeat>& repeats, Repeat repeat) {
+void add(std::vector<Repeat>& repeats, const Repeat& repeat) {
   const auto same = std::find_if(repeats.begin(), repeats.end(), [&](const Repeat& other) {
-    return other.result.config.seed == repeat.result.config.seed;
+    return other->result.config.seed == repeat->result.config.seed;
   });
   if (same == repeats.end()) {
-    repeats.push_back(std::move(repeat));
+    repeats.push_back(repeat);
   } else if (rounds_of(repeat) >= rounds_of(*same)) {
-    *same = std::move(repeat);
+    *same = repeat;
   }
 }
 
-std::vector<Method> methods_of(const std::vector<record::RecordedSimulation>& simulations) {
+std::vector<Method> methods_of(const std::vector<Repeat>& simulations) {
   std::vector<Method> methods;
-  for (const record::RecordedSimulation& recorded : simulations) {
-    auto repeat = repeat_of(recorded);
+  for (const Repeat& repeat : simulations) {
     if (!repeat) continue;
     const std::string same = without_seed(repeat->result.config);
     auto found = std::find_if(methods.begin(), methods.end(),
                               [&](const Method& method) { return method.same == same; });
     if (found == methods.end()) found = methods.insert(methods.end(), Method{same, {}});
-    add(found->repeats, *std::move(repeat));
+    add(found->repeats, repeat);
   }
   for (Method& method : methods) {
     std::sort(method.repeats.begin(), method.repeats.end(), [](const Repeat& a, const Repeat& b) {
-      return a.result.config.seed < b.result.config.seed;
+      return a->result.config.seed < b->result.config.seed;
     });
   }
   return methods;
 }
 
-SimulateOutcome outcome_of(std::vector<Method> methods) {
+SimulateOutcome outcome_of(const std::vector<Method>& methods) {
   SimulateOutcome outcome;
   outcome.compare = methods.size() > 1;
-  outcome.config = methods.front().repeats.front().result.config;
+  outcome.config = methods.front().repeats.front()->result.config;
   std::map<std::string, int> named;
   for (const Method& method : methods)
-    ++named[method.repeats.front().result.config.method];
+    ++named[method.repeats.front()->result.config.method];
   std::set<std::uint64_t> seeds;
-  for (Method& method : methods) {
-    std::string name = method.repeats.front().result.config.method;
+  for (const Method& method : methods) {
+    std::string name = method.repeats.front()->result.config.method;
     // The same method with other settings: the run tells which.
-    if (named[name] > 1) name += " (run " + std::to_string(method.repeats.front().run) + ")";
+    if (named[name] > 1) name += " (run " + std::to_string(method.repeats.front()->run) + ")";
     fl::MethodRuns runs{std::move(name), {}};
     std::vector<std::int64_t> numbers;
-    for (Repeat& repeat : method.repeats) {
-      seeds.insert(repeat.result.config.seed);
-      numbers.push_back(repeat.run);
-      runs.repeats.push_back(std::move(repeat.result));
+    for (const Repeat& repeat : method.repeats) {
+      seeds.insert(repeat->result.config.seed);
+      numbers.push_back(repeat->run);
+      runs.repeats.push_back(repeat->result);
     }
     outcome.methods.push_back(std::move(runs));
     outcome.run_of.push_back(std::move(numbers));
@@ -104,8 +87,7 @@ SimulateOutcome outcome_of(std::vector<Method> methods) {
 }
 
 /// How far all of it is.
-std::string progress_text(const std::vector<record::RecordedSimulation>& simulations,
-                          const SimulateOutcome& outcome) {
+std::string progress_text(const std::vector<Repeat>& simulations, const SimulateOutcome& outcome) {
   std::size_t ended = 0;
   std::size_t begun = 0;
   for (const fl::MethodRuns& runs : outcome.methods) {
@@ -115,8 +97,8 @@ std::string progress_text(const std::vector<record::RecordedSimulation>& simulat
                       [](const fl::SimulationResult& result) { return !result.stopped; }));
   }
   std::size_t planned = begun;
-  for (const record::RecordedSimulation& one : simulations)
-    planned = std::max(planned, std::size_t{one.simulation.parts});
+  for (const Repeat& one : simulations)
+    if (one) planned = std::max(planned, std::size_t{one->parts});
   return base::format_text("%zu of %zu", ended, planned);
 }
 
@@ -126,15 +108,30 @@ bool has_gaps(const fl::SimulationResult& result) {
 
 }  // namespace
 
-page::Document page_of_sweep(const std::vector<record::RecordedSimulation>& simulations) {
-  std::vector<Method> methods = methods_of(simulations);
+std::shared_ptr<const SimulatedRun> read_simulation(const record::RecordedSimulation& recorded) {
+  const auto beginning = base::parse_json(recorded.simulation.about);
+  if (!beginning) return nullptr;
+  std::vector<std::string> rounds;
+  for (const record::SimulatedRound& round : recorded.rounds)
+    rounds.push_back(round.json);
+  auto result = fl::simulation_from(*beginning, rounds);
+  if (!result) return nullptr;
+  auto read = std::make_shared<SimulatedRun>();
+  read->run = recorded.summary.run.id;
+  read->parts = recorded.simulation.parts;
+  read->result = *std::move(result);
+  return read;
+}
+
+page::Document page_of_sweep(const std::vector<Repeat>& simulations) {
+  const std::vector<Method> methods = methods_of(simulations);
   page::Document page;
   if (methods.empty()) {
     page.title = "Simulations";
     page.subtitle = "None of them can be read by this Ebb";
     return page;
   }
-  const SimulateOutcome outcome = outcome_of(std::move(methods));
+  const SimulateOutcome outcome = outcome_of(methods);
   page = page_of_simulations(outcome);
   page.facts.push_back({"simulated", progress_text(simulations, outcome)});
   const bool is_thinned =
