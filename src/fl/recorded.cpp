@@ -16,7 +16,9 @@ namespace {
 using base::Code;
 using base::Json;
 
-constexpr std::uint64_t kMostKeptBytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMostKeptBytes = std::uint64_t{256} << 20;
+// Somebody may count for each of them.
+constexpr std::uint32_t kMostClients = 10'000'000;
 
 /// When a file was last written, in unix seconds; 0 where it is not there.
 double written_at(const std::string& path) {
@@ -93,6 +95,9 @@ base::Result<SimulationResult> simulation_from(const Json& beginning,
   auto read = config_from(*config);
   if (!read) return read.error();
   result.config = *std::move(read);
+  if (result.config.clients > kMostClients)
+    return base::error(Code::bad_input, "clients: %u, expected at most %u", result.config.clients,
+                       kMostClients);
   auto scores = scores_from(*untrained);
   if (!scores) return scores.error();
   result.untrained = *scores;

@@ -72,6 +72,10 @@ TEST(RecordedSimulation, WhatIsNoneIsRefused) {
   const std::vector<std::string> lines = lines_of(right);
   EXPECT_EQ(trouble_with(base::Json::object({}), lines),
             "expected a configuration and what the model could do");
+  SimulationResult many = right;
+  many.config.clients = 4'000'000'000;
+  EXPECT_EQ(trouble_with(beginning_json(many), lines),
+            "clients: 4000000000, expected at most 10000000");
   EXPECT_NE(trouble_with(beginning, {lines[0], "{"}).find("round 2: "), std::string::npos);
   EXPECT_NE(trouble_with(beginning, {"{}"}).find("with all its keys"), std::string::npos);
   EXPECT_EQ(trouble_with(beginning, {lines[1], lines[0]}),

@@ -123,6 +123,16 @@ TEST(SweepPage, WhereRoundsAreMissingNobodyIsCounted) {
   EXPECT_EQ(plot_of(page, "Accuracy")->lines[0].x, (std::vector<double>{1, 4}));
 }
 
+TEST(SweepPage, OfVeryManyClientsNoneIsDrawn) {
+  record::RecordedSimulation many = simulated(1, "a", 1, 0.5);
+  auto about = *base::parse_json(many.simulation.about);
+  base::Json config = *about.find("config");
+  config.set("clients", std::uint64_t{1'000'000});
+  about.set("config", config);
+  many.simulation.about = about.text();
+  EXPECT_TRUE(page_of({many}).heat_maps.empty());
+}
+
 TEST(SweepPage, WhatCannotBeReadIsLeftOut) {
   record::RecordedSimulation broken = simulated(2, "b", 1, 0.5);
   broken.rounds[1].json = "{";

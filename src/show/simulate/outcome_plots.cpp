@@ -14,6 +14,8 @@ namespace {
 using base::bytes_text;
 using base::format_text;
 
+/// Of a row of a heat map; more would only be merged again.
+constexpr std::uint32_t kMostFields = 100'000;
 /// Smaller parts of the plan are drawn together.
 constexpr double kSmallShare = 0.005;
 
@@ -106,6 +108,14 @@ page::Plot participation_plot(const SimulateOutcome& outcome) {
   return plot;
 }
 
+std::uint32_t most_clients(const SimulateOutcome& outcome) {
+  std::uint32_t most = 0;
+  for (const fl::MethodRuns& runs : outcome.methods)
+    for (const fl::SimulationResult& result : runs.repeats)
+      most = std::max(most, result.config.clients);
+  return most;
+}
+
 /// How often each client took part, the mean over the repeats: a row for each method.
 page::HeatMap participation_map(const SimulateOutcome& outcome) {
   page::HeatMap map;
@@ -171,7 +181,7 @@ void add_plots(const SimulateOutcome& outcome, page::Document& page) {
   for (page::Plot* plot : {&plots.accuracy, &plots.by_time, &plots.loss, &plots.rss})
     page.plots.push_back(std::move(*plot));
   page.plots.push_back(participation_plot(outcome));
-  page.heat_maps.push_back(participation_map(outcome));
+  if (most_clients(outcome) <= kMostFields) page.heat_maps.push_back(participation_map(outcome));
   page.bars.push_back(time_chart(outcome));
 }
 
