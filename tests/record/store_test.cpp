@@ -306,7 +306,9 @@ TEST(Schema, ANewerOneIsRefusedInOneLine) {
   for (const base::Error& error :
        {Store::open(path).error(), Writer::begin(path, run_named("y")).error()}) {
     EXPECT_EQ(error.code, base::Code::bad_input);
-    EXPECT_NE(error.message.find("newer ebb (schema 99, expected 6 or older)"), std::string::npos)
+    EXPECT_NE(error.message.find("newer ebb (schema 99, expected " +
+                                 std::to_string(kSchemaVersion) + " or older)"),
+              std::string::npos)
         << error.message;
     EXPECT_EQ(error.message.find('\n'), std::string::npos);
   }
@@ -369,7 +371,7 @@ TEST(Schema, IsWhatTheDocumentationNames) {
   EXPECT_EQ(
       tables,
       "actions buckets deaths devices events originals peaks place private_allocators processes "
-      "rounds runs samples samplings site_names sites ");
+      "rounds runs samples samplings simulated_rounds simulations site_names sites ");
 }
 
 /// What an Ebb before version 2 would have written.
@@ -379,7 +381,7 @@ void make_version_1(const std::string& path) {
   std::string script =
       "ALTER TABLE runs DROP COLUMN peak_group; ALTER TABLE actions DROP COLUMN devices;";
   for (const char* table : {"deaths", "samplings", "sites", "site_names", "originals", "peaks",
-                            "private_allocators", "devices"})
+                            "private_allocators", "devices", "simulations", "simulated_rounds"})
     script += std::string("DROP TABLE ") + table + ";";
   for (const char* part : {"uss", "shared"}) {
     script += std::string("ALTER TABLE samples DROP COLUMN ") + part + ";";
