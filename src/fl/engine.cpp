@@ -241,31 +241,28 @@ base::Result<RoundReport> Engine::run_round(const Steps& steps) {
 
 base::Result<Scores> Engine::evaluate() {
   const Split& test = resources_.data->test;
-  std::vector<std::uint32_t> samples(test.size());
-  std::iota(samples.begin(), samples.end(), 0U);
-  const std::size_t chunks = (samples.size() + kChunk - 1) / kChunk;
-  std::vector<std::uint32_t> mine;
-  for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
-    if (is_mine(chunk)) mine.push_back(chunk);
+  std::vector<std::vector<std::uint32_t>> items;
+  for (std::size_t first = 0, chunk = 0; first < test.size(); first += kChunk, ++chunk) {
+    if (!is_mine(chunk)) continue;
+    if (items.empty() || !resources_.trainer->evaluates_at_once()) items.emplace_back();
+    const std::size_t end = std::min(first + kChunk, test.size());
+    for (std::size_t sample = first; sample < end; ++sample)
+      items.back().push_back(static_cast<std::uint32_t>(sample));
   }
   // Whole numbers, so that it does not matter who adds what when.
   const std::size_t classes = resources_.data->classes;
   std::vector<std::int64_t> counts(classes * classes + 1);
   base::Mutex mutex;
-  const auto done = workers_.run(
-      static_cast<std::uint32_t>(mine.size()),
-      [&](std::uint32_t slot, std::uint32_t item) -> base::Status {
-        const std::size_t first = mine[item] * kChunk;
-        const auto found = evaluate_on(
-            slot, test,
-            std::span(samples).subspan(first, std::min(kChunk, samples.size() - first)));
-        if (!found) return found.error();
-        const base::Lock lock(mutex);
-        for (std::size_t i = 0; i < found->confusion.size(); ++i)
-          counts[i] += static_cast<std::int64_t>(found->confusion[i]);
-        counts.back() += in_units(found->loss_sum);
-        return {};
-      });
+  const auto done = workers_.run(static_cast<std::uint32_t>(items.size()),
+                                 [&](std::uint32_t slot, std::uint32_t item) -> base::Status {
+                                   const auto found = evaluate_on(slot, test, items[item]);
+                                   if (!found) return found.error();
+                                   const base::Lock lock(mutex);
+                                   for (std::size_t i = 0; i < found->confusion.size(); ++i)
+                                     counts[i] += static_cast<std::int64_t>(found->confusion[i]);
+                                   counts.back() += in_units(found->loss_sum);
+                                   return {};
+                                 });
   if (!done) return done.error();
   if (auto summed = resources_.ranks->sum(counts); !summed) return summed.error();
   Evaluation evaluation(resources_.data->classes);

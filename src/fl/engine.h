@@ -93,9 +93,12 @@ class Engine {
   base::Status train_cohort(std::vector<Member>& members);
   base::Status train_one(std::uint32_t slot, std::uint32_t place, Member& member);
   base::Status train_groups(std::vector<Member>& members, std::span<const std::uint32_t> mine);
-  /// `added`: how many of the group have contributed, in their order, also by an earlier attempt.
-  base::Status train_group(std::vector<Member>& members, std::span<const std::uint32_t> group,
-                           std::size_t& added);
+  /// Trains members, each a contribution; those that an earlier attempt has added stay added.
+  base::Status train_group(std::vector<Member>& members,
+                           std::span<GroupContribution> contributions);
+  base::Status contribute_group(std::vector<Member>& members,
+                                std::span<GroupContribution> contributions,
+                                std::span<const LocalResult> results, UpdateGroup& updates);
   /// Again and again where the card that trains is out of memory.
   base::Status insist(const std::function<base::Status()>& attempt,
                       double seconds = CardPatience::kSeconds);
@@ -103,7 +106,12 @@ class Engine {
                                        std::span<const std::uint32_t> samples);
   base::Status train_in_turn(std::vector<Member>& members);
   base::Status contribute(std::uint32_t place, Member& member, std::span<const float> trained);
+  /// How an update of Euclidean norm `norm` counts, where that is known already.
+  Contribution contribution_of(std::uint32_t place, const Member& member,
+                               const std::function<double()>& norm) const;
+  base::Error diverged(const Member& member, const base::Error& why) const;
   void take_note(Member& member, std::span<const float> from, std::span<const float> trained) const;
+  double gradient_norm_of(const Member& member, double norm) const;
   base::Status exchange(std::vector<Member>& members);
   base::Status aggregate();
   void learn(const std::vector<Member>& members, RoundReport& report);

@@ -2,7 +2,9 @@
 // What is different where a card trains: clients in groups, and a memory that others use, too.
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/text.h"
+#include "fl/aggregate/sketch.h"
 #include "fl/engine.h"
 
 namespace ebb::fl {
@@ -23,52 +25,78 @@ base::Result<Evaluation> Engine::evaluate_on(std::uint32_t slot, const Split& sp
 
 base::Status Engine::train_groups(std::vector<Member>& members,
                                   std::span<const std::uint32_t> mine) {
+  std::vector<GroupContribution> left;
+  for (const std::uint32_t place : mine)
+    left.push_back({{.place = place}, 0, false});
   double patience = CardPatience::kSeconds;
-  while (!mine.empty()) {
+  while (!left.empty()) {
     // On the host there is one model at a time, however many train: nothing to be made fewer.
     gate_.allowed(1);
-    const auto group = mine.first(std::min<std::size_t>(group_, mine.size()));
-    std::size_t added = 0;
-    const base::Status done = insist([&] { return train_group(members, group, added); }, patience);
-    mine = mine.subspan(added);
+    const std::size_t size = std::min<std::size_t>(group_, left.size());
+    const auto group = std::span(left).first(size);
+    for (std::size_t i = 0; i < size; ++i)
+      group[i].place = i;
+    const base::Status done = insist([&] { return train_group(members, group); }, patience);
+    std::erase_if(left, [](const GroupContribution& one) { return one.added; });
     if (done) {
       patience = CardPatience::kSeconds;
       continue;
     }
     if (done.error().code != base::Code::out_of_memory) return done;
-    if (group.size() == 1)
+    if (size == 1)
       return base::error(base::Code::out_of_memory, "round %u: no room for one client: %s", round_,
                          done.error().message.c_str());
-    group_ = static_cast<std::uint32_t>((group.size() + 1) / 2);
+    group_ = static_cast<std::uint32_t>((size + 1) / 2);
     if (!rounding_from_) rounding_from_ = round_;
     // Who has waited for the whole group waits no longer for half of it.
     patience = 0;
     gate_.say(base::format_text(
         "round %u: the card has no room for %zu clients at a time: %u from now on, and results "
         "agree with those of the larger groups to rounding only",
-        round_, group.size(), group_));
+        round_, size, group_));
   }
   return {};
 }
 
-base::Status Engine::train_group(std::vector<Member>& members, std::span<const std::uint32_t> group,
-                                 std::size_t& added) {
+base::Status Engine::train_group(std::vector<Member>& members,
+                                 std::span<GroupContribution> contributions) {
   std::vector<std::vector<std::uint32_t>> orders;
-  for (const std::uint32_t place : group)
-    orders.push_back(visiting_order(members[place].client));
+  for (const GroupContribution& one : contributions)
+    orders.push_back(visiting_order(members[one.contribution.place].client));
+  // A group that failed half-way comes again as a whole, for the sake of its bits.
   std::vector<LocalTask> tasks;
-  for (std::size_t i = 0; i < group.size(); ++i)
-    tasks.push_back(task_of(members[group[i]].client, orders[i]));
+  for (std::size_t i = 0; i < contributions.size(); ++i)
+    tasks.push_back(task_of(members[contributions[i].contribution.place].client, orders[i]));
   return resources_.trainer->train_together(
-      weights_, tasks,
-      [&](std::size_t i, const LocalResult& result, std::span<const float> trained) {
-        // A group that failed half-way comes again as a whole, for the sake of its bits.
-        if (i < added) return base::Status();
-        members[group[i]].result = result;
-        base::Status taken = contribute(group[i], members[group[i]], trained);
-        if (taken) ++added;
-        return taken;
+      weights_, tasks, [&](std::span<const LocalResult> results, UpdateGroup& updates) {
+        return contribute_group(members, contributions, results, updates);
       });
+}
+
+base::Status Engine::contribute_group(std::vector<Member>& members,
+                                      std::span<GroupContribution> contributions,
+                                      std::span<const LocalResult> results, UpdateGroup& updates) {
+  for (GroupContribution& one : contributions) {
+    if (one.added) continue;
+    const std::uint32_t place = one.contribution.place;
+    Member& member = members[place];
+    const double norm = updates.norm(one.place);
+    member.result = results[one.place];
+    member.gradient_norm = gradient_norm_of(member, norm);
+    member.sketch.assign(kSketchLength, 0);
+    if (selector_->needs_sketches()) {
+      const auto trained = updates.fetch(one.place);
+      if (!trained) return trained.error();
+      member.sketch = sketch_of(weights_, *trained);
+    }
+    one.contribution = contribution_of(place, member, [&] { return norm; });
+  }
+  auto added = aggregator_->add_group(contributions, weights_, updates);
+  if (added) return added;
+  const auto first = std::find_if(contributions.begin(), contributions.end(),
+                                  [](const GroupContribution& one) { return !one.added; });
+  EBB_CHECK(first != contributions.end());
+  return diverged(members[first->contribution.place], added.error());
 }
 
 }  // namespace ebb::fl

@@ -76,36 +76,51 @@ base::Status Engine::train_in_turn(std::vector<Member>& members) {
   return {};
 }
 
-base::Status Engine::contribute(std::uint32_t place, Member& member,
-                                std::span<const float> trained) {
-  take_note(member, weights_, trained);
+Contribution Engine::contribution_of(std::uint32_t place, const Member& member,
+                                     const std::function<double()>& norm) const {
   Contribution contribution;
   contribution.place = place;
   contribution.late = member.fate.late;
   contribution.weight = static_cast<double>(partition_.of(member.client).size());
   if (config_.privacy.on()) {
     // Neither the number of samples nor the size of an update may show.
-    const double norm = distance(weights_, trained);
     contribution.weight = 1;
-    contribution.factor = clip_factor(norm, config_.privacy.clip);
+    contribution.factor = clip_factor(norm(), config_.privacy.clip);
   }
-  auto added = aggregator_->add(contribution, weights_, trained);
-  if (added) return added;
+  return contribution;
+}
+
+base::Error Engine::diverged(const Member& member, const base::Error& why) const {
+  if (why.code != base::Code::bad_input) return why;
   return base::error(
       base::Code::bad_input,
       "client %u diverged in round %u (%s), expected a smaller learning rate than %g",
-      member.client, round_, added.error().message.c_str(), config_.lr);
+      member.client, round_, why.message.c_str(), config_.lr);
+}
+
+base::Status Engine::contribute(std::uint32_t place, Member& member,
+                                std::span<const float> trained) {
+  take_note(member, weights_, trained);
+  const auto contribution =
+      contribution_of(place, member, [&] { return distance(weights_, trained); });
+  auto added = aggregator_->add(contribution, weights_, trained);
+  if (added) return added;
+  return diverged(member, added.error());
 }
 
 void Engine::take_note(Member& member, std::span<const float> from,
                        std::span<const float> trained) const {
-  const double path =
-      config_.lr * static_cast<double>(std::max<std::uint64_t>(member.result.steps, 1));
-  member.gradient_norm = distance(from, trained) / path;
+  member.gradient_norm = gradient_norm_of(member, distance(from, trained));
   if (selector_->needs_sketches())
     member.sketch = sketch_of(from, trained);
   else
     member.sketch.assign(kSketchLength, 0);
+}
+
+double Engine::gradient_norm_of(const Member& member, double norm) const {
+  const double path =
+      config_.lr * static_cast<double>(std::max<std::uint64_t>(member.result.steps, 1));
+  return norm / path;
 }
 
 base::Status Engine::exchange(std::vector<Member>& members) {

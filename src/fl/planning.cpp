@@ -7,7 +7,6 @@
 #include "base/bytes.h"
 #include "fl/aggregate/aggregator.h"
 #include "fl/network_shape.h"
-#include "plan/plan.h"
 #include "sense/memory_info.h"
 
 namespace ebb::fl {
@@ -21,17 +20,6 @@ std::uint64_t report_bytes(const Config& config) {
 std::uint64_t client_bytes(const SimulationResources& resources) {
   return sizeof(Client) + resources.data->classes * sizeof(std::uint32_t) +
          kSketchLength * sizeof(float);
-}
-
-/// The memory of one client's step.
-base::Result<std::uint64_t> step_bytes(const plan::Network& network, std::uint32_t batch) {
-  plan::NetworkRequest request;
-  request.network = network;
-  request.batch = batch;
-  request.surroundings = {.context = 0, .workspaces = 0};
-  const auto planned = plan::plan(request);
-  if (!planned) return planned.error();
-  return planned->peak() + planned->error_bytes();
 }
 
 struct Available {
@@ -85,12 +73,11 @@ base::Status add_training(const Config& config, const SimulationResources& resou
     plan.items.push_back({"model of a client", model, true});
     return {};
   }
-  const auto each = side_by_side_bytes(resources.network, config.batch);
-  if (!each) return each.error();
-  // The host takes the clients' models one after the other.
+  // The host takes the clients' models one after the other, where it takes them at all.
   plan.items.push_back({"model of a client", model});
-  plan.items.push_back({"data set", resources.data->train.pixels.size(), false, false, true});
-  plan.items.push_back({"training of a client", *each, true, false, true});
+  plan.items.push_back({"sums on their way", std::min(2 * model, kSumsOnTheirWayBytes)});
+  const std::vector<MemoryItem>& on_card = resources.card_use.items;
+  plan.items.insert(plan.items.end(), on_card.begin(), on_card.end());
   plan.card_available = resources.card_available;
   return {};
 }
@@ -138,25 +125,6 @@ base::Result<MemoryPlan> plan_memory(const Config& config, const Execution& exec
   if (!clients) return clients.error();
   plan.parallel_clients = resources.card_available > 0 ? resources.trainer->together() : *clients;
   return plan;
-}
-
-base::Result<std::uint64_t> side_by_side_bytes(const plan::Network& network, std::uint32_t batch) {
-  const auto shape = shape_of(network);
-  if (!shape) return shape.error();
-  const auto step = step_bytes(network, batch);
-  if (!step) return step.error();
-  // Beyond the step itself: a layer's input laid out as columns, and its gradient laid out the same
-  // way while the first is still there. Normalising copies its input, which is no larger than
-  // either.
-  return *step + 2 * batch * shape->largest_columns * sizeof(float);
-}
-
-base::Result<std::uint32_t> clients_side_by_side(const plan::Network& network, std::uint32_t batch,
-                                                 std::uint32_t wanted, std::uint64_t available) {
-  const auto each = side_by_side_bytes(network, batch);
-  if (!each) return each.error();
-  const std::uint64_t fits = available / std::max<std::uint64_t>(*each, 1);
-  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(fits, 1, std::max(wanted, 1U)));
 }
 
 }  // namespace ebb::fl

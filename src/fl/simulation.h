@@ -12,6 +12,7 @@
 #include "fact/process_sample.h"
 #include "fl/card.h"
 #include "fl/card_keeper.h"
+#include "fl/card_use.h"
 #include "fl/config.h"
 #include "fl/memory_plan.h"
 #include "fl/metrics.h"
@@ -109,6 +110,7 @@ struct SimulationResources {
   std::unique_ptr<Ranks> ranks;
   keep::Cleaner* cleaner = nullptr;  ///< outlives it
   std::uint64_t card_available = 0;  ///< memory of the card that trains; 0: the host does
+  CardUse card_use;                  ///< how that is used
   std::unique_ptr<Card> card;        ///< null: the host trains
   double setup_seconds = 0;
 };

@@ -36,7 +36,7 @@ base::Status one_step(const Config& config, const SimulationResources& resources
   task.lr = config.lr;
   if (trainer.together() > 1) {
     return trainer.train_together(weights, std::span(&task, 1),
-                                  [](auto, const auto&, auto) { return base::Status{}; });
+                                  [](auto, auto&) { return base::Status{}; });
   }
   std::vector<std::vector<float>> trained(threads, weights);
   std::vector<base::Status> done(threads);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "fl/aggregate/update_group.h"
 #include "fl/data/data_set.h"
 #include "fl/metrics.h"
 
@@ -55,14 +56,17 @@ class Trainer {
                                             const Split& split,
                                             std::span<const std::uint32_t> samples) = 0;
 
+  /// Whether one call of evaluate() is best given all samples that there are: they are then taken
+  /// in batches that fill a card, and the weights go there once.
+  virtual bool evaluates_at_once() const { return false; }
+
   /// How many clients train_together takes at once; 1 if it trains them one by one.
   virtual std::uint32_t together() const { return 1; }
-  /// The result of one of several trainings, by its place among them. The weights are valid during
-  /// the call.
-  using Trained = std::function<base::Status(std::size_t place, const LocalResult& result,
-                                             std::span<const float> weights)>;
-  /// The same trainings in one batched network. Hands them over one by one, in their order, so that
-  /// the host holds one model at a time; stops at the first failure.
+  /// Takes what came of several trainings, in their order. `updates` is valid during the call.
+  using Trained =
+      std::function<base::Status(std::span<const LocalResult> results, UpdateGroup& updates)>;
+  /// The same trainings in one batched network. The host holds one model at a time at most. What
+  /// `trained` fails with is handed on.
   virtual base::Status train_together(std::span<const float> global,
                                       std::span<const LocalTask> tasks, const Trained& trained) = 0;
 

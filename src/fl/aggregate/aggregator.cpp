@@ -13,6 +13,18 @@ bool is_robust(Rule rule) {
 
 }  // namespace
 
+base::Status Aggregator::add_group(std::span<GroupContribution> contributions,
+                                   std::span<const float> from, UpdateGroup& updates) {
+  for (GroupContribution& one : contributions) {
+    if (one.added) continue;
+    const auto to = updates.fetch(one.place);
+    if (!to) return to.error();
+    if (auto added = add(one.contribution, from, *to); !added) return added;
+    one.added = true;
+  }
+  return {};
+}
+
 base::Result<std::unique_ptr<Aggregator>> create_aggregator(const Aggregation& options,
                                                             const AggregatorShape& shape) {
   if (is_robust(options.rule)) return RobustAggregator::create(options, shape);

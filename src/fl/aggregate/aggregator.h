@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "fl/aggregate/update_group.h"
 #include "fl/config.h"
 #include "fl/ranks.h"
 
@@ -19,6 +20,13 @@ struct Contribution {
   double weight = 1;        ///< samples, or 1 for all under differential privacy
   double factor = 1;        ///< that clipping multiplies it by
   std::uint32_t late = 0;   ///< rounds until it arrives
+};
+
+/// One of a group of updates.
+struct GroupContribution {
+  Contribution contribution;
+  std::size_t place = 0;  ///< in the group
+  bool added = false;     ///< what failed half-way goes on with the others
 };
 
 /// Parts of the aggregator's state, for a checkpoint: as large as the model, times a few.
@@ -34,6 +42,12 @@ class Aggregator {
   /// The update `to - from`. Code::bad_input where it is not finite or beyond all measure.
   virtual base::Status add(const Contribution& contribution, std::span<const float> from,
                            std::span<const float> to) = 0;
+
+  /// The same for updates of a group, each of which started from `from`. Here each is fetched; a
+  /// rule that needs sums alone leaves them where they are. Notes what was added, also where it
+  /// fails.
+  virtual base::Status add_group(std::span<GroupContribution> contributions,
+                                 std::span<const float> from, UpdateGroup& updates);
 
   /// Moves `weights` by what arrived for this round on all ranks; the same bits on each. Nothing
   /// arrived: the model stays. `noise`: standard deviation per parameter that privacy adds to the

@@ -42,6 +42,23 @@ base::Status MeanAggregator::add(const Contribution& contribution, std::span<con
   return sums_[contribution.late]->add(from, to, weight, contribution.factor);
 }
 
+base::Status MeanAggregator::add_group(std::span<GroupContribution> contributions,
+                                       std::span<const float> from, UpdateGroup& updates) {
+  std::vector<UpdateSum::Share> shares(updates.size(), {0, 0});
+  const auto is_summed = [&](const GroupContribution& one) {
+    // What moved too far, or to what is no number, is fetched: who adds it says which parameter.
+    return !one.added && one.contribution.late == 0 &&
+           updates.largest_move(one.place) <= UpdateSum::kLargestMove;
+  };
+  for (const GroupContribution& one : contributions) {
+    if (is_summed(one)) shares[one.place] = {one.contribution.weight, one.contribution.factor};
+  }
+  if (auto added = sums_.front()->add(updates, shares); !added) return added;
+  for (GroupContribution& one : contributions)
+    one.added = one.added || is_summed(one);
+  return Aggregator::add_group(contributions, from, updates);
+}
+
 double MeanAggregator::step(std::size_t index, double mean) {
   switch (options_.rule) {
     case Rule::fedavgm: {

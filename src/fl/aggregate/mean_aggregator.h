@@ -20,6 +20,8 @@ class MeanAggregator final : public Aggregator {
 
   base::Status add(const Contribution& contribution, std::span<const float> from,
                    std::span<const float> to) override;
+  base::Status add_group(std::span<GroupContribution> contributions, std::span<const float> from,
+                         UpdateGroup& updates) override;
   base::Status finish_round(std::span<float> weights, Ranks& ranks, const Noise& noise) override;
   AggregatorState state() override;
   void forget_others(const Ranks& ranks) override;

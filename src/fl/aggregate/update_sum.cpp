@@ -47,11 +47,27 @@ base::Status UpdateSum::add(std::span<const float> from, std::span<const float> 
   EBB_CHECK(from.size() == parameters() && to.size() == parameters());
   EBB_CHECK(weight >= 0 && factor >= 0 && factor <= 1);
   if (auto sound = check_moves(from, to); !sound) return sound;
-  const double scale = weight * factor / unit_;
+  const double scale = scale_of({weight, factor});
   const base::Lock lock(mutex_);
   for (std::size_t i = 0; i < from.size(); ++i)
     sums_[i] += std::llrint((static_cast<double>(to[i]) - from[i]) * scale);
   sums_.back() += std::llrint(weight / kWeightUnit);
+  return {};
+}
+
+base::Status UpdateSum::add(UpdateGroup& updates, std::span<const Share> shares) {
+  EBB_CHECK(shares.size() == updates.size());
+  std::vector<double> scales;
+  std::int64_t weights = 0;
+  for (const Share& share : shares) {
+    EBB_CHECK(share.weight >= 0 && share.factor >= 0 && share.factor <= 1);
+    scales.push_back(scale_of(share));
+    weights += std::llrint(share.weight / kWeightUnit);
+  }
+  const base::Lock lock(mutex_);
+  if (auto added = updates.add_up(scales, std::span(sums_).first(parameters())); !added)
+    return added;
+  sums_.back() += weights;
   return {};
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/mutex.h"
 #include "base/result.h"
+#include "fl/aggregate/update_group.h"
 #include "fl/ranks.h"
 
 namespace ebb::fl {
@@ -28,6 +29,15 @@ class UpdateSum {
   base::Status add(std::span<const float> from, std::span<const float> to, double weight,
                    double factor = 1) EBB_EXCLUDES(mutex_);
 
+  /// How an update counts; a weight of 0: not at all.
+  struct Share {
+    double weight = 0;
+    double factor = 1;
+  };
+  /// The same for several updates where they are, `shares` one for each: the same bits as one by
+  /// one. Fails with nothing added. Requires: those that count moved no further than kLargestMove.
+  base::Status add(UpdateGroup& updates, std::span<const Share> shares) EBB_EXCLUDES(mutex_);
+
   /// Adds what the other ranks have.
   base::Status sum_over(Ranks& ranks);
 
@@ -44,6 +54,8 @@ class UpdateSum {
   std::span<std::int64_t> raw() { return sums_; }
 
  private:
+  double scale_of(const Share& share) const { return share.weight * share.factor / unit_; }
+
   base::Mutex mutex_;
   double unit_;
   std::vector<std::int64_t> sums_;  ///< the last one is the weight, in units of kWeightUnit

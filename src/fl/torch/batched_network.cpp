@@ -101,12 +101,16 @@ BatchedNetwork::BatchedNetwork(const plan::Network& network, const NetworkShape&
 void BatchedNetwork::load(std::span<const float> weights) {
   const at::NoGradGuard guard;
   loaded_.clear();
+  // from_blob wants to write; copy_ only reads. They go to a card in one piece.
+  const at::Tensor given = at::from_blob(const_cast<float*>(weights.data()),
+                                         {static_cast<std::int64_t>(weights.size())}, at::kFloat)
+                               .to(parameters_.front().device());
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const ParameterShape& shape = shape_.parameters[i];
-    // from_blob wants to write; copy_ only reads.
-    const at::Tensor given = at::from_blob(const_cast<float*>(weights.data() + shape.offset),
-                                           shape.dimensions, at::kFloat);
-    loaded_.push_back(given.to(parameters_[i].device()));
+    loaded_.push_back(given
+                          .narrow(0, static_cast<std::int64_t>(shape.offset),
+                                  static_cast<std::int64_t>(shape.elements))
+                          .view(shape.dimensions));
     parameters_[i].copy_(loaded_.back());
   }
 }
@@ -136,14 +140,19 @@ at::Tensor BatchedNetwork::forward(const at::Tensor& pictures) const {
 
 void BatchedNetwork::step(double lr, double proximal) {
   const at::NoGradGuard guard;
+  std::vector<at::Tensor> moving;
+  std::vector<at::Tensor> gradients;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     at::Tensor& parameter = parameters_[i];
     at::Tensor gradient = parameter.grad();
     if (!gradient.defined()) continue;
     if (proximal > 0) gradient = gradient + proximal * (parameter - loaded_[i]);
-    parameter.sub_(gradient, lr);
+    moving.push_back(parameter);
+    gradients.push_back(gradient);
     parameter.mutable_grad() = at::Tensor();
   }
+  // On a card one kernel moves many parameters; on the host it is one after the other.
+  at::_foreach_sub_(moving, gradients, lr);
 }
 
 }  // namespace ebb::fl

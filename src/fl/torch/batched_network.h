@@ -26,6 +26,11 @@ class BatchedNetwork {
 
   /// Gives every client these weights, which outlive the steps that follow.
   void load(std::span<const float> weights);
+  /// The parameters in their order: of all clients, [clients, ...] where there are several; and
+  /// those that were last loaded, of one client.
+  const std::vector<at::Tensor>& parameters() const { return parameters_; }
+  const std::vector<at::Tensor>& loaded() const { return loaded_; }
+
   /// Whether all weights of a client are numbers, for each: on the host.
   at::Tensor finite() const;
   /// Copies the weights of one client into a row on the host.
@@ -46,7 +51,7 @@ class BatchedNetwork {
   const std::int64_t clients_;
   const std::unique_ptr<Layers> layers_;
   std::vector<at::Tensor> parameters_;  ///< [clients, ...], or plain where there is one client
-  std::vector<at::Tensor> loaded_;      ///< one client's, where a step was pulled towards them
+  std::vector<at::Tensor> loaded_;      ///< one client's
 };
 
 }  // namespace ebb::fl

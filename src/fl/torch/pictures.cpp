@@ -11,6 +11,28 @@ at::Tensor per_channel(const std::vector<float>& values, at::Device device) {
   return at::tensor(at::ArrayRef<float>(values)).view({1, -1, 1, 1}).to(device);
 }
 
+at::Tensor moved(const at::Tensor& pixels, const at::Tensor& moves) {
+  const std::int64_t count = pixels.size(0);
+  const std::int64_t height = pixels.size(2);
+  const std::int64_t width = pixels.size(3);
+  const auto options = moves.options();
+  const at::Tensor columns = at::arange(width, options).unsqueeze(0);
+  const at::Tensor flips = moves.select(1, 2).unsqueeze(1);
+  const at::Tensor from_y =
+      at::arange(height, options).unsqueeze(0) + moves.select(1, 0).unsqueeze(1);
+  const at::Tensor from_x =
+      columns + flips * (width - 1 - 2 * columns) + moves.select(1, 1).unsqueeze(1);
+  const at::Tensor inside_y = from_y.ge(0).logical_and(from_y.lt(height));
+  const at::Tensor inside_x = from_x.ge(0).logical_and(from_x.lt(width));
+  const at::Tensor at_pixel =
+      from_y.clamp(0, height - 1).unsqueeze(2) * width + from_x.clamp(0, width - 1).unsqueeze(1);
+  const at::Tensor inside = inside_y.unsqueeze(2).logical_and(inside_x.unsqueeze(1));
+  return pixels.flatten(2)
+      .gather(2, at_pixel.view({count, 1, -1}).expand({-1, pixels.size(1), -1}))
+      .view_as(pixels)
+      .mul_(inside.unsqueeze(1));
+}
+
 }  // namespace
 
 Move Move::draw(Random& random) {
@@ -21,6 +43,12 @@ Move Move::draw(Random& random) {
   return move;
 }
 
+void Move::write(std::int64_t* into) const {
+  *into++ = down;
+  *into++ = right;
+  *into = flips ? 1 : 0;
+}
+
 Pictures::Pictures(const DataSet& data, at::Device device)
     : data_(data), floats_each_(data.picture.channels * data.picture.height * data.picture.width) {
   for (std::size_t channel = 0; channel < data.picture.channels; ++channel) {
@@ -29,13 +57,6 @@ Pictures::Pictures(const DataSet& data, at::Device device)
       values[byte] = (static_cast<float>(byte) / 255.0F - data.normalisation.mean[channel]) /
                      data.normalisation.deviation[channel];
   }
-  const auto count = static_cast<std::int64_t>(data.train.size());
-  pixels_ = at::from_blob(const_cast<std::uint8_t*>(data.train.pixels.data()),
-                          {count, static_cast<std::int64_t>(data.picture.channels),
-                           static_cast<std::int64_t>(data.picture.height),
-                           static_cast<std::int64_t>(data.picture.width)},
-                          at::kByte)
-                .to(device);
   mean_ = per_channel(data.normalisation.mean, device);
   deviation_ = per_channel(data.normalisation.deviation, device);
 }
@@ -79,36 +100,9 @@ void Pictures::fill_augmented(std::span<const std::uint32_t> samples, Random& ra
   }
 }
 
-at::Tensor Pictures::moved(const at::Tensor& pixels, std::span<const Move> moves) const {
-  std::vector<std::int64_t> numbers;
-  for (const Move& move : moves)
-    numbers.insert(numbers.end(), {move.down, move.right, move.flips ? 1 : 0});
-  const auto count = static_cast<std::int64_t>(moves.size());
-  const std::int64_t height = pixels.size(2);
-  const std::int64_t width = pixels.size(3);
-  const at::Tensor all = at::from_blob(numbers.data(), {count, 3}, at::kLong).to(pixels.device());
-  const auto options = all.options();
-  const at::Tensor columns = at::arange(width, options).unsqueeze(0);
-  const at::Tensor flips = all.select(1, 2).unsqueeze(1);
-  const at::Tensor from_y =
-      at::arange(height, options).unsqueeze(0) + all.select(1, 0).unsqueeze(1);
-  const at::Tensor from_x =
-      columns + flips * (width - 1 - 2 * columns) + all.select(1, 1).unsqueeze(1);
-  const at::Tensor inside_y = from_y.ge(0).logical_and(from_y.lt(height));
-  const at::Tensor inside_x = from_x.ge(0).logical_and(from_x.lt(width));
-  const at::Tensor at_pixel =
-      from_y.clamp(0, height - 1).unsqueeze(2) * width + from_x.clamp(0, width - 1).unsqueeze(1);
-  const at::Tensor inside = inside_y.unsqueeze(2).logical_and(inside_x.unsqueeze(1));
-  return pixels.flatten(2)
-      .gather(2, at_pixel.view({count, 1, -1}).expand({-1, pixels.size(1), -1}))
-      .view_as(pixels)
-      .mul_(inside.unsqueeze(1));
-}
-
-at::Tensor Pictures::on_device(const at::Tensor& samples, std::span<const Move> moves) const {
-  at::Tensor pixels = pixels_.index_select(0, samples);
-  if (!moves.empty()) pixels = moved(pixels, moves);
-  return pixels.to(at::kFloat).div_(255).sub_(mean_).div_(deviation_);
+at::Tensor Pictures::normalised(const at::Tensor& pixels, const at::Tensor& moves) const {
+  const at::Tensor placed = moves.defined() ? moved(pixels, moves) : pixels;
+  return placed.div(255).sub_(mean_).div_(deviation_);
 }
 
 }  // namespace ebb::fl

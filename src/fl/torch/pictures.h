@@ -20,7 +20,11 @@ struct Move {
 
   /// At most four pixels either way, and mirrored half of the time.
   static Move draw(Random& random);
+  /// As devices take it: kMoveNumbers numbers.
+  void write(std::int64_t* into) const;
 };
+
+inline constexpr std::int64_t kMoveNumbers = 3;
 
 /// Turns bytes of a data set into what networks take. Thread-safe. The data set outlives it.
 class Pictures {
@@ -33,21 +37,19 @@ class Pictures {
   /// The same for training: cropped and flipped at random where the data set says so.
   void fill_augmented(std::span<const std::uint32_t> samples, Random& random, float* into) const;
 
-  /// Training samples on the device, `samples` a tensor of indices there:
-  /// [samples, channels, height, width]. `moves` is one for each of them, or empty.
-  at::Tensor on_device(const at::Tensor& samples, std::span<const Move> moves) const;
+  /// The same of bytes on the device: [samples, channels, height, width]. `moves`: what write()
+  /// wrote for each of them, [samples, kMoveNumbers] on the device, or undefined.
+  at::Tensor normalised(const at::Tensor& pixels, const at::Tensor& moves) const;
 
   std::size_t floats_each() const { return floats_each_; }
 
  private:
-  at::Tensor moved(const at::Tensor& pixels, std::span<const Move> moves) const;
   void place(const std::uint8_t* pixels, float* into) const;
 
   const DataSet& data_;
   const std::size_t floats_each_;
   std::vector<std::array<float, 256>> values_;  ///< of each byte, per channel
-  at::Tensor pixels_;  ///< all training bytes; on the host those of the data set itself
-  at::Tensor mean_;    ///< per channel
+  at::Tensor mean_;                             ///< per channel, on the device
   at::Tensor deviation_;
 };
 

@@ -32,7 +32,7 @@ base::Result<std::shared_ptr<const DataSet>> load(const Config& config,
 base::Result<double> time_of(const std::string& backend, const Config& config,
                              const plan::Network& network,
                              const std::shared_ptr<const DataSet>& data) {
-  auto trainer = TorchTrainer::create(network, data, backend, 1);
+  auto trainer = TorchTrainer::create(network, data, backend, {.holds_data = false});
   if (!trainer) return trainer.error();
   std::vector<float> weights((*trainer)->parameters());
   (*trainer)->initialise(config.seed, weights);
@@ -79,39 +79,15 @@ base::Result<std::string> chosen_backend(const Config& config, const plan::Netwo
   return here[index];
 }
 
-/// Whether a card trains, and how many clients it takes at once.
-struct CardShare {
-  std::uint32_t clients = 1;
-  std::uint64_t available = 0;  ///< bytes; 0: the host trains
-};
-
-/// Those of a round, as many as were asked for, or as many as the card's free memory holds.
-base::Result<CardShare> card_for(const std::string& backend, const Config& config,
-                                 const Execution& execution, const plan::Network& network,
-                                 const DataSet& data) {
-  CardShare card;
-  if (backend != "cuda") return card;
+/// What may be used of the card that trains, in bytes.
+base::Result<std::uint64_t> free_on_card() {
   const auto meter = sense::GpuMeter::open();
   if (!meter) return meter.error();
   const auto cards = meter->read();
   if (!cards) return cards.error();
   const std::uint64_t free = cards->empty() ? 0 : cards->front().free.value_or(0);
   // CUDA's context and its libraries need some of it, too.
-  card.available = free / 10 * 9;
-  const std::uint64_t pictures = data.train.pixels.size();
-  const auto each = side_by_side_bytes(network, config.batch);
-  if (!each) return each.error();
-  if (pictures + *each > card.available)
-    return base::error(
-        base::Code::bad_input, "the card has %s for it, but the data set and one client need %s",
-        base::bytes_text(card.available).c_str(), base::bytes_text(pictures + *each).c_str());
-  std::uint32_t wanted = config.per_round;
-  if (execution.parallel_clients > 0) wanted = std::min(wanted, execution.parallel_clients);
-  const auto clients =
-      clients_side_by_side(network, config.batch, wanted, card.available - pictures);
-  if (!clients) return clients.error();
-  card.clients = *clients;
-  return card;
+  return free / 10 * 9;
 }
 
 }  // namespace
@@ -126,16 +102,26 @@ base::Result<SimulationResources> load_resources(const Config& config, const Exe
   if (!network) return network.error();
   const auto backend = chosen_backend(config, *network, *data, *ranks);
   if (!backend) return backend.error();
+  const bool on_card = *backend == "cuda";
   // CUDA's libraries load with the first step: after it their memory is there to be planned with.
-  if (*backend == "cuda") {
+  if (on_card) {
     if (const auto step = time_of(*backend, config, *network, *data); !step) return step.error();
     empty_device_cache();
   }
   // What the trials leave behind would stand below the peak of every round.
   cleaner.clean({.deep = true});
-  const auto card = card_for(*backend, config, execution, *network, **data);
-  if (!card) return card.error();
-  auto trainer = TorchTrainer::create(*network, *data, *backend, card->clients);
+  base::Result<std::uint64_t> available = 0;
+  base::Result<CardUse> use = CardUse();
+  if (on_card) {
+    available = free_on_card();
+    if (!available) return available.error();
+    // Those of a round, as many as were asked for, or as many as the card's free memory holds.
+    std::uint32_t wanted = config.per_round;
+    if (execution.parallel_clients > 0) wanted = std::min(wanted, execution.parallel_clients);
+    use = card_use(*network, config.batch, wanted, **data, *available);
+    if (!use) return use.error();
+  }
+  auto trainer = TorchTrainer::create(*network, *data, *backend, *use);
   if (!trainer) return trainer.error();
   SimulationResources resources;
   resources.data = std::move(*data);
@@ -143,8 +129,9 @@ base::Result<SimulationResources> load_resources(const Config& config, const Exe
   resources.trainer = std::move(*trainer);
   resources.ranks = std::move(ranks);
   resources.cleaner = &cleaner;
-  resources.card_available = card->available;
-  if (*backend == "cuda") resources.card = torch_card();
+  resources.card_available = *available;
+  resources.card_use = std::move(*use);
+  if (on_card) resources.card = torch_card();
   resources.setup_seconds = base::seconds_between(start, base::system_clock().now_ns());
   return resources;
 }

@@ -12,6 +12,7 @@
 #include "fl/network_shape.h"
 #include "fl/torch/batched_network.h"
 #include "fl/torch/pictures.h"
+#include "fl/torch/side_by_side.h"
 #include "fl/trainer.h"
 #include "plan/network.h"
 
@@ -20,14 +21,15 @@ namespace ebb::fl {
 /// Training on libtorch, with a network per slot.
 class TorchTrainer final : public Trainer {
  public:
-  /// Pictures that are evaluated at a time: more would only take memory.
+  /// Pictures that the host evaluates at a time: more would only take memory.
   static constexpr std::size_t kEvaluationBatch = 32;
 
-  /// `together`: clients that train_together may take. Fails as shape_of and use_backend do.
+  /// `use`: of a card, and how many clients train_together takes. Fails as shape_of and use_backend
+  /// do.
   static base::Result<std::unique_ptr<TorchTrainer>> create(const plan::Network& network,
                                                             std::shared_ptr<const DataSet> data,
                                                             const std::string& backend,
-                                                            std::uint32_t together);
+                                                            const CardUse& use);
 
   std::uint64_t parameters() const override { return shape_.elements; }
   const std::string& backend() const override { return backend_; }
@@ -37,13 +39,14 @@ class TorchTrainer final : public Trainer {
   base::Result<Evaluation> evaluate(std::uint32_t slot, std::span<const float> weights,
                                     const Split& split,
                                     std::span<const std::uint32_t> samples) override;
+  bool evaluates_at_once() const override { return !device_.is_cpu(); }
   std::uint32_t together() const override { return together_; }
   base::Status train_together(std::span<const float> global, std::span<const LocalTask> tasks,
                               const Trained& trained) override;
   void release(std::uint32_t first) override;
 
  private:
-  /// What one thread works with.
+  /// What one thread of the host works with.
   struct Slot {
     /// Makes room for at least this many floats of pictures. All of them are initialised, because
     /// the unused ones are computed with, too.
@@ -58,18 +61,17 @@ class TorchTrainer final : public Trainer {
   };
 
   TorchTrainer(plan::Network network, NetworkShape shape, std::shared_ptr<const DataSet> data,
-               std::string backend, at::Device device, std::uint32_t together);
+               std::string backend, at::Device device, const CardUse& use);
 
   Slot& slot_at(std::uint32_t index) EBB_EXCLUDES(mutex_);
   void drop_network(std::uint32_t index) EBB_EXCLUDES(mutex_);
+  base::Result<LocalResult> train_on_card(std::span<const float> global, const LocalTask& task,
+                                          std::span<float> weights);
   // What libtorch throws passes through these.
   base::Result<LocalResult> train_on(Slot& slot, std::span<const float> global,
                                      const LocalTask& task, std::span<float> weights);
-  base::Result<Evaluation> evaluate_on(Slot& slot, std::span<const float> weights,
-                                       const Split& split, std::span<const std::uint32_t> samples);
-  base::Status train_batched(std::span<const float> global, std::span<const LocalTask> tasks,
-                             const Trained& trained);
-  at::Tensor on_card(std::span<const std::uint32_t> samples, Random& random) const;
+  Evaluation evaluate_on(Slot& slot, std::span<const float> weights, const Split& split,
+                         std::span<const std::uint32_t> samples);
   /// The first rows of the slot's pictures.
   at::Tensor on_host(Slot& slot, std::size_t rows) const;
 
@@ -80,6 +82,7 @@ class TorchTrainer final : public Trainer {
   const at::Device device_;
   const std::uint32_t together_;
   const Pictures pictures_;
+  const SideBySide side_by_side_;
 
   base::Mutex mutex_;
   std::vector<std::unique_ptr<Slot>> slots_ EBB_GUARDED_BY(mutex_);

@@ -31,7 +31,7 @@ TEST_P(GoldenTrace, IsReproduced) {
   ASSERT_TRUE(data) << data.error().message;
   const auto network = plan::network_named("cnn-mnist", (*data)->picture, (*data)->classes);
   ASSERT_TRUE(network);
-  const auto trainer = TorchTrainer::create(*network, *data, GetParam(), 1);
+  const auto trainer = TorchTrainer::create(*network, *data, GetParam(), {});
   ASSERT_TRUE(trainer) << trainer.error().message;
   const auto meta =
       base::parse_json(*base::read_file(std::string(EBB_TEST_DATA) + "/fl/golden/meta.json"));

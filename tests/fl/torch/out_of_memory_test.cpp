@@ -13,8 +13,10 @@ class FullNowAndThen final : public Trainer {
  public:
   explicit FullNowAndThen(std::unique_ptr<Trainer> own) : own_(std::move(own)) {}
 
-  int failures = 0;                  ///< so many attempts fail,
-  std::size_t after = 0;             ///< each when so many clients were handed over
+  int failures = 0;                  ///< so many attempts fail
+  bool fails_later = false;          ///< each when all have trained,
+  std::size_t fetches = 0;           ///< and so many models were fetched, and no sum made
+  std::size_t fetched = 0;           ///< models, in all
   std::size_t most = 1000;           ///< larger groups never fit
   std::vector<std::size_t> groups;   ///< that were tried
   std::uint32_t fails_in_round = 1;  ///< where `failures` begin
@@ -40,17 +42,43 @@ class FullNowAndThen final : public Trainer {
     const bool is_due = tasks.front().round >= fails_in_round;
     const bool fails = is_due && (tasks.size() > most || failures > 0);
     if (is_due && tasks.size() <= most && failures > 0) --failures;
-    if (fails && after == 0) return no_room();
-    return own_->train_together(
-        global, tasks,
-        [&](std::size_t place, const LocalResult& result, std::span<const float> weights) {
-          if (fails && place == after) return base::Status(no_room());
-          return trained(place, result, weights);
-        });
+    if (fails && !fails_later) return no_room();
+    return own_->train_together(global, tasks,
+                                [&](std::span<const LocalResult> results, UpdateGroup& updates) {
+                                  Counted counted(updates, *this, fails);
+                                  return trained(results, counted);
+                                });
   }
   void release(std::uint32_t first) override { own_->release(first); }
 
  private:
+  /// Updates that come to the host only so far.
+  class Counted final : public UpdateGroup {
+   public:
+    Counted(UpdateGroup& own, FullNowAndThen& trainer, bool fails)
+        : own_(own), trainer_(trainer), fails_(fails), left_(trainer.fetches) {}
+
+    std::size_t size() const override { return own_.size(); }
+    double norm(std::size_t place) const override { return own_.norm(place); }
+    double largest_move(std::size_t place) const override { return own_.largest_move(place); }
+    base::Result<std::span<const float>> fetch(std::size_t place) override {
+      if (fails_ && left_ == 0) return no_room();
+      if (fails_) --left_;
+      ++trainer_.fetched;
+      return own_.fetch(place);
+    }
+    base::Status add_up(std::span<const double> scales, std::span<std::int64_t> sums) override {
+      if (fails_ && left_ == 0) return no_room();
+      return own_.add_up(scales, sums);
+    }
+
+   private:
+    UpdateGroup& own_;
+    FullNowAndThen& trainer_;
+    const bool fails_;
+    std::size_t left_;
+  };
+
   static base::Error no_room() {
     return base::error(base::Code::out_of_memory, "CUDA out of memory");
   }
@@ -74,6 +102,7 @@ class OutOfMemory : public Workbench {
     Listener listener(*this);
     auto result = simulate(config_, on_threads(1), *resources, listener);
     groups_ = trainer_->groups;
+    fetched_ = trainer_->fetched;
     waited_ = card_->waited;
     return result;
   }
@@ -93,7 +122,9 @@ class OutOfMemory : public Workbench {
 
   FullNowAndThen* trainer_ = nullptr;
   FakeCard* card_ = nullptr;
+  const Config original_ = config_;
   std::vector<std::size_t> groups_;
+  std::size_t fetched_ = 0;
   double waited_ = 0;
   std::string lines_;
 };
@@ -109,14 +140,38 @@ TEST_F(OutOfMemory, ForAWhileChangesNoBit) {
   EXPECT_NE(lines_.find("round 1: GPU 0 had no room"), std::string::npos) << lines_;
 }
 
-TEST_F(OutOfMemory, HalfWayAddsNoClientTwice) {
+TEST_F(OutOfMemory, WhereUpdatesAreAddedUpAddsNoneOfThem) {
   const std::string sha = undisturbed().model_sha256;
   const auto result = run_with([](FullNowAndThen& trainer) {
     trainer.failures = 2;
-    trainer.after = 2;
+    trainer.fails_later = true;
   });
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->model_sha256, sha);
+  EXPECT_EQ(fetched_, 0U) << "sums alone come to the host";
+}
+
+TEST_F(OutOfMemory, HalfWayAddsNoClientTwice) {
+  const auto halfway = [](FullNowAndThen& trainer) {
+    trainer.failures = 2;
+    trainer.fails_later = true;
+    trainer.fetches = 2;
+  };
+  const auto change = [&](auto&& how) {
+    config_ = Config(original_);
+    how();
+    const std::string sha = undisturbed().model_sha256;
+    const auto result = run_with(halfway);
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_EQ(result->model_sha256, sha);
+    EXPECT_GT(fetched_, 0U) << "a rule that needs all updates";
+  };
+  change([&] { config_.aggregation.rule = Rule::median; });
+  change([&] {
+    config_.world.deadline = 0.02;
+    config_.world.staleness = 2;
+    config_.rounds = 4;
+  });
 }
 
 TEST_F(OutOfMemory, ForGoodHasSmallerGroupsAndSaysSo) {

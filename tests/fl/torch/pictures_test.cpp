@@ -27,6 +27,12 @@ float normalised(const DataSet& data, std::size_t channel, std::uint8_t byte) {
          data.normalisation.deviation[channel];
 }
 
+at::Tensor bytes_of(const DataSet& data) {
+  const auto side = static_cast<std::int64_t>(kSide);
+  return at::from_blob(const_cast<std::uint8_t*>(data.train.pixels.data()), {1, 2, side, side},
+                       at::kByte);
+}
+
 TEST(Pictures, AreNormalisedChannelByChannel) {
   const DataSet data = one_picture();
   const Pictures pictures(data, at::kCPU);
@@ -35,7 +41,7 @@ TEST(Pictures, AreNormalisedChannelByChannel) {
   pictures.fill(data.train, samples, filled.data());
   for (std::size_t i = 0; i < filled.size(); ++i)
     EXPECT_FLOAT_EQ(filled[i], normalised(data, i / kPixels, data.train.pixels[i]));
-  const at::Tensor there = pictures.on_device(at::zeros({1}, at::kLong), {});
+  const at::Tensor there = pictures.normalised(bytes_of(data), at::Tensor());
   EXPECT_TRUE(there.flatten().allclose(at::tensor(filled), 1e-5, 1e-6));
 }
 
@@ -49,8 +55,9 @@ TEST(Pictures, AreMovedByUpToFourPixelsAndMirroredForTraining) {
   for (std::uint32_t round = 0; round < 200; ++round) {
     Random random(1, Purpose::augmentation, round);
     Random again(1, Purpose::augmentation, round);
-    const std::vector<Move> moves = {Move::draw(again)};
-    const Move& move = moves[0];
+    const Move move = Move::draw(again);
+    std::vector<std::int64_t> numbers(kMoveNumbers);
+    move.write(numbers.data());
     ASSERT_TRUE(std::abs(move.down) <= 4 && std::abs(move.right) <= 4);
     ++down[static_cast<std::size_t>(move.down + 4)];
     ++right[static_cast<std::size_t>(move.right + 4)];
@@ -68,7 +75,8 @@ TEST(Pictures, AreMovedByUpToFourPixelsAndMirroredForTraining) {
                       normalised(data, static_cast<std::size_t>(channel),
                                  inside ? data.train.pixels[from] : 0));
     }
-    const at::Tensor there = pictures.on_device(at::zeros({1}, at::kLong), moves);
+    const at::Tensor there = pictures.normalised(
+        bytes_of(data), at::from_blob(numbers.data(), {1, kMoveNumbers}, at::kLong));
     ASSERT_TRUE(there.flatten().allclose(at::tensor(filled), 1e-5, 1e-6)) << round;
   }
   for (std::size_t i = 0; i < 9; ++i)

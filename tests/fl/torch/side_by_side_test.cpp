@@ -46,15 +46,15 @@ void expect_plain_convolutions(const Layers& layers, std::int64_t size, std::int
 
 /// The backend and the random numbers are the process's: each case has them as if it were the
 /// first.
-class SideBySide : public testing::Test {
+class SideBySideTest : public testing::Test {
  protected:
-  SideBySide() {
+  SideBySideTest() {
     EXPECT_TRUE(use_backend("native"));
     at::manual_seed(1);
   }
 };
 
-TEST_F(SideBySide, ConvolutionsHaveTheValuesAndGradientsOfPlainOnes) {
+TEST_F(SideBySideTest, ConvolutionsHaveTheValuesAndGradientsOfPlainOnes) {
   for (const auto& layers : {column_layers(), grouped_layers(3)}) {
     expect_plain_convolutions(*layers, 8, 3, 1, 1);
     expect_plain_convolutions(*layers, 9, 5, 1, 0);
@@ -65,7 +65,7 @@ TEST_F(SideBySide, ConvolutionsHaveTheValuesAndGradientsOfPlainOnes) {
   }
 }
 
-TEST_F(SideBySide, NormalisationsAreThoseOfPlainOnes) {
+TEST_F(SideBySideTest, NormalisationsAreThoseOfPlainOnes) {
   const at::Tensor pictures = at::randn({3, 4, 8, 5, 5});
   const at::Tensor scale = at::randn({3, 8});
   const at::Tensor shift = at::randn({3, 8});
@@ -84,7 +84,8 @@ TEST_F(SideBySide, NormalisationsAreThoseOfPlainOnes) {
   }
 }
 
-class BatchedNetworkTest : public SideBySide, public testing::WithParamInterface<const char*> {};
+class BatchedNetworkTest : public SideBySideTest,
+                           public testing::WithParamInterface<const char*> {};
 
 TEST_P(BatchedNetworkTest, TrainsSeveralClientsAsIfOneByOne) {
   const plan::Picture picture{3, 16, 16};

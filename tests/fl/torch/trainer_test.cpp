@@ -19,9 +19,10 @@ class TorchTrainerTest : public testing::Test {
     auto data = synthetic_data_set(options);
     EXPECT_TRUE(data) << data.error().message;
     const auto network = plan::network_named("CNN-MNIST", options.picture, 10);
-    auto trainer = TorchTrainer::create(*network, *data, "native", 3);
+    auto trainer = TorchTrainer::create(*network, *data, "native", {.clients = 3});
     EXPECT_TRUE(trainer) << trainer.error().message;
     trainer_ = std::move(*trainer);
+    data_ = *data;
     global_.resize(trainer_->parameters());
     trainer_->initialise(1, global_);
     order_.resize(200);
@@ -38,6 +39,7 @@ class TorchTrainerTest : public testing::Test {
     }
   }
 
+  std::shared_ptr<const DataSet> data_;
   std::unique_ptr<TorchTrainer> trainer_;
   std::vector<float> global_;
   std::vector<std::uint32_t> order_;
@@ -45,43 +47,75 @@ class TorchTrainerTest : public testing::Test {
 };
 
 TEST_F(TorchTrainerTest, TrainsSideBySideAsOneByOne) {
-  std::size_t next = 0;
   const auto done = trainer_->train_together(
-      global_, tasks_,
-      [&](std::size_t place, const LocalResult& result, std::span<const float> weights) {
-        EXPECT_EQ(place, next++);
-        std::vector<float> alone(global_.size());
-        const auto own = trainer_->train(0, global_, tasks_[place], alone);
-        EXPECT_TRUE(own);
-        EXPECT_LT(apart(global_, alone, weights), kRounding) << place;
-        EXPECT_EQ(result.steps, own->steps);
-        EXPECT_NEAR(result.loss, own->loss, 1e-4);
-        EXPECT_NEAR(result.last_loss, own->last_loss, 1e-4);
-        EXPECT_NEAR(result.loss_rms, own->loss_rms, 1e-4);
+      global_, tasks_, [&](std::span<const LocalResult> results, UpdateGroup& updates) {
+        EXPECT_EQ(results.size(), 3U);
+        EXPECT_EQ(updates.size(), 3U);
+        for (std::size_t place = 0; place < updates.size(); ++place) {
+          std::vector<float> alone(global_.size());
+          const auto own = trainer_->train(0, global_, tasks_[place], alone);
+          EXPECT_TRUE(own);
+          const auto weights = updates.fetch(place);
+          EXPECT_TRUE(weights);
+          EXPECT_LT(apart(global_, alone, *weights), kRounding) << place;
+          EXPECT_NEAR(updates.norm(place) / distance(global_, *weights), 1, 1e-9);
+          EXPECT_EQ(results[place].steps, own->steps);
+          EXPECT_NEAR(results[place].loss, own->loss, 1e-4);
+          EXPECT_NEAR(results[place].last_loss, own->last_loss, 1e-4);
+          EXPECT_NEAR(results[place].loss_rms, own->loss_rms, 1e-4);
+        }
         return base::Status();
       });
   EXPECT_TRUE(done) << done.error().message;
-  EXPECT_EQ(next, 3U);
 }
 
-TEST_F(TorchTrainerTest, StopsWhereAModelIsNotTaken) {
-  int calls = 0;
+TEST_F(TorchTrainerTest, HandsOnWhyUpdatesAreNotTaken) {
   const auto done = trainer_->train_together(
-      global_, tasks_,
-      [&](std::size_t, const LocalResult&, std::span<const float>) -> base::Status {
-        if (++calls < 2) return {};
+      global_, tasks_, [&](std::span<const LocalResult>, UpdateGroup&) -> base::Status {
         return base::error(base::Code::io, "no room");
       });
-  EXPECT_EQ(calls, 2);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().message, "no room");
+}
+
+TEST_F(TorchTrainerTest, TrainsTheSameWhetherTheDeviceHoldsTheData) {
+  const auto network = plan::network_named("CNN-MNIST", data_->picture, 10);
+  auto other = TorchTrainer::create(*network, data_, "native", {.holds_data = false});
+  ASSERT_TRUE(other);
+  std::vector<float> held;
+  const auto keep = [&](std::span<const LocalResult>, UpdateGroup& updates) {
+    const auto weights = updates.fetch(1);
+    held.insert(held.end(), weights->begin(), weights->end());
+    return base::Status();
+  };
+  ASSERT_TRUE(trainer_->train_together(global_, tasks_, keep));
+  ASSERT_TRUE((*other)->train_together(global_, tasks_, keep));
+  EXPECT_TRUE(std::equal(held.begin(), held.begin() + static_cast<std::ptrdiff_t>(global_.size()),
+                         held.begin() + static_cast<std::ptrdiff_t>(global_.size())));
+}
+
+TEST_F(TorchTrainerTest, EvaluatesInAnyBatchesWhatItDoesOneByOne) {
+  const auto network = plan::network_named("CNN-MNIST", data_->picture, 10);
+  const auto shape = shape_of(*network);
+  const auto one_by_one = trainer_->evaluate(0, global_, data_->train, order_);
+  ASSERT_TRUE(one_by_one);
+  for (const std::uint32_t at_a_time : {16U, 96U, 1024U}) {
+    for (const bool held : {true, false}) {
+      const SideBySide together(*network, *shape, *data_, at::kCPU,
+                                {.evaluated = at_a_time, .holds_data = held});
+      const Evaluation found = together.evaluate(global_, data_->train, order_);
+      EXPECT_EQ(found.samples, one_by_one->samples);
+      EXPECT_EQ(found.confusion, one_by_one->confusion) << at_a_time;
+      EXPECT_NEAR(found.loss_sum, one_by_one->loss_sum, 1e-3);
+    }
+  }
 }
 
 TEST_F(TorchTrainerTest, SaysWhoDiverged) {
   for (LocalTask& task : tasks_)
     task.lr = 1e30;
-  const auto done = trainer_->train_together(
-      global_, tasks_, [](std::size_t, const LocalResult&, std::span<const float>) {
+  const auto done =
+      trainer_->train_together(global_, tasks_, [](std::span<const LocalResult>, UpdateGroup&) {
         ADD_FAILURE() << "handed over";
         return base::Status();
       });

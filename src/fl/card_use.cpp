@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fl/card_use.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "fl/network_shape.h"
+#include "plan/plan.h"
+
+namespace ebb::fl {
+namespace {
+
+/// Fewer pictures at a time would leave a card idle.
+constexpr std::uint32_t kPicturesThatFillACard = 1024;
+constexpr std::uint32_t kMostPictures = 8192;
+
+std::uint64_t sum_bytes_of_a_client(const NetworkShape& shape) {
+  return std::min<std::uint64_t>(shape.elements, kParametersAtATime) * kBytesOfAParameter;
+}
+
+/// Those that take no more memory than training has; more where that is little and there is room.
+base::Status add_evaluation(const plan::Network& network, std::uint32_t batch,
+                            std::uint64_t of_training, std::uint64_t room, CardUse& use) {
+  const std::uint64_t together = std::uint64_t{use.clients} * batch;
+  use.evaluated = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+      together, std::max(batch, kPicturesThatFillACard), std::max(batch, kMostPictures)));
+  auto bytes = step_bytes(network, use.evaluated);
+  if (!bytes) return bytes.error();
+  if (*bytes > of_training + room) {
+    use.evaluated = batch;
+    bytes = step_bytes(network, batch);
+    if (!bytes) return bytes.error();
+  }
+  use.items.push_back({"evaluation beyond training",
+                       *bytes > of_training ? *bytes - of_training : 0, false, false, true});
+  return {};
+}
+
+}  // namespace
+
+base::Result<CardUse> card_use(const plan::Network& network, std::uint32_t batch,
+                               std::uint32_t wanted, const DataSet& data, std::uint64_t available) {
+  const auto shape = shape_of(network);
+  if (!shape) return shape.error();
+  const auto training = side_by_side_bytes(network, batch);
+  if (!training) return training.error();
+  const std::uint64_t sums = shape->elements * sizeof(std::int64_t);
+  const std::uint64_t each = *training + sum_bytes_of_a_client(*shape);
+  if (sums + each > available)
+    return base::error(base::Code::bad_input,
+                       "the card has %s for it, but training one client needs %s",
+                       base::bytes_text(available).c_str(), base::bytes_text(sums + each).c_str());
+  CardUse use;
+  wanted = std::max(wanted, 1U);
+  const std::uint64_t pictures = data.bytes();
+  use.holds_data =
+      pictures + sums + each * wanted <= available || pictures + sums + each <= available / 2;
+  const std::uint64_t fixed = sums + (use.holds_data ? pictures : 0);
+  use.clients =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>((available - fixed) / each, wanted));
+  use.items = {{"data set", use.holds_data ? pictures : 0, false, false, true},
+               {"training of a client", *training, true, false, true},
+               {"adding up a client", sum_bytes_of_a_client(*shape), true, false, true},
+               {"sums", sums, false, false, true}};
+  const std::uint64_t of_training = *training * use.clients;
+  const std::uint64_t taken = fixed + each * use.clients;
+  if (auto added = add_evaluation(network, batch, of_training, available - taken, use); !added)
+    return added.error();
+  return use;
+}
+
+base::Result<std::uint64_t> step_bytes(const plan::Network& network, std::uint32_t batch) {
+  plan::NetworkRequest request;
+  request.network = network;
+  request.batch = batch;
+  request.surroundings = {.context = 0, .workspaces = 0};
+  const auto planned = plan::plan(request);
+  if (!planned) return planned.error();
+  return planned->peak() + planned->error_bytes();
+}
+
+base::Result<std::uint64_t> side_by_side_bytes(const plan::Network& network, std::uint32_t batch) {
+  const auto shape = shape_of(network);
+  if (!shape) return shape.error();
+  const auto step = step_bytes(network, batch);
+  if (!step) return step.error();
+  // Beyond the step itself: a layer's input laid out as columns, and its gradient laid out the same
+  // way while the first is still there. Normalising copies its input, which is no larger than
+  // either.
+  return *step + 2 * batch * shape->largest_columns * sizeof(float);
+}
+
+}  // namespace ebb::fl

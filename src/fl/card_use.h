@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "fl/data/data_set.h"
+#include "fl/memory_plan.h"
+#include "plan/network.h"
+
+namespace ebb::fl {
+
+/// Parameters of all clients that are looked at together where updates are added up on a card, and
+/// what each takes of it meanwhile.
+inline constexpr std::uint64_t kParametersAtATime = 1U << 18U;
+inline constexpr std::uint64_t kBytesOfAParameter = 28;
+/// Of sums that come from a card to the host.
+inline constexpr std::uint64_t kSumsOnTheirWayBytes = 8U << 20U;
+
+/// How a simulation uses a card.
+struct CardUse {
+  std::uint32_t clients = 1;        ///< that train side by side
+  std::uint32_t evaluated = 1024;   ///< pictures at a time
+  bool holds_data = true;           ///< else batches are gathered on the host
+  std::vector<MemoryItem> items{};  ///< what that takes of it
+};
+
+/// What one that wants to train `wanted` clients side by side makes of `available` bytes: as many
+/// as fit, one at least. Code::bad_input, with the number needed, where not even one fits.
+base::Result<CardUse> card_use(const plan::Network& network, std::uint32_t batch,
+                               std::uint32_t wanted, const DataSet& data, std::uint64_t available);
+
+/// Bytes of device memory that each of the clients takes which train side by side on a card:
+/// weights, gradients, activations of a batch, and the columns of its largest convolution.
+base::Result<std::uint64_t> side_by_side_bytes(const plan::Network& network, std::uint32_t batch);
+
+/// The memory of one client's step.
+base::Result<std::uint64_t> step_bytes(const plan::Network& network, std::uint32_t batch);
+
+}  // namespace ebb::fl

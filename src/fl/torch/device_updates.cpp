@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fl/torch/device_updates.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "fl/card_use.h"
+#include "fl/torch/failures.h"
+
+namespace ebb::fl {
+namespace {
+
+/// Sums that come to the host at a time.
+constexpr std::int64_t kSumsOnTheirWay = std::int64_t{kSumsOnTheirWayBytes / sizeof(std::int64_t)};
+
+/// The sum of each row, by halves: additions of single elements in an order that only the length
+/// decides. `rows` is written to.
+at::Tensor sum_by_halves(at::Tensor rows) {
+  while (rows.size(1) > 1) {
+    const std::int64_t count = rows.size(1);
+    const std::int64_t half = count / 2;
+    rows.narrow(1, 0, half).add_(rows.narrow(1, count - half, half));
+    rows = rows.narrow(1, 0, count - half);
+  }
+  return rows.squeeze(1);
+}
+
+}  // namespace
+
+DeviceUpdates::DeviceUpdates(std::int64_t clients, const std::vector<at::Tensor>& from,
+                             const std::vector<at::Tensor>& to)
+    : clients_(clients) {
+  const at::NoGradGuard guard;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    from_.push_back(from[i].detach().flatten());
+    to_.push_back(to[i].detach().reshape({clients_, -1}));
+    parameters_ += from_.back().size(0);
+  }
+  measure();
+}
+
+void DeviceUpdates::each_slice(const Visit& visit) const {
+  constexpr std::int64_t kSlice = kParametersAtATime;
+  std::size_t tensor = 0;
+  std::int64_t offset = 0;  // in that tensor
+  for (std::int64_t first = 0; first < parameters_; first += kSlice) {
+    std::vector<at::Tensor> before;
+    std::vector<at::Tensor> after;
+    for (std::int64_t open = std::min(kSlice, parameters_ - first); open > 0;) {
+      const std::int64_t taken = std::min(open, from_[tensor].size(0) - offset);
+      before.push_back(from_[tensor].narrow(0, offset, taken));
+      after.push_back(to_[tensor].narrow(1, offset, taken));
+      open -= taken;
+      offset += taken;
+      if (offset < from_[tensor].size(0)) continue;
+      ++tensor;
+      offset = 0;
+    }
+    visit(first, at::cat(after, 1).to(at::kDouble).sub_(at::cat(before).to(at::kDouble)));
+  }
+}
+
+void DeviceUpdates::measure() {
+  const auto options = to_.front().options().dtype(at::kDouble);
+  at::Tensor squares =
+      at::zeros({clients_, std::min<std::int64_t>(kParametersAtATime, parameters_)}, options);
+  at::Tensor largest = at::zeros({clients_}, options);
+  each_slice([&](std::int64_t, at::Tensor moves) {
+    moves.abs_();
+    largest = at::maximum(largest, moves.amax(1));
+    squares.narrow(1, 0, moves.size(1)).add_(moves.mul_(moves));
+  });
+  // To the host in one go.
+  const at::Tensor found = at::stack({sum_by_halves(squares), largest}).cpu();
+  const double* values = found.data_ptr<double>();
+  for (std::int64_t client = 0; client < clients_; ++client) {
+    norms_.push_back(std::sqrt(values[client]));
+    largest_.push_back(values[clients_ + client]);
+  }
+}
+
+at::Tensor DeviceUpdates::on_host(std::int64_t count, at::ScalarType type) const {
+  // A card writes into pinned memory by itself, several times as fast.
+  return at::empty({count},
+                   at::TensorOptions().dtype(type).pinned_memory(to_.front().device().is_cuda()));
+}
+
+base::Result<std::span<const float>> DeviceUpdates::fetch(std::size_t place) {
+  return without_exceptions([&]() -> base::Result<std::span<const float>> {
+    const at::NoGradGuard guard;
+    std::vector<at::Tensor> mine;
+    for (const at::Tensor& parameter : to_)
+      mine.push_back(parameter[static_cast<std::int64_t>(place)]);
+    if (!row_.defined()) row_ = on_host(parameters_, at::kFloat);
+    row_.copy_(at::cat(mine));  // a card makes one row of them sooner than it sends each
+    return std::span<const float>(row_.data_ptr<float>(), static_cast<std::size_t>(parameters_));
+  });
+}
+
+at::Tensor DeviceUpdates::summed(std::span<const double> scales) const {
+  const at::Device device = to_.front().device();
+  const at::Tensor each =
+      at::from_blob(const_cast<double*>(scales.data()), {clients_, 1}, at::kDouble).to(device);
+  at::Tensor sums = at::empty({parameters_}, at::TensorOptions().dtype(at::kLong).device(device));
+  each_slice([&](std::int64_t first, at::Tensor moves) {
+    const std::int64_t count = moves.size(1);
+    sums.narrow(0, first, count).copy_(moves.mul_(each).round_().to(at::kLong).sum(0));
+  });
+  return sums;
+}
+
+base::Status DeviceUpdates::add_up(std::span<const double> scales, std::span<std::int64_t> sums) {
+  EBB_CHECK(scales.size() == size() && sums.size() == static_cast<std::size_t>(parameters_));
+  if (std::all_of(scales.begin(), scales.end(), [](double scale) { return scale == 0; })) return {};
+  return without_exceptions([&]() -> base::Status {
+    const at::NoGradGuard guard;
+    const at::Tensor here = summed(scales);
+    const at::Tensor way = on_host(std::min(kSumsOnTheirWay, parameters_), at::kLong);
+    // All that needs memory is done.
+    for (std::int64_t first = 0; first < parameters_; first += kSumsOnTheirWay) {
+      const std::int64_t count = std::min(kSumsOnTheirWay, parameters_ - first);
+      way.narrow(0, 0, count).copy_(here.narrow(0, first, count));
+      const std::int64_t* values = way.data_ptr<std::int64_t>();
+      std::int64_t* into = sums.data() + first;
+      for (std::int64_t i = 0; i < count; ++i)
+        into[i] += values[i];
+    }
+    return {};
+  });
+}
+
+}  // namespace ebb::fl

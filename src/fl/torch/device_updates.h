@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <functional>
+#include <vector>
+
+#include "fl/aggregate/update_group.h"
+
+namespace ebb::fl {
+
+/// Updates on the device that trained them, gone through a slice of parameters at a time. All is
+/// done by single operations of libtorch, which contract nothing: so the host's and a card's bits
+/// are the same, and those of every other grouping. What libtorch throws on the way is an Error.
+class DeviceUpdates final : public UpdateGroup {
+ public:
+  /// The parameters of the model that all started from, and of the models that `clients` made of
+  /// it, those of one client after those of another. Nobody changes them meanwhile. Throws what
+  /// libtorch throws.
+  DeviceUpdates(std::int64_t clients, const std::vector<at::Tensor>& from,
+                const std::vector<at::Tensor>& to);
+
+  std::size_t size() const override { return norms_.size(); }
+  double norm(std::size_t place) const override { return norms_[place]; }
+  double largest_move(std::size_t place) const override { return largest_[place]; }
+  base::Result<std::span<const float>> fetch(std::size_t place) override;
+  base::Status add_up(std::span<const double> scales, std::span<std::int64_t> sums) override;
+
+ private:
+  /// The moves of all clients, [clients, slice] in double, `first` being the slice's first
+  /// parameter. They may be written to.
+  using Visit = std::function<void(std::int64_t first, at::Tensor moves)>;
+  void each_slice(const Visit& visit) const;
+  void measure();
+  at::Tensor summed(std::span<const double> scales) const;
+  at::Tensor on_host(std::int64_t count, at::ScalarType type) const;
+
+  const std::int64_t clients_;
+  std::vector<at::Tensor> from_;  ///< [parameters] each
+  std::vector<at::Tensor> to_;    ///< [clients, parameters] each
+  std::int64_t parameters_ = 0;
+  std::vector<double> norms_;
+  std::vector<double> largest_;
+  at::Tensor row_;  ///< what was fetched
+};
+
+}  // namespace ebb::fl

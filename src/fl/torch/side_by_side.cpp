@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fl/torch/side_by_side.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "fl/torch/batched_network.h"
+#include "fl/torch/device_updates.h"
+#include "fl/torch/local_training.h"
+
+namespace ebb::fl {
+namespace {
+
+/// Steps whose samples go to the device at once.
+constexpr std::size_t kStepsAtATime = 64;
+
+/// Losses are added up in whole numbers of this.
+constexpr double kEvaluatedLossUnit = 0x1p-24;
+constexpr double kMostLoss = 0x1p20;
+
+/// What some steps of several clients take: which samples, and their share of the client's loss;
+/// places beyond a client's batch have none.
+class Stretch {
+ public:
+  Stretch(std::span<const LocalTask> tasks, std::size_t width, bool augments)
+      : tasks_(tasks), width_(width), augments_(augments) {
+    for (const LocalTask& task : tasks)
+      randoms_.emplace_back(task.seed, Purpose::augmentation, task.round, task.client);
+  }
+
+  /// Has to be asked in the order of the steps.
+  void fill(std::size_t first, std::size_t steps) {
+    samples.assign(steps * places(), 0);
+    shares.assign(steps * places(), 0.0F);
+    moves.assign(augments_ ? steps * places() * kMoveNumbers : 0, 0);
+    for (std::size_t step = 0; step < steps; ++step) {
+      for (std::size_t client = 0; client < tasks_.size(); ++client) {
+        const auto batch = batch_of(tasks_[client], first + step);
+        const std::size_t at = step * places() + client * width_;
+        for (std::size_t i = 0; i < batch.size(); ++i) {
+          samples[at + i] = batch[i];
+          shares[at + i] = 1.0F / static_cast<float>(batch.size());
+          if (augments_) Move::draw(randoms_[client]).write(moves.data() + (at + i) * kMoveNumbers);
+        }
+      }
+    }
+  }
+
+  std::size_t places() const { return tasks_.size() * width_; }
+
+  std::vector<std::uint32_t> samples;
+  std::vector<float> shares;
+  std::vector<std::int64_t> moves;
+
+ private:
+  const std::span<const LocalTask> tasks_;
+  const std::size_t width_;
+  const bool augments_;
+  std::vector<Random> randoms_;
+};
+
+/// `losses`: [steps, clients, width] for some steps, on the device.
+std::vector<LocalResult> results_of(std::span<const LocalTask> tasks, std::size_t width,
+                                    const std::vector<at::Tensor>& losses) {
+  std::vector<LossTally> tallies(tasks.size());
+  std::size_t step = 0;
+  for (const at::Tensor& some : losses) {
+    const at::Tensor here = some.cpu();
+    const float* values = here.data_ptr<float>();
+    for (std::int64_t i = 0; i < here.size(0); ++i, ++step) {
+      for (std::size_t client = 0; client < tasks.size(); ++client, values += width) {
+        const std::size_t count = batch_of(tasks[client], step).size();
+        if (count > 0) tallies[client].add(values, count);
+      }
+    }
+  }
+  std::vector<LocalResult> results;
+  for (const LossTally& tally : tallies)
+    results.push_back(tally.result());
+  return results;
+}
+
+}  // namespace
+
+SideBySide::SideBySide(const plan::Network& network, const NetworkShape& shape, const DataSet& data,
+                       at::Device device, const CardUse& use)
+    : network_(network),
+      shape_(shape),
+      data_(data),
+      device_(device),
+      evaluated_(use.evaluated),
+      pictures_(data, device),
+      train_(data.train, data.picture, device, use.holds_data),
+      test_(data.test, data.picture, device, use.holds_data) {}
+
+base::Status SideBySide::train(std::span<const float> global, std::span<const LocalTask> tasks,
+                               const Trainer::Trained& trained) const {
+  std::size_t width = 0;
+  std::size_t steps = 0;
+  for (const LocalTask& task : tasks) {
+    width = std::max<std::size_t>(width, task.batch);
+    steps = std::max(steps, steps_of(task));
+  }
+  const auto clients = static_cast<std::int64_t>(tasks.size());
+  BatchedNetwork network(network_, shape_, clients, device_);
+  network.load(global);
+  Stretch stretch(tasks, width, data_.augments);
+  const auto places = static_cast<std::int64_t>(stretch.places());
+  std::vector<at::Tensor> losses_of_stretches;  // they stay on the device until the end
+  for (std::size_t first = 0; first < steps; first += kStepsAtATime) {
+    const std::size_t count = std::min(kStepsAtATime, steps - first);
+    stretch.fill(first, count);
+    const at::Tensor samples = sent(stretch.samples, device_);
+    const at::Tensor shares = sent(stretch.shares, device_);
+    const at::Tensor moves = sent(stretch.moves, device_).view({-1, kMoveNumbers});
+    std::vector<at::Tensor> seen;
+    for (std::size_t step = 0; step < count; ++step) {
+      const auto at = static_cast<std::int64_t>(step) * places;
+      const auto batch =
+          train_.take(std::span(stretch.samples).subspan(step * stretch.places(), stretch.places()),
+                      samples.narrow(0, at, places));
+      const at::Tensor pictures = pictures_.normalised(
+          batch.pixels, data_.augments ? moves.narrow(0, at, places) : at::Tensor());
+      const at::Tensor losses =
+          losses_of(network.forward(pictures.unflatten(0, {clients, -1})), batch.labels);
+      losses.backward(shares.narrow(0, at, places).view({clients, -1}));
+      network.step(tasks.front().lr, tasks.front().proximal);
+      seen.push_back(losses.detach());
+    }
+    losses_of_stretches.push_back(at::stack(seen));
+  }
+  const auto results = results_of(tasks, width, losses_of_stretches);
+  DeviceUpdates updates(clients, network.loaded(), network.parameters());
+  for (std::size_t i = 0; i < tasks.size(); ++i)
+    if (!std::isfinite(updates.largest_move(i))) return diverged(tasks[i]);
+  return trained(results, updates);
+}
+
+Evaluation SideBySide::evaluate(std::span<const float> weights, const Split& split,
+                                std::span<const std::uint32_t> samples) const {
+  const at::NoGradGuard guard;
+  Evaluation evaluation(data_.classes);
+  evaluation.samples = samples.size();
+  if (samples.empty()) return evaluation;
+  BatchedNetwork network(network_, shape_, 1, device_);
+  network.load(weights);
+  // One size for all batches: filled up with samples that do not count.
+  const std::size_t rows = std::min(evaluated_, std::bit_ceil(samples.size()));
+  std::vector<std::uint32_t> filled(samples.begin(), samples.end());
+  filled.resize((samples.size() + rows - 1) / rows * rows, samples.front());
+  const at::Tensor there = sent(filled, device_);
+  const DeviceSplit& held = &split == &data_.test ? test_ : train_;
+  const auto classes = static_cast<std::int64_t>(data_.classes);
+  const auto options = at::TensorOptions().dtype(at::kLong).device(device_);
+  at::Tensor counts = at::zeros({classes * classes}, options);
+  at::Tensor loss = at::zeros({1}, options);
+  const at::Tensor ones = at::ones({static_cast<std::int64_t>(rows)}, options);
+  for (std::size_t first = 0; first < filled.size(); first += rows) {
+    const auto batch = held.take(
+        std::span(filled).subspan(first, rows),
+        there.narrow(0, static_cast<std::int64_t>(first), static_cast<std::int64_t>(rows)));
+    const auto count = static_cast<std::int64_t>(std::min(rows, samples.size() - first));
+    const at::Tensor logits =
+        network.forward(pictures_.normalised(batch.pixels, at::Tensor()).unsqueeze(0));
+    const at::Tensor losses = losses_of(logits, batch.labels).flatten().narrow(0, 0, count);
+    const at::Tensor cells = batch.labels * classes + logits.argmax(2).flatten();
+    counts.scatter_add_(0, cells.narrow(0, 0, count), ones.narrow(0, 0, count));
+    loss.add_(losses.to(at::kDouble)
+                  .nan_to_num(kMostLoss, kMostLoss)
+                  .clamp_max(kMostLoss)
+                  .div_(kEvaluatedLossUnit)
+                  .round_()
+                  .to(at::kLong)
+                  .sum());
+  }
+  const at::Tensor found = at::cat({counts, loss}).cpu();
+  const std::int64_t* values = found.data_ptr<std::int64_t>();
+  for (std::uint64_t& cell : evaluation.confusion)
+    cell = static_cast<std::uint64_t>(*values++);
+  evaluation.loss_sum = static_cast<double>(*values) * kEvaluatedLossUnit;
+  return evaluation;
+}
+
+}  // namespace ebb::fl

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "fl/card_use.h"
+#include "fl/network_shape.h"
+#include "fl/torch/device_split.h"
+#include "fl/torch/pictures.h"
+#include "fl/trainer.h"
+
+namespace ebb::fl {
+
+/// Training and evaluation as a card likes them: many clients or pictures at a time, everything on
+/// the device, and nothing that waits for it before the end. On any device; made for cards. What
+/// libtorch throws passes through. Thread-safe. What it is made from outlives it.
+class SideBySide {
+ public:
+  SideBySide(const plan::Network& network, const NetworkShape& shape, const DataSet& data,
+             at::Device device, const CardUse& use);
+
+  /// As Trainer::train_together.
+  base::Status train(std::span<const float> global, std::span<const LocalTask> tasks,
+                     const Trainer::Trained& trained) const;
+
+  /// As Trainer::evaluate. Losses are added up as whole numbers, so that the order of samples and
+  /// batches does not matter; one counts no more than 2^20.
+  Evaluation evaluate(std::span<const float> weights, const Split& split,
+                      std::span<const std::uint32_t> samples) const;
+
+ private:
+  const plan::Network& network_;
+  const NetworkShape& shape_;
+  const DataSet& data_;
+  const at::Device device_;
+  const std::size_t evaluated_;
+  const Pictures pictures_;
+  const DeviceSplit train_;
+  const DeviceSplit test_;
+};
+
+}  // namespace ebb::fl

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fl/card_use.h"
+
+namespace ebb::fl {
+namespace {
+
+constexpr std::uint64_t kMiB = 1U << 20U;
+
+class CardUseTest : public testing::Test {
+ protected:
+  CardUseTest() {
+    data_.picture = {1, 28, 28};
+    data_.classes = 10;
+    data_.train.pixels.resize(40 * kMiB);
+    network_ = *plan::network_named("CNN-MNIST", data_.picture, data_.classes);
+  }
+
+  static std::uint64_t planned(const CardUse& use) {
+    MemoryPlan plan;
+    plan.items = use.items;
+    plan.parallel_clients = use.clients;
+    return plan.card_total();
+  }
+  static std::uint64_t item(const CardUse& use, const std::string& purpose) {
+    for (const MemoryItem& one : use.items)
+      if (one.purpose == purpose) return one.bytes;
+    ADD_FAILURE() << purpose;
+    return 0;
+  }
+
+  DataSet data_;
+  plan::Network network_;
+};
+
+TEST_F(CardUseTest, OfALargeOneIsWhatWasWanted) {
+  const auto use = card_use(network_, 32, 50, data_, 100000 * kMiB);
+  ASSERT_TRUE(use) << use.error().message;
+  EXPECT_EQ(use->clients, 50U);
+  EXPECT_EQ(use->evaluated, 1600U) << "as many pictures as train";
+  EXPECT_TRUE(use->holds_data);
+  EXPECT_EQ(item(*use, "data set"), data_.bytes());
+  EXPECT_EQ(item(*use, "training of a client"), *side_by_side_bytes(network_, 32));
+  EXPECT_EQ(item(*use, "sums"), 21840U * 8);
+  EXPECT_EQ(item(*use, "adding up a client"), 21840U * kBytesOfAParameter);
+}
+
+TEST_F(CardUseTest, FitsWhateverThereIs) {
+  bool gathers = false;
+  for (std::uint64_t available = 40 * kMiB; available < 2000 * kMiB; available += 13 * kMiB) {
+    const auto use = card_use(network_, 32, 50, data_, available);
+    ASSERT_TRUE(use) << use.error().message;
+    EXPECT_LE(planned(*use), available);
+    EXPECT_TRUE(use->clients >= 1 && use->clients <= 50);
+    EXPECT_GE(use->evaluated, 32U);
+    gathers = gathers || !use->holds_data;
+    EXPECT_EQ(item(*use, "data set"), use->holds_data ? data_.bytes() : 0);
+  }
+  EXPECT_TRUE(gathers) << "where data would leave no room for clients";
+}
+
+TEST_F(CardUseTest, OfOneClientEvaluatesAsManyPicturesAsFillACard) {
+  const auto use = card_use(network_, 32, 1, data_, 100000 * kMiB);
+  ASSERT_TRUE(use);
+  EXPECT_EQ(use->evaluated, 1024U);
+  EXPECT_GT(item(*use, "evaluation beyond training"), 0U);
+}
+
+TEST_F(CardUseTest, IsRefusedWithTheNumberWhereNotEvenOneFits) {
+  const auto use = card_use(network_, 32, 50, data_, kMiB);
+  ASSERT_FALSE(use);
+  EXPECT_EQ(use.error().code, base::Code::bad_input);
+  EXPECT_NE(use.error().message.find("1.0 MiB"), std::string::npos) << use.error().message;
+  EXPECT_NE(use.error().message.find("one client needs"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ebb::fl
