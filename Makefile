@@ -41,7 +41,7 @@ test-long: ## Run every test and those that take hours: long fuzzing, soaks, ful
 	@scripts/setup test
 	@scripts/test --long
 
-lint: ## Check layout, static analysis, spelling and scripts
+lint: ## Check layout, static analysis, spelling, scripts and the types of the pages' script
 	@scripts/setup lint
 	@scripts/lint
 

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const [packages, output] = process.argv.slice(2);
 const modules = join(packages, 'node_modules');
+/** @type {import('esbuild')} */
 const esbuild = createRequire(join(modules, 'index.js'))('esbuild');
 
 const result = await esbuild.build({
@@ -22,21 +23,28 @@ const result = await esbuild.build({
   charset: 'ascii',
   format: 'iife',
   target: 'es2020',
+  // Fields are declared for their types; browsers of that year have them, though the language got them later.
+  supported: { 'class-field': true },
+  tsconfigRaw: {}, // tsconfig.json is for tsc alone
   banner: { js: `/*! uPlot:\n${readFileSync(join(modules, 'uplot', 'LICENSE'), 'utf8').trim()}\n*/` },
   legalComments: 'inline',
 });
 
+/** @type {(suffix: string) => string} */
 function text(suffix) {
   const file = result.outputFiles.find(({ path }) => path.endsWith(suffix));
+  if (!file) throw new Error(`${suffix}: expected such a file of esbuild`);
   const content = file.text.trim();
   if (/[^\x09-\x7e]/.test(content)) throw new Error(`${suffix}: expected plain ASCII`);
   if (/<\/(script|style)|<!--|<script/i.test(content)) throw new Error(`${suffix}: ends its element`);
   return content;
 }
 
+/** @param {string} content */
 const hash = (content) => `sha256-${createHash('sha256').update(content).digest('base64')}`;
 
 // Numbers, since compilers limit the length of a literal.
+/** @type {(name: string, content: string) => string} */
 const array = (name, content) =>
   `constexpr char ${name}[] = {${Array.from(Buffer.from(content)).join(',')}};\n`;
 

@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import { el, items, nothing, section } from './dom.js';
 import { format } from './format.js';
+/** @import { Bar, BarChart, Limit, Part, Unit } from './types.js' */
+
+/** @typedef {{ full: number, unit: Unit, limit?: Limit | null }} Scale */
 
 const COLOURS = 8;
 
+/** @param {Part} part */
 const valueOf = (part) => (Number.isFinite(part.value) ? Math.max(0, part.value) : 0);
+/** @param {Bar} bar */
 const totalOf = (bar) => items(bar.parts).reduce((sum, part) => sum + valueOf(part), 0);
 
-const hasRange = ({ low, high }) => Number.isFinite(low) && Number.isFinite(high) && low <= high;
+/** @type {(bar: Bar) => bar is Bar & { low: number, high: number }} */
+const hasRange = (bar) => Number.isFinite(bar.low) && Number.isFinite(bar.high)
+  && /** @type {number} */ (bar.low) <= /** @type {number} */ (bar.high);
 
+/** @type {(element: HTMLElement, from: number, to: number, full: number) => HTMLElement} */
 function place(element, from, to, full) {
   element.style.left = `${(100 * from) / full}%`;
   element.style.width = `${(100 * (to - from)) / full}%`;
   return element;
 }
 
+/** @type {(bar: Bar, classes: Map<string, string>, scale: Scale) => HTMLElement} */
 function track(bar, classes, { full, unit, limit }) {
   const parts = items(bar.parts).map((part) => {
     const share = el('span', {
@@ -31,17 +40,20 @@ function track(bar, classes, { full, unit, limit }) {
     }), bar.low, bar.high, full)
     : null;
   const line = limit ? el('span', { class: 'limit' }) : null;
-  if (line) line.style.left = `${(100 * limit.value) / full}%`;
+  if (line) line.style.left = `${(100 * /** @type {Limit} */ (limit).value) / full}%`;
   return el('div', { class: 'track', 'aria-hidden': 'true' }, parts, range, line);
 }
 
+/** @type {(bar: Bar, unit: Unit) => string} */
 function totalText(bar, unit) {
   const total = format(totalOf(bar), unit);
   if (!hasRange(bar)) return total;
   return `${total} (${format(bar.low, unit)} \u2013 ${format(bar.high, unit)})`;
 }
 
+/** @type {(bars: Bar[], names: string[], unit: Unit) => HTMLElement} */
 function figures(bars, names, unit) {
+  /** @type {(bar: Bar, name: string) => number | undefined} */
   const value = (bar, name) => items(bar.parts).find((part) => part.name === name)?.value;
   return el('details', {},
     el('summary', {}, 'Figures'),
@@ -54,6 +66,7 @@ function figures(bars, names, unit) {
 }
 
 /// Stacked bars on one scale, with a limit across and the figures below.
+/** @type {(chart: BarChart) => HTMLElement} */
 export function barChart(chart) {
   const bars = items(chart.bars);
   if (bars.length === 0) return nothing('bars', chart).element;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { el } from './dom.js';
 
+/** @type {(text: string) => Promise<boolean>} */
 async function toClipboard(text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -11,6 +12,7 @@ async function toClipboard(text) {
 }
 
 /// The way without permission, for browsers that keep the clipboard from pages on disk.
+/** @type {(text: string) => boolean} */
 function copySelected(text) {
   const area = el('textarea', { readonly: true, class: 'offscreen' });
   area.value = text;
@@ -22,6 +24,7 @@ function copySelected(text) {
 }
 
 /// A button that copies `text` and says whether it did.
+/** @type {(text: string) => HTMLElement[]} */
 export function copyButton(text) {
   const status = el('span', { role: 'status', class: 'copied' });
   const button = el('button', {

@@ -2,10 +2,13 @@
 import { el, items, nothing, section } from './dom.js';
 import { boxesOf, neighbour, pathTo, treeOf } from './flame_layout.js';
 import { format } from './format.js';
+/** @import { Call } from './flame_layout.js' */
+/** @import { FlameGraph } from './types.js' */
 
 const ROW = 22; // pixels
 
 /// Which calls a total comes from. A click, or Enter, widens a call to the whole width; Escape goes back.
+/** @type {(data: FlameGraph) => HTMLElement} */
 export function flameGraph(data) {
   const measures = items(data.measures);
   const trees = measures.map(({ name }, index) => treeOf(data, index, `all (${name})`));
@@ -14,6 +17,7 @@ export function flameGraph(data) {
 
   let shown = usable[0];
   let focus = trees[shown];
+  /** @type {Map<Call, HTMLButtonElement>} */
   let buttons = new Map();
   const said = el('p', { class: 'flame-said', role: 'status' });
   const stage = el('div', { class: 'flame-stage', role: 'group', 'aria-label': data.title || 'Calls', onkeydown: move });
@@ -23,12 +27,15 @@ export function flameGraph(data) {
     onclick: () => choose(index),
   }, measures[index].name));
 
+  /** @param {Call} call */
   const text = (call) => {
     const share = (100 * call.value) / trees[shown].value;
     return `${call.name}: ${format(call.value, measures[shown].unit)}, ${format(share, 'percent')}`;
   };
+  /** @param {Call} call */
   const say = (call) => { said.textContent = text(call); };
 
+  /** @type {(active: Call) => void} */
   function draw(active) {
     buttons = new Map();
     const boxes = boxesOf(focus);
@@ -53,12 +60,14 @@ export function flameGraph(data) {
     say(active);
   }
 
+  /** @type {(call: Call) => void} */
   function widen(call) {
     focus = call;
     draw(call);
-    buttons.get(call).focus();
+    /** @type {HTMLButtonElement} */ (buttons.get(call)).focus();
   }
 
+  /** @type {(index: number) => void} */
   function choose(index) {
     const names = pathTo(focus).slice(1).map(({ name }) => name);
     shown = index;
@@ -69,6 +78,7 @@ export function flameGraph(data) {
     draw(focus);
   }
 
+  /** @type {(event: KeyboardEvent) => void} */
   function move(event) {
     const call = [...buttons.keys()].find((one) => buttons.get(one) === document.activeElement);
     if (!call) return;
@@ -80,9 +90,9 @@ export function flameGraph(data) {
     const next = neighbour(call, event.key);
     if (!next || !buttons.has(next)) return;
     event.preventDefault();
-    buttons.get(call).tabIndex = -1;
-    buttons.get(next).tabIndex = 0;
-    buttons.get(next).focus();
+    /** @type {HTMLButtonElement} */ (buttons.get(call)).tabIndex = -1;
+    /** @type {HTMLButtonElement} */ (buttons.get(next)).tabIndex = 0;
+    /** @type {HTMLButtonElement} */ (buttons.get(next)).focus();
   }
 
   draw(focus);

@@ -1,33 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stacks as a tree, and the tree as boxes: as wide as their share, one row per call.
 import { items } from './dom.js';
+/** @import { FlameGraph, Frame } from './types.js' */
+
+/** @typedef {{ call: Call, left: number, width: number, row: number }} Box */
 
 const NARROWEST = 0.001; // of the whole width: less cannot be seen or hit
 
-class Call {
+export class Call {
+  /**
+   * @param {Frame} frame
+   * @param {Call | null} parent
+   */
   constructor(frame, parent) {
     this.name = frame.name;
     this.kind = frame.kind;
     this.parent = parent;
+    /** @type {number} */
     this.depth = parent ? parent.depth + 1 : 0;
     this.value = 0;
+    /** @type {Call[]} */
     this.children = [];
   }
 }
 
 /// All stacks by one of their values, under a root of the given name. What is not above 0 is left out.
+/** @type {(graph: FlameGraph, measure: number, rootName: string) => Call} */
 export function treeOf({ frames, stacks }, measure, rootName) {
   const known = items(frames);
   const root = new Call({ name: rootName, kind: 'root' }, null);
+  /** @type {Map<Call, Map<number, Call>>} */
   const places = new Map([[root, new Map()]]);
   for (const stack of items(stacks)) {
-    const value = stack.values?.[measure];
+    const value = /** @type {number} */ (stack.values?.[measure]);
     if (!(value > 0) || !Number.isFinite(value)) continue;
     let call = root;
     call.value += value;
     for (const index of Array.isArray(stack.frames) ? stack.frames : []) {
       if (!known[index]) continue;
-      const inside = places.get(call);
+      const inside = /** @type {Map<number, Call>} */ (places.get(call));
       let next = inside.get(index);
       if (!next) {
         next = new Call(known[index], call);
@@ -44,12 +55,14 @@ export function treeOf({ frames, stacks }, measure, rootName) {
 }
 
 /// The call and those it was called by, outermost first.
+/** @type {(call: Call | null) => Call[]} */
 export function pathTo(call) {
   return call ? [...pathTo(call.parent), call] : [];
 }
 
 /// Boxes ({ call, left, width, row }, of 0 to 1) with `focus` as wide as the whole, under its callers; from top to
 /// bottom and from left to right. What is too narrow to be seen is left out.
+/** @type {(focus: Call) => Box[]} */
 export function boxesOf(focus) {
   const boxes = pathTo(focus.parent).map((call) => ({ call, left: 0, width: 1, row: call.depth }));
   let row = [{ call: focus, left: 0, width: 1, row: focus.depth }];
@@ -68,6 +81,7 @@ export function boxesOf(focus) {
 }
 
 /// Where an arrow key leads: up to the caller, down to the largest callee, left and right to what the same call called.
+/** @type {(call: Call, key: string) => Call | null} */
 export function neighbour(call, key) {
   if (key === 'ArrowUp') return call.parent;
   if (key === 'ArrowDown') return call.children[0] ?? null;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { el, items } from './dom.js';
 import { isPath } from './table_cells.js';
+/** @import { Document } from './types.js' */
+
+/** @typedef {Pick<Document, 'up' | 'links' | 'title' | 'subtitle' | 'facts'>} Heading */
 
 /// Where it leads back, and to pages beside it.
+/** @param {Pick<Document, 'up' | 'links'>} where */
 function ways({ up, links }) {
   const beside = items(links).filter(({ path }) => isPath(path))
     .map(({ text, path }) => el('a', { href: path }, `${text} \u2192`));
@@ -12,6 +16,7 @@ function ways({ up, links }) {
 }
 
 /// Where it leads, title, subtitle and tiles.
+/** @param {Heading} data */
 export function heading({ up, links, title, subtitle, facts }) {
   const tiles = items(facts).map(({ label, value }) =>
     el('div', { class: 'tile' }, el('dt', {}, label), el('dd', {}, value)));

@@ -8,16 +8,31 @@ import { describe, fieldText, legendText } from './heat_text.js';
 import { canvasOf, pngOf, svgOf } from './picture_files.js';
 import { saveRow } from './save.js';
 import { onThemeChange } from './theme.js';
+/** @import { Field } from './heat_grid.js' */
+/** @import { Piece } from './sheet.js' */
+/** @import { HeatMap } from './types.js' */
+
+/** @typedef {{ row: number, number: number }} Chosen */
+/** @typedef {{ x: number, y: number }} Place */
+/** @typedef {'left' | 'top' | 'width' | 'height'} Edge */
 
 const NARROWEST = 120;
 const HINT = 'Point at a field to read it. Keys: \u2190 \u2192 \u2191 \u2193';
 
+/** @type {(one: Field | null, other: Field | null) => boolean} */
 const isSame = (one, other) => one?.row === other?.row && one?.column === other?.column;
 
 class HeatWidget {
+  /** @type {HeatMap} */ data;
+  /** @type {Grid} */ whole;
+  /** @type {HeatLayout} */ layout;
+
+  /** @param {HeatMap} data */
   constructor(data) {
     this.life = new AbortController();
+    /** @type {Chosen | null} */
     this.chosen = null; // {row, number}: a column by its number, which stays when others are merged
+    /** @type {Place | null} */
     this.pointer = null; // {x, y}
     this.canvas = el('canvas', { 'aria-hidden': 'true' });
     this.frames = {
@@ -45,6 +60,7 @@ class HeatWidget {
     this.take(data);
   }
 
+  /** @type {(data: HeatMap) => void} */
   take(data) {
     const before = this.chosen && this.whole.rows[this.chosen.row].name;
     this.data = data;
@@ -58,6 +74,7 @@ class HeatWidget {
   }
 
   /// What was chosen, in newer data: in the row of the same name, or else at the same place.
+  /** @type {(name?: string | null) => Chosen | null} */
   stillChosen(name) {
     const { rows, count, isEmpty } = this.whole;
     if (!this.chosen || isEmpty) return null;
@@ -67,6 +84,7 @@ class HeatWidget {
   }
 
   /// The field that is chosen, as it is shown.
+  /** @returns {Field | null} */
   get cursor() {
     return this.chosen && { row: this.chosen.row, column: this.layout.grid.columnOf(this.chosen.number) };
   }
@@ -89,12 +107,14 @@ class HeatWidget {
   }
 
   /// Shows newer data of the same heat map. What is chosen stays chosen, and nothing loses the focus.
+  /** @param {HeatMap} data */
   update(data) {
     this.take(data);
     if (this.isDrawn) this.paint();
     return true;
   }
 
+  /** @param {number} width */
   layoutOf(width) {
     return new HeatLayout(canvasOf(1, 1), this.data, this.whole, Math.max(NARROWEST, width));
   }
@@ -109,7 +129,7 @@ class HeatWidget {
     this.canvas.height = Math.round(height * ratio);
     this.canvas.style.width = `${width}px`;
     this.canvas.style.height = `${height}px`;
-    const context = this.canvas.getContext('2d');
+    const context = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext('2d'));
     context.scale(ratio, ratio);
     drawHeat(context, this.layout, ratio);
     this.showLegend();
@@ -118,8 +138,11 @@ class HeatWidget {
 
   showLegend() {
     const { measured, from, to, notes } = legendText(this.data, this.layout.grid);
+    /** @type {(...children: (HTMLElement | string)[]) => HTMLElement} */
     const key = (...children) => el('span', { class: 'heat-key' }, ...children);
+    /** @type {(text: string) => HTMLElement} */
     const figure = (text) => el('span', { class: 'value' }, text);
+    /** @type {(kind: string) => HTMLElement} */
     const sample = (kind) => el('span', { class: kind, 'aria-hidden': 'true' });
     this.legend.replaceChildren(
       ...(measured ? [el('span', {}, measured)] : []),
@@ -138,19 +161,22 @@ class HeatWidget {
     this.said.textContent = told ? fieldText(told, this.data, this.layout.grid) : '';
   }
 
+  /** @type {(element: HTMLElement, field: Field | null) => void} */
   frame(element, field) {
     element.hidden = !field;
     if (!field) return;
     const box = this.layout.box(field, window.devicePixelRatio || 1);
-    for (const [name, pixels] of Object.entries(box)) element.style[name] = `${pixels}px`;
+    for (const [name, pixels] of Object.entries(box)) element.style[/** @type {Edge} */ (name)] = `${pixels}px`;
   }
 
+  /** @type {(place: Place | null) => void} */
   point(place) {
     const isMoved = !isSame(this.fieldAt(place), this.fieldAt(this.pointer));
     this.pointer = place;
     if (isMoved) this.mark();
   }
 
+  /** @type {(field: Field | null) => void} */
   choose(field) {
     this.chosen = field && { row: field.row, number: this.layout.grid.rangeOf(field.column)[0] };
     this.pointer = null;
@@ -158,15 +184,18 @@ class HeatWidget {
     this.spoken.textContent = this.said.textContent;
   }
 
+  /** @type {(event: PointerEvent) => Place} */
   placeOf(event) {
     const box = this.stage.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   }
 
+  /** @type {(place: Place | null) => Field | null} */
   fieldAt(place) {
     return place && this.layout.at(place.x, place.y);
   }
 
+  /** @type {(event: KeyboardEvent) => void} */
   onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const next = event.key === 'Escape' ? null
@@ -187,6 +216,7 @@ class HeatWidget {
 }
 
 /// Returns the section, what draws it once it stands in the page, what shows newer data in it, and what ends it.
+/** @type {(data: HeatMap) => Piece<HeatMap>} */
 export function heatMap(data) {
   const widget = new HeatWidget(data);
   return {

@@ -4,6 +4,9 @@ import { stepsIn, ticks } from './format.js';
 import { FONT } from './plot_chart.js';
 import { fitted } from './plot_text.js';
 import { colour, rgb } from './theme.js';
+/** @import { Field, Grid } from './heat_grid.js' */
+/** @import { Pen } from './svg_canvas.js' */
+/** @import { HeatMap } from './types.js' */
 
 const STOPS = 5;
 /// Height of all rows, about, and of one.
@@ -25,6 +28,7 @@ const WIDE = 6;
 export const NARROWEST = 2;
 
 /// The colour of a share between 0 and 1, as #rrggbb.
+/** @type {() => (share: number) => string} */
 export function heatScale() {
   const stops = Array.from({ length: STOPS }, (_, i) => rgb(colour(`heat-${i + 1}`)));
   return (share) => {
@@ -37,6 +41,12 @@ export function heatScale() {
 
 /// Where everything is in a picture of `width`. `ctx`: what measures text.
 export class HeatLayout {
+  /**
+   * @param {Pen} ctx
+   * @param {HeatMap} data
+   * @param {Grid} whole
+   * @param {number} width
+   */
   constructor(ctx, data, whole, width) {
     ctx.font = FONT;
     const texts = [data.y_label ?? '', ...whole.rows.map(({ name }) => name)];
@@ -57,6 +67,7 @@ export class HeatLayout {
   }
 
   /// The field at a place, {row, column}; null outside.
+  /** @type {(x: number, y: number) => Field | null} */
   at(x, y) {
     const column = Math.floor((x - this.left) / this.fieldWidth);
     const row = Math.floor((y - this.top) / this.pitch);
@@ -65,7 +76,12 @@ export class HeatLayout {
   }
 
   /// What the fields of a row from `column` to before `end` cover, on whole pixels of a screen with so many to one.
+  /**
+   * @param {Field & { end?: number }} fields
+   * @param {number} ratio
+   */
   box({ row, column, end = column + 1 }, ratio) {
+    /** @param {number} place */
     const whole = (place) => Math.round(place * ratio) / ratio;
     const [left, right] = [column, end].map((at) => whole(this.left + at * this.fieldWidth));
     const [top, bottom] = [row, row + 1].map((at) => whole(this.top + at * this.pitch));
@@ -74,6 +90,7 @@ export class HeatLayout {
 }
 
 /// Fields of one colour that touch are drawn as one; those without a value are left empty and outlined.
+/** @type {(ctx: Pen, layout: HeatLayout, row: number, scale: (share: number) => string, ratio: number) => void} */
 function drawRow(ctx, layout, row, scale, ratio) {
   const { grid, gap } = layout;
   const { values } = grid.rows[row];
@@ -87,12 +104,13 @@ function drawRow(ctx, layout, row, scale, ratio) {
       ctx.rect(left + 0.5, top + 0.5, Math.max(0, width - 1), height - 1);
       ctx.stroke();
     } else {
-      ctx.fillStyle = paints[column];
+      ctx.fillStyle = /** @type {string} */ (paints[column]);
       ctx.fillRect(left, top, width, height);
     }
   }
 }
 
+/** @type {(ctx: Pen, layout: HeatLayout) => void} */
 function drawNames(ctx, { data, grid, names, top, pitch }) {
   ctx.textAlign = 'right';
   ctx.fillStyle = colour('text-soft');
@@ -104,6 +122,7 @@ function drawNames(ctx, { data, grid, names, top, pitch }) {
   }
 }
 
+/** @type {(ctx: Pen, layout: HeatLayout) => void} */
 function drawNumbers(ctx, { data, grid, left, inside, bottom, fieldWidth, width }) {
   ctx.textAlign = 'center';
   ctx.fillStyle = colour('text-soft');
@@ -118,6 +137,7 @@ function drawNumbers(ctx, { data, grid, left, inside, bottom, fieldWidth, width 
 }
 
 /// `ratio`: how many pixels of the canvas there are to one of the page.
+/** @type {(ctx: Pen, layout: HeatLayout, ratio: number) => void} */
 export function drawHeat(ctx, layout, ratio) {
   ctx.save();
   ctx.font = FONT;

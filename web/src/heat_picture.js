@@ -5,6 +5,8 @@ import { MARGIN, Title } from './picture_title.js';
 import { FONT } from './plot_chart.js';
 import { fitted } from './plot_text.js';
 import { colour } from './theme.js';
+/** @import { HeatLayout } from './heat_paint.js' */
+/** @import { Pen } from './svg_canvas.js' */
 
 const LINE = 20;
 const SCALE = { width: 120, height: 12, steps: 40 };
@@ -13,6 +15,10 @@ const GAP = 7;
 /// A heat map as it is shown, with title and legend, for any canvas.
 export class HeatPicture {
   /// `ctx`: what measures text.
+  /**
+   * @param {HeatLayout} layout
+   * @param {Pen} ctx
+   */
   constructor(layout, ctx) {
     this.layout = layout;
     this.width = layout.width + 2 * MARGIN;
@@ -23,6 +29,7 @@ export class HeatPicture {
     this.height = this.top + layout.height + MARGIN;
   }
 
+  /** @type {(ctx: Pen) => void} */
   draw(ctx) {
     ctx.fillStyle = colour('card');
     ctx.fillRect(0, 0, this.width, this.height);
@@ -34,6 +41,7 @@ export class HeatPicture {
     ctx.restore();
   }
 
+  /** @type {(ctx: Pen) => void} */
   drawLegend(ctx) {
     ctx.save();
     ctx.font = FONT;

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is said of a heat map.
 import { format } from './format.js';
+/** @import { Field, Grid } from './heat_grid.js' */
+/** @import { HeatMap } from './types.js' */
 
 /// A mean of whole numbers is none.
+/** @type {(value: number, data: HeatMap, grid: Grid) => string} */
 export function valueText(value, { unit }, { each }) {
   return format(value, unit === 'count' && each > 1 ? 'number' : unit);
 }
 
+/** @type {(number: number, noun: string) => string} */
 const counted = (number, noun) => `${format(number, 'count')} ${noun}${number === 1 ? '' : 's'}`;
 
 /// One field: its row, its column or columns, and its value.
+/** @type {(field: Field, data: HeatMap, grid: Grid) => string} */
 export function fieldText({ row, column }, data, grid) {
   const [first, last] = grid.rangeOf(column).map((number) => format(number, 'count'));
   const value = grid.rows[row].values[column];
@@ -23,7 +28,12 @@ export function fieldText({ row, column }, data, grid) {
 }
 
 /// What the legend says: both ends of the scale, and what else there is to know.
+/**
+ * @param {HeatMap} data
+ * @param {Grid} grid
+ */
 export function legendText(data, grid) {
+  /** @param {number} value */
   const text = (value) => valueText(value, data, grid);
   const [from, to] = [Math.min(0, grid.low), Math.max(0, grid.high)];
   const notes = [];
@@ -34,7 +44,9 @@ export function legendText(data, grid) {
 }
 
 /// The whole of it, for those who do not see it.
+/** @type {(data: HeatMap, grid: Grid) => string} */
 export function describe(data, grid) {
+  /** @param {number} value */
   const text = (value) => valueText(value, data, grid);
   return `${data.title || 'Heat map'}. ${counted(grid.rows.length, 'row')} by ${counted(grid.count, 'column')}, `
     + `${data.measured || 'values'} from ${text(grid.low)} to ${text(grid.high)}. Arrow keys choose a field.`;

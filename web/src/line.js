@@ -1,10 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // One line of a plot, and the few points of it that a window of so many pixels can show.
 
+/** @import { Values } from './types.js' */
+
+/** @typedef {[from: number, to: number]} Range */
+/** @typedef {[x: number[], ...lines: Values[]]} Columns */
+/** @typedef {Float64Array | Values} Numbers */
+/**
+ * @typedef {object} LineLike
+ * @property {string} [name]
+ * @property {boolean} [step]
+ * @property {Numbers} x
+ * @property {Numbers} y
+ * @property {Numbers} [band_low]
+ * @property {Numbers} [band_high]
+ */
+
+/** @type {(list?: Numbers) => Float64Array} */
 const numbers = (list) => (list instanceof Float64Array
   ? list : Float64Array.from(list ?? [], (value) => (value == null ? NaN : Number(value))));
 
 /// The number of items of ascending `list` that are below `x` (or also at it, with `inclusive`).
+/** @type {(list: Float64Array, x: number, inclusive: boolean) => number} */
 function position(list, x, inclusive) {
   let low = 0;
   let high = list.length;
@@ -17,6 +34,7 @@ function position(list, x, inclusive) {
 }
 
 export class Line {
+  /** @param {LineLike} data */
   constructor({ name, x, y, step, band_low: bandLow, band_high: bandHigh }) {
     this.name = name ?? '';
     this.step = step !== false;
@@ -40,6 +58,7 @@ export class Line {
   }
 
   /// Its value at `x`: the one that holds, or between two points where it is no step. NaN outside.
+  /** @type {(x: number) => number} */
   at(x) {
     const next = position(this.x, x, true);
     if (next === 0 || (next === this.x.length && x > this.x[next - 1])) return NaN;
@@ -49,6 +68,7 @@ export class Line {
   }
 
   /// From the last point at or before `from` to the first behind `to`, as indices.
+  /** @type {(from: number, to: number) => Range} */
   range(from, to) {
     return [
       Math.max(0, position(this.x, from, true) - 1),
@@ -58,13 +78,16 @@ export class Line {
 }
 
 /// The x of all points of `lines` in a window, each once.
+/** @type {(lines: Line[], ranges: Range[]) => Float64Array} */
 export function everyX(lines, ranges) {
+  /** @type {Set<number>} */
   const all = new Set();
   lines.forEach((line, i) => line.x.subarray(...ranges[i]).forEach((x) => all.add(x)));
   return Float64Array.from(all).sort();
 }
 
 /// Per column its lowest and highest value, in the order in which they come.
+/** @type {(line: Line, from: number, width: number, columns: number) => Float64Array} */
 function extremes(line, from, width, columns) {
   const values = new Float64Array(2 * columns);
   let [next] = line.range(from, from);
@@ -85,10 +108,12 @@ function extremes(line, from, width, columns) {
   return values;
 }
 
+/** @type {(values: Float64Array) => Values} */
 const orNull = (values) => Array.from(values, (value) => (Number.isFinite(value) ? value : null));
 
 /// Columns for uPlot: x, then the values of each line. Every point where they are few, otherwise what
 /// `pixels` columns can show; either way no peak is lost and the cost of drawing is bounded.
+/** @type {(lines: Line[], from: number, to: number, pixels: number) => Columns} */
 export function windowOf(lines, from, to, pixels) {
   const ranges = lines.map((line) => line.range(from, to));
   const points = ranges.reduce((sum, [first, last]) => sum + last - first, 0);

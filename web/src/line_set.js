@@ -2,9 +2,13 @@
 import { items } from './dom.js';
 import { Line, windowOf } from './line.js';
 import { Stack } from './stack.js';
+/** @import { Columns } from './line.js' */
+/** @import { Plot } from './types.js' */
 
 /// By which a line is known again in newer data: its name, numbered where others have the same.
+/** @type {(lines: Line[]) => string[]} */
 function keysOf(lines) {
+  /** @type {Map<string, number>} */
   const seen = new Map();
   return lines.map(({ name }) => {
     const count = seen.get(name) ?? 0;
@@ -16,6 +20,10 @@ function keysOf(lines) {
 /// The lines of a plot, beside each other or stacked, some of them hidden.
 export class LineSet {
   /// `hidden`: what another set has hidden.
+  /**
+   * @param {Plot} plot
+   * @param {Set<string>} [hidden]
+   */
   constructor(plot, hidden = new Set()) {
     this.lines = items(plot.lines).map((line) => new Line(line));
     this.keys = keysOf(this.lines);
@@ -33,6 +41,7 @@ export class LineSet {
   }
 
   /// Hides a line or shows it again; returns whether it is shown now.
+  /** @type {(index: number) => boolean} */
   toggle(index) {
     const key = this.keys[index];
     if (!this.hidden.delete(key)) this.hidden.add(key);
@@ -47,6 +56,7 @@ export class LineSet {
 
   /// The values at `x`, of a stack also their sum. Without an `x` the peaks; of a stack what the parts were when
   /// their sum was highest, so that these add up too.
+  /** @param {number | null} x */
   read(x) {
     const at = x ?? this.stack?.peak;
     return {
@@ -56,6 +66,7 @@ export class LineSet {
   }
 
   /// Columns for uPlot.
+  /** @type {(from: number, to: number, pixels: number) => Columns} */
   window(from, to, pixels) {
     return this.stack ? this.stack.window(from, to, pixels) : windowOf(this.lines, from, to, pixels);
   }

@@ -1,32 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 import { el } from './dom.js';
+/** @import { Document, Live } from './types.js' */
 
 /// Between two tries to get a document that could not be had.
 const RETRY = 3000;
 
+/** @param {Date} date */
 const clock = (date) => date.toLocaleTimeString([], { hour12: false });
 
 /// Within the server that the page came from.
+/** @param {unknown} path */
 const isAddress = (path) => typeof path === 'string' && /^[a-z0-9,/-]+$/.test(path);
 
 /// Follows a page that goes on: gets each newer document from the server and has it shown, until one says
 /// that it is the last. Returns what says how that stands.
+/** @type {(live: Live, show: (data: Document) => void) => HTMLElement} */
 export function follow(live, show) {
   const state = el('span', { role: 'status' }, 'Live');
   const when = el('span', { class: 'when' });
   const element = el('p', { class: 'live' }, el('span', { class: 'pulse', 'aria-hidden': 'true' }), state, when);
   if (!isAddress(live.events) || !isAddress(live.document)) return element;
+  /** @type {string | undefined} */
   let shown = live.revision;
+  /** @type {string | null | undefined} */
   let asked = shown;
   let newest = shown;
   let asking = false;
   const source = new EventSource(live.events);
 
+  /** @type {(kind: string, text: string) => void} */
   function say(kind, text) {
     element.className = `live ${kind}`;
     if (state.textContent !== text) state.textContent = text;
   }
 
+  /** @param {string} text */
   function end(text) {
     source.close();
     say('over', text);
@@ -42,6 +50,7 @@ export function follow(live, show) {
       const answer = await fetch(`${live.document}?points=${points}`, { cache: 'no-store' });
       if (answer.status === 404) return end('No longer in the record');
       if (!answer.ok) throw new Error(answer.statusText);
+      /** @type {Document} */
       const data = await answer.json();
       shown = data.live?.revision;
       show(data);

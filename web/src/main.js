@@ -14,10 +14,12 @@ import { el } from './dom.js';
 import { follow } from './live.js';
 import { saveRow } from './save.js';
 import { Sheet } from './sheet.js';
+/** @import { Document } from './types.js' */
 
 const main = el('main');
-let data = JSON.parse(document.getElementById('document').textContent);
-const program = document.querySelector('meta[name=generator]').content;
+/** @type {Document} */
+let data = JSON.parse(/** @type {HTMLElement} */ (document.getElementById('document')).textContent);
+const program = /** @type {HTMLMetaElement} */ (document.querySelector('meta[name=generator]')).content;
 document.body.append(main, el('footer', {},
   el('span', {}, data.live
     ? `Shown by ${program}.`
@@ -26,11 +28,12 @@ document.body.append(main, el('footer', {},
 const sheet = new Sheet(main);
 sheet.show(data);
 
+/** @param {Document} newer */
 function renew(newer) {
   data = newer;
   sheet.show(newer);
 }
 
 // A newer document of the same page, from whoever has one.
-window.addEventListener('ebb-document', ({ detail }) => renew(detail));
+window.addEventListener('ebb-document', (event) => renew(/** @type {CustomEvent<Document>} */ (event).detail));
 if (data.live) document.body.prepend(follow(data.live, renew));

@@ -7,22 +7,36 @@ import { Layout, readSegments } from './map_layout.js';
 import { outline, paintMap } from './map_paint.js';
 import { MapView } from './map_view.js';
 import { onThemeChange } from './theme.js';
+/** @import { Colours, Scheme } from './map_colours.js' */
+/** @import { Order, Placed } from './map_layout.js' */
+/** @import { Piece } from './sheet.js' */
+/** @import { MemoryMap } from './types.js' */
 
 const WHEEL = 0.0015;
 const CLICK = 4;
 const HINT = 'Click, then turn the wheel to zoom; drag to move. '
   + 'Keys: + \u2212 \u2190 \u2192 \u2191 \u2193 0';
 
+/** @type {(label: string, options: string[], action: (name: string) => void) => HTMLElement} */
 function choice(label, options, action) {
+  /** @type {HTMLSelectElement} */
   const select = el('select', { onchange: () => action(select.value) },
     options.map((name) => el('option', { value: name }, name)));
   return el('label', {}, `${label} `, select);
 }
 
 class MapWidget {
+  /** @type {MapView} */ view;
+  /** @type {Colours} */ colours;
+
+  /**
+   * @param {MemoryMap} map
+   * @param {Placed[]} segments
+   */
   constructor(map, segments) {
     this.stacks = Array.isArray(map.stacks) ? map.stacks : [];
     this.segments = segments;
+    /** @type {Scheme} */
     this.scheme = 'state';
     this.hovered = -1;
     this.layout = new Layout(this.segments, 'size');
@@ -51,13 +65,14 @@ class MapWidget {
   }
 
   toolbar() {
+    /** @type {(name: string, label: string, action: () => void) => HTMLElement} */
     const button = (name, label, action) =>
       el('button', { type: 'button', 'aria-label': label, title: label, onclick: action }, name);
     const colourings = this.stacks.length ? ['state', 'size', 'stack'] : ['state', 'size'];
     return el('div', { class: 'toolbar' },
-      choice('Order by', ['size', 'address'], (order) => this.reorder(order)),
+      choice('Order by', ['size', 'address'], (order) => this.reorder(/** @type {Order} */ (order))),
       choice('Colour by', colourings, (scheme) => {
-        this.scheme = scheme;
+        this.scheme = /** @type {Scheme} */ (scheme);
         this.recolour();
       }),
       el('span', { class: 'zoom-buttons' },
@@ -81,6 +96,7 @@ class MapWidget {
     this.recolour();
   }
 
+  /** @param {Order} order */
   reorder(order) {
     this.layout = new Layout(this.segments, order);
     this.hovered = -1;
@@ -91,6 +107,7 @@ class MapWidget {
 
   recolour() {
     this.colours = classify(this.scheme, this.layout, this.stacks);
+    /** @type {(name: string, held: number, colouring: { class?: string, hex?: string }) => HTMLElement} */
     const entry = (name, held, colouring) => {
       const swatch = el('span', { class: `swatch ${colouring.class ?? ''}`, 'aria-hidden': 'true' });
       swatch.style.backgroundColor = colouring.hex ?? '';
@@ -110,6 +127,7 @@ class MapWidget {
     this.point(this.hovered);
   }
 
+  /** @param {number} block */
   point(block) {
     this.hovered = block;
     outline(this.above, this.layout, this.view,
@@ -117,6 +135,7 @@ class MapWidget {
     this.panel.show(this.layout, block >= 0 ? block : this.chosen, false);
   }
 
+  /** @param {number} block */
   choose(block) {
     this.chosen = block;
     this.hovered = -1;
@@ -125,6 +144,7 @@ class MapWidget {
   }
 
   /// To the neighbour, and on to where it lies if that is out of sight.
+  /** @param {number} by */
   step(by) {
     const from = this.chosen >= 0 ? this.chosen : this.layout.blockAt(this.view.visibleRows()[0].from) - by;
     const block = Math.max(0, Math.min(this.layout.count - 1, from + by));
@@ -132,6 +152,7 @@ class MapWidget {
     this.choose(block);
   }
 
+  /** @param {number} factor */
   zoomCentre(factor) {
     this.view.zoomAt(this.view.width / 2, this.view.height / 2, factor);
     this.repaint();
@@ -142,6 +163,7 @@ class MapWidget {
     this.repaint();
   }
 
+  /** @type {(dx: number, dy: number) => void} */
   pan(dx, dy) {
     this.view.pan(dx, dy);
     this.repaint();
@@ -149,6 +171,7 @@ class MapWidget {
 
   listen() {
     const { stage } = this;
+    /** @type {PointerEvent | null} */
     let last = null;
     let travelled = 0;
     stage.addEventListener('pointerdown', (event) => {
@@ -183,12 +206,14 @@ class MapWidget {
     stage.addEventListener('keydown', (event) => this.onKey(event));
   }
 
+  /** @param {PointerEvent} event */
   blockUnder(event) {
     const box = this.stage.getBoundingClientRect();
     return this.layout.blockAt(this.view.byteAt(event.clientX - box.left, event.clientY - box.top));
   }
 
   /// A map that was not clicked lets the page scroll past it.
+  /** @param {WheelEvent} event */
   onWheel(event) {
     if (document.activeElement !== this.stage && !event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
@@ -197,7 +222,9 @@ class MapWidget {
     this.repaint();
   }
 
+  /** @param {KeyboardEvent} event */
   onKey(event) {
+    /** @type {Record<string, () => void>} */
     const actions = {
       '+': () => this.zoomKey(2),
       '=': () => this.zoomKey(2),
@@ -216,6 +243,7 @@ class MapWidget {
   }
 
   /// The keyboard zooms about the chosen block where there is one.
+  /** @param {number} factor */
   zoomKey(factor) {
     this.zoomCentre(factor);
     if (this.chosen >= 0) this.view.reveal(this.layout.start[this.chosen], this.layout.size[this.chosen]);
@@ -223,6 +251,7 @@ class MapWidget {
 }
 
 /// Returns the section and what draws it once it stands in the page.
+/** @type {(data: MemoryMap) => Piece<MemoryMap>} */
 export function memoryMap(data) {
   const segments = readSegments(data);
   if (segments.length === 0) return nothing('map', data);

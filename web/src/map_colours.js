@@ -3,6 +3,14 @@
 import { bytes } from './format.js';
 import { ACTIVE, FREE, PENDING, UNMAPPED } from './map_layout.js';
 import { colour, rgb, seriesColour } from './theme.js';
+/** @import { Layout } from './map_layout.js' */
+/** @import { Colour } from './theme.js' */
+
+/** @typedef {'state' | 'size' | 'stack'} Scheme */
+/** @typedef {{ name: string, colour: () => string, state: number }} Class */
+/** @typedef {{ classes: Class[], active: (block: number) => number }} Classes */
+/** @typedef {{ name: string, bytes: number, hex: string, rgb: Colour }} Coloured */
+/** @typedef {{ classOf: Uint8Array, classes: Coloured[] }} Colours */
 
 const MiB = 1024 ** 2;
 const SIZES = [MiB / 16, MiB, 10 * MiB, 100 * MiB, 1024 * MiB, Infinity];
@@ -15,11 +23,13 @@ const inactive = [
   { name: 'unmapped', colour: () => colour('map-unmapped'), state: UNMAPPED },
 ];
 
+/** @param {number} index */
 function sizeName(index) {
   if (index === 0) return `up to ${bytes(SIZES[0])}`;
   return index === SIZES.length - 1 ? `over ${bytes(SIZES[index - 1])}` : `to ${bytes(SIZES[index])}`;
 }
 
+/** @returns {Classes} */
 function byState() {
   return {
     classes: [{ name: 'active', colour: () => colour('map-active'), state: ACTIVE }, ...inactive],
@@ -27,6 +37,7 @@ function byState() {
   };
 }
 
+/** @type {(layout: Layout) => Classes} */
 function bySize(layout) {
   return {
     classes: [
@@ -38,19 +49,23 @@ function bySize(layout) {
 }
 
 /// The innermost frame, as short as it stays clear.
+/** @param {string | undefined} text */
 function shortStack(text) {
   const line = String(text ?? '').split('\n').find((frame) => frame.trim()) ?? 'not recorded';
   return line.length > 60 ? `\u2026${line.slice(-58)}` : line;
 }
 
+/** @type {(layout: Layout, stacks: string[]) => Classes} */
 function byStack(layout, stacks) {
+  /** @type {Map<number, number>} */
   const held = new Map();
   for (let block = 0; block < layout.count; ++block) {
     if (layout.state[block] !== ACTIVE) continue;
     held.set(layout.stack[block], (held.get(layout.stack[block]) ?? 0) + layout.size[block]);
   }
   const top = [...held.keys()].filter((stack) => stack >= 0)
-    .sort((a, b) => held.get(b) - held.get(a)).slice(0, STACK_COLOURS.length);
+    .sort((a, b) => /** @type {number} */ (held.get(b)) - /** @type {number} */ (held.get(a)))
+    .slice(0, STACK_COLOURS.length);
   const rank = new Map(top.map((stack, index) => [stack, index]));
   return {
     classes: [
@@ -66,9 +81,11 @@ function byStack(layout, stacks) {
   };
 }
 
+/** @type {Record<Scheme, (layout: Layout, stacks: string[]) => Classes>} */
 const SCHEMES = { state: byState, size: bySize, stack: byStack };
 
 /// The class of every block, and for each class its name, colour and bytes.
+/** @type {(scheme: Scheme, layout: Layout, stacks: string[]) => Colours} */
 export function classify(scheme, layout, stacks) {
   const { classes, active } = SCHEMES[scheme](layout, stacks);
   const ofState = [FREE, ACTIVE, PENDING, UNMAPPED].map((state) => classes.findIndex((c) => c.state === state));

@@ -2,12 +2,17 @@
 import { el } from './dom.js';
 import { bytes, format } from './format.js';
 import { ACTIVE, FREE, PENDING, UNMAPPED } from './map_layout.js';
+/** @import { Layout } from './map_layout.js' */
+
+/** @typedef {[label: string, value: string]} Fact */
 
 const STATES = ['free', 'active', 'pending free', 'unmapped'];
 
+/** @type {(number: number, noun: string) => string} */
 const counted = (number, noun) => `${format(number, 'count')} ${noun}${number === 1 ? '' : 's'}`;
 
 /// One sentence of figures about the whole map.
+/** @type {(layout: Layout) => string} */
 export function summary(layout) {
   const held = [0, 0, 0, 0];
   let largestFree = 0;
@@ -32,10 +37,11 @@ export function summary(layout) {
 }
 
 /// What is known of a block: [label, value] pairs.
+/** @type {(layout: Layout, block: number) => Fact[]} */
 function facts(layout, block) {
   const segment = layout.segments[layout.segment[block]];
   const [size, requested] = [layout.size[block], layout.requested[block]];
-  return [
+  return /** @type {Fact[]} */ ([
     ['state', STATES[layout.state[block]]],
     ['size', `${bytes(size)} (${format(size, 'count')} B)`],
     requested > 0 ? ['requested', `${bytes(requested)}, ${bytes(Math.max(0, size - requested))} rounding`] : null,
@@ -43,16 +49,18 @@ function facts(layout, block) {
     ['segment', [segment.name, segment.kind, bytes(segment.size)].filter(Boolean).join(' \u00b7 ')],
     segment.stream ? ['stream', segment.stream] : null,
     segment.pool ? ['pool', segment.pool] : null,
-  ].filter(Boolean);
+  ].filter(Boolean));
 }
 
 /// The panel below a map. It is announced only when a block was chosen, not for every hover.
+/** @param {string[]} stacks */
 export function detailsPanel(stacks) {
   const list = el('dl', { class: 'block-facts' });
   const stack = el('pre', { class: 'block-stack', tabindex: 0, 'aria-label': 'Stack' });
   const spoken = el('p', { class: 'offscreen', role: 'status' });
   const element = el('div', { class: 'map-details' }, list, stack, spoken);
 
+  /** @type {(layout: Layout, block: number, chosen: boolean) => void} */
   function show(layout, block, chosen) {
     if (block < 0) {
       list.replaceChildren(el('div', { class: 'hint' }, el('dt', {}, 'block'),

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where everything lies in a memory map: all segments one behind the other, cut into rows as text is.
 import { items } from './dom.js';
+/** @import { Block, MemoryMap, Segment } from './types.js' */
+
+/** @typedef {'size' | 'address'} Order */
+/** @typedef {Omit<Segment, 'address'> & { address: bigint, blocks: Block[] }} Placed */
 
 export const FREE = 0;
 export const ACTIVE = 1;
 export const PENDING = 2;
 export const UNMAPPED = 3;
 
+/** @type {Record<Order, (a: Placed, b: Placed) => number>} */
 const ORDERS = {
   size: (a, b) => b.size - a.size || (a.address < b.address ? -1 : 1),
   address: (a, b) => (a.address < b.address ? -1 : a.address > b.address ? 1 : 0),
 };
 
+/** @param {string} text */
 function addressOf(text) {
   try {
     return BigInt(text);
@@ -20,12 +26,16 @@ function addressOf(text) {
   }
 }
 
+/** @type {(value: number) => number} */
 const natural = (value) => (Number.isFinite(value) && value > 0 ? value : 0);
 
 /// The blocks of a segment, cut to it, with what they leave out filled in as unmapped.
+/** @type {(segment: { size: number, blocks?: Block[] }) => Block[]} */
 function covered(segment) {
+  /** @type {Block[]} */
   const blocks = [];
   let end = 0;
+  /** @param {number} offset */
   const gapTo = (offset) => {
     if (offset > end) blocks.push([end, offset - end, 0, UNMAPPED, -1]);
   };
@@ -42,6 +52,7 @@ function covered(segment) {
   return blocks;
 }
 
+/** @type {(map: MemoryMap) => Placed[]} */
 export function readSegments(map) {
   return items(map.segments)
     .map((segment) => ({ ...segment, size: natural(segment.size), address: addressOf(segment.address) }))
@@ -51,6 +62,10 @@ export function readSegments(map) {
 
 /// All blocks in columns, in the order of their place. `start` is counted from the first byte shown.
 export class Layout {
+  /**
+   * @param {Placed[]} segments
+   * @param {Order} order
+   */
   constructor(segments, order) {
     this.segments = [...segments].sort(ORDERS[order]);
     const count = segments.reduce((sum, segment) => sum + segment.blocks.length, 0);
@@ -80,6 +95,7 @@ export class Layout {
   }
 
   /// The block that holds a byte, or -1.
+  /** @type {(byte: number) => number} */
   blockAt(byte) {
     return byte >= 0 && byte < this.total ? lastAtOrBelow(this.start, byte) : -1;
   }
@@ -100,21 +116,25 @@ export class Layout {
     return sum;
   }
 
+  /** @param {number} block */
   slack(block) {
     if (this.state[block] !== ACTIVE || this.requested[block] === 0) return 0;
     return Math.max(0, this.size[block] - this.requested[block]);
   }
 
+  /** @param {number} byte */
   segmentAt(byte) {
     return lastAtOrBelow(this.segmentStart, byte);
   }
 
+  /** @param {number} block */
   address(block) {
     const segment = this.segment[block];
     return this.segments[segment].address + BigInt(Math.round(this.start[block] - this.segmentStart[segment]));
   }
 }
 
+/** @type {(list: Float64Array, value: number) => number} */
 function lastAtOrBelow(list, value) {
   let low = 0;
   let high = list.length;

@@ -4,6 +4,12 @@
 import { bytes } from './format.js';
 import { PENDING, UNMAPPED } from './map_layout.js';
 import { colour } from './theme.js';
+/** @import { Colours } from './map_colours.js' */
+/** @import { Layout, Placed } from './map_layout.js' */
+/** @import { MapView, Row } from './map_view.js' */
+/** @import { Colour } from './theme.js' */
+
+/** @typedef {{ slack: string, edge: string, card: string, soft: string, hatch: Record<number, CanvasPattern> }} Inks */
 
 const GAP = 4;
 const HEADER = 15;
@@ -11,12 +17,14 @@ const ROOM_FOR_HEADER = 46;
 const WIDE = 4;
 
 /// Where in its row the blocks are drawn: below a header, once there is room for one.
+/** @param {MapView} view */
 export function strip(view) {
   const top = view.pitch >= ROOM_FOR_HEADER ? HEADER : 0;
   return { top, height: view.pitch - top - GAP };
 }
 
 /// The colours of one row, a pixel per column.
+/** @type {(row: Row, layout: Layout, colours: Colours, pixels: number) => Float32Array} */
 function mix(row, layout, { classOf, classes }, pixels) {
   const sums = new Float32Array(pixels * 4);
   const perByte = pixels / (row.to - row.from);
@@ -37,6 +45,7 @@ function mix(row, layout, { classOf, classes }, pixels) {
   return sums;
 }
 
+/** @type {(image: ImageData, index: number, sums: Float32Array) => void} */
 function writeRow(image, index, sums) {
   const offset = index * image.width * 4;
   for (let x = 0; x < image.width; ++x) {
@@ -49,10 +58,11 @@ function writeRow(image, index, sums) {
   }
 }
 
+/** @type {(context: CanvasRenderingContext2D, ink: string) => CanvasPattern} */
 function hatching(context, ink) {
   const tile = document.createElement('canvas');
   tile.width = tile.height = 8;
-  const pen = tile.getContext('2d');
+  const pen = /** @type {CanvasRenderingContext2D} */ (tile.getContext('2d'));
   pen.strokeStyle = ink;
   pen.beginPath();
   for (const shift of [-8, 0, 8]) {
@@ -60,10 +70,18 @@ function hatching(context, ink) {
     pen.lineTo(shift + 8, 0);
   }
   pen.stroke();
-  return context.createPattern(tile, 'repeat');
+  return /** @type {CanvasPattern} */ (context.createPattern(tile, 'repeat'));
 }
 
 /// Edges, rounding, hatching and sizes of the blocks that are wide enough for them.
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Row} row
+ * @param {Layout} layout
+ * @param {MapView} view
+ * @param {Colours} colours
+ * @param {Inks} inks
+ */
 function detail(context, row, layout, view, { classOf, classes }, inks) {
   const { top, height } = strip(view);
   const y = row.y + top;
@@ -89,6 +107,15 @@ function detail(context, row, layout, view, { classOf, classes }, inks) {
   }
 }
 
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} size
+ * @param {number} left
+ * @param {number} right
+ * @param {number} y
+ * @param {number} height
+ * @param {Colour} colour
+ */
 function sizeLabel(context, size, left, right, y, height, [red, green, blue]) {
   if (right - left < 58 || height < 18) return;
   context.fillStyle = red * 0.3 + green * 0.59 + blue * 0.11 > 120 ? '#101418' : '#ffffff';
@@ -97,6 +124,7 @@ function sizeLabel(context, size, left, right, y, height, [red, green, blue]) {
 }
 
 /// A line at each segment's beginning and, with room, its name above.
+/** @type {(context: CanvasRenderingContext2D, row: Row, layout: Layout, view: MapView, inks: Inks) => void} */
 function segments(context, row, layout, view, inks) {
   const { top, height } = strip(view);
   for (let index = layout.segmentAt(row.from); index < layout.segments.length; ++index) {
@@ -118,23 +146,25 @@ function segments(context, row, layout, view, inks) {
   }
 }
 
+/** @param {Placed} segment */
 export function segmentText({ name, kind, size }) {
   return [name, kind, bytes(size)].filter(Boolean).join(' \u00b7 ');
 }
 
+/** @type {(canvas: HTMLCanvasElement, layout: Layout, view: MapView, colours: Colours) => void} */
 export function paintMap(canvas, layout, view, colours) {
   const ratio = window.devicePixelRatio || 1;
   const pixels = Math.round(view.width * ratio);
   canvas.width = pixels;
   canvas.height = Math.round(view.height * ratio);
-  const context = canvas.getContext('2d');
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
   const rows = view.visibleRows();
   const image = new ImageData(pixels, rows.length);
   rows.forEach((row, index) => writeRow(image, index, mix(row, layout, colours, pixels)));
   const lines = document.createElement('canvas');
   lines.width = pixels;
   lines.height = rows.length;
-  lines.getContext('2d').putImageData(image, 0, 0);
+  /** @type {CanvasRenderingContext2D} */ (lines.getContext('2d')).putImageData(image, 0, 0);
 
   context.scale(ratio, ratio);
   context.imageSmoothingEnabled = false;
@@ -159,11 +189,17 @@ export function paintMap(canvas, layout, view, colours) {
 }
 
 /// Outlines a block on the canvas above the map, in every row it reaches into.
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {Layout} layout
+ * @param {MapView} view
+ * @param {{ block: number, strong?: boolean }[]} blocks
+ */
 export function outline(canvas, layout, view, blocks) {
   const ratio = window.devicePixelRatio || 1;
   canvas.width = Math.round(view.width * ratio);
   canvas.height = Math.round(view.height * ratio);
-  const context = canvas.getContext('2d');
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
   context.scale(ratio, ratio);
   const { top, height } = strip(view);
   for (const { block, strong } of blocks) {

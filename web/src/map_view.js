@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/** @typedef {{ y: number, from: number, to: number }} Row */
+
 const ROWS = 16;
 const PITCH = 24;
 const LARGEST_PITCH = 110;
 const FEWEST_BYTES = 4096;
 
+/** @type {(value: number, low: number, high: number) => number} */
 const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 
 /// The part of a map that is shown. Columns of bytes run across, rows down; zooming widens both, rows
 /// only until they are easy to hit.
 export class MapView {
+  /** @type {number} */ zoom;
+  /** @type {number} */ left;
+  /** @type {number} */ top;
+
+  /**
+   * @param {number} total
+   * @param {number} width
+   */
   constructor(total, width) {
     this.total = total;
     this.rows = clamp(Math.ceil(total / FEWEST_BYTES / 4), 1, ROWS);
@@ -43,6 +54,7 @@ export class MapView {
   }
 
   /// The byte at a place on the canvas, or -1.
+  /** @type {(x: number, y: number) => number} */
   byteAt(x, y) {
     const row = Math.floor(this.top + y / this.pitch);
     const column = this.left + x * this.bytesPerPixel;
@@ -50,6 +62,7 @@ export class MapView {
     return Math.min(row * this.rowBytes + column, this.total - 1);
   }
 
+  /** @type {(x: number, y: number, factor: number) => void} */
   zoomAt(x, y, factor) {
     const column = this.left + x * this.bytesPerPixel;
     const row = this.top + y / this.pitch;
@@ -59,6 +72,7 @@ export class MapView {
     this.settle();
   }
 
+  /** @type {(dx: number, dy: number) => void} */
   pan(dx, dy) {
     this.left -= dx * this.bytesPerPixel;
     this.top -= dy / this.pitch;
@@ -66,6 +80,7 @@ export class MapView {
   }
 
   /// Brings a stretch of bytes into sight, moving as little as that takes.
+  /** @type {(from: number, size: number) => void} */
   reveal(from, size) {
     const row = Math.floor(from / this.rowBytes);
     const column = from - row * this.rowBytes;
@@ -84,6 +99,7 @@ export class MapView {
   }
 
   /// Each visible row with the bytes of it that are visible: {y, from, to}.
+  /** @returns {Row[]} */
   visibleRows() {
     const rows = [];
     const last = Math.min(this.rows, Math.ceil(this.top + this.height / this.pitch));

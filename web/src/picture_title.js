@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { wrapped } from './plot_text.js';
 import { colour } from './theme.js';
+/** @import { Pen } from './svg_canvas.js' */
 
 /// Around everything in a picture.
 export const MARGIN = 16;
@@ -12,12 +13,18 @@ const GAP = 4;
 /// The title at the top of a picture, in as many lines as it takes.
 export class Title {
   /// `ctx`: what measures text.
+  /**
+   * @param {Pen} ctx
+   * @param {string | undefined} text
+   * @param {number} width
+   */
   constructor(ctx, text, width) {
     ctx.font = FONT;
     this.lines = wrapped(ctx, text ?? '', width, LINES);
     this.height = this.lines.length * LINE + (this.lines.length > 0 ? GAP : 0);
   }
 
+  /** @type {(ctx: Pen) => void} */
   draw(ctx) {
     ctx.save();
     ctx.font = FONT;

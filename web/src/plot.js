@@ -10,18 +10,32 @@ import { saves } from './plot_save.js';
 import { View } from './plot_view.js';
 import { saveRow } from './save.js';
 import { onThemeChange } from './theme.js';
+/** @import { Columns, Line, Range } from './line.js' */
+/** @import { Drawn, Hooks } from './plot_chart.js' */
+/** @import uPlot from 'uplot' */
+/** @import { Piece } from './sheet.js' */
+/** @import { Plot } from './types.js' */
 
 /// So few points are shown as such, so that one between gaps is seen.
 const SPARSE = 60;
 
+/** @type {(plot: Plot, lines: LineSet) => string} */
 function describe(plot, { lines, stack }) {
+  /** @param {Line} line */
   const peak = ({ high }) => format(Number.isFinite(high) ? high : null, plot.y_unit);
   const sum = stack ? [`Areas that add up, to ${peak(stack.sum)} at most`] : [];
   const peaks = lines.map((line) => `${line.name}: peak ${peak(line)}`);
   return [plot.title ?? 'Plot', ...sum, ...peaks].join('. ');
 }
 
-class PlotWidget {
+export class PlotWidget {
+  /** @type {Plot} */ plot;
+  /** @type {LineSet} */ lines;
+  /** @type {View} */ view;
+  /** @type {boolean} */ sparse;
+  /** @type {string | null} */ shape;
+
+  /** @param {Plot} plot */
   constructor(plot) {
     this.life = new AbortController();
     this.area = el('div', {
@@ -42,13 +56,14 @@ class PlotWidget {
     this.take(plot);
   }
 
+  /** @param {Plot} plot */
   take(plot) {
     this.plot = plot;
     this.lines = new LineSet(plot, this.lines?.hidden);
     this.view ??= new View(this.lines.outlines, plot.limit);
     this.view.follow(this.lines.lines, plot.limit);
     this.view.fit(this.lines.outlines);
-    if (this.title) this.title.textContent = plot.title;
+    if (this.title) this.title.textContent = /** @type {string} */ (plot.title);
     this.note.textContent = plot.note ?? '';
     this.note.hidden = !plot.note;
     this.legend.show(this.lines, plot);
@@ -85,6 +100,7 @@ class PlotWidget {
 
   /// Shows newer data of the same plot. What was hidden stays hidden, what was zoomed stays zoomed; else all of it is
   /// shown. Nothing loses the focus.
+  /** @param {Plot} plot */
   update(plot) {
     this.take(plot);
     if (this.isDrawn) this.bringChart();
@@ -101,7 +117,9 @@ class PlotWidget {
     this.chart?.over.addEventListener('dblclick', () => this.zoomOut());
   }
 
+  /** @returns {Hooks} */
   hooks() {
+    /** @param {Drawn} chart */
     const drawBelow = (chart) => {
       const { lines, shown, stack } = this.lines;
       if (stack) drawAreas(chart, stack);
@@ -118,6 +136,7 @@ class PlotWidget {
     };
   }
 
+  /** @returns {Columns} */
   data() {
     const columns = this.lines.window(...this.view.x, Math.max(200, this.area.clientWidth));
     this.sparse = columns[0].length <= SPARSE;
@@ -134,18 +153,22 @@ class PlotWidget {
     this.refresh();
   }
 
+  /** @param {number} index */
   toggle(index) {
     const isShown = this.lines.toggle(index);
-    this.chart.setSeries(index + 1, { show: isShown });
+    /** @type {uPlot} */ (this.chart).setSeries(index + 1, { show: isShown });
     this.view.fit(this.lines.outlines);
     this.refresh();
     return isShown;
   }
 
+  /** @param {uPlot} chart */
   zoomToSelection(chart) {
     const { left, top, width, height } = chart.select;
     const full = { x: chart.over.clientWidth, y: chart.over.clientHeight };
+    /** @type {Range | null} */
     const x = width > 0 ? [chart.posToVal(left, 'x'), chart.posToVal(left + width, 'x')] : null;
+    /** @type {Range | null} */
     const y = height > 0 && height < full.y
       ? [chart.posToVal(top + height, 'y'), chart.posToVal(top, 'y')] : null;
     chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
@@ -154,12 +177,15 @@ class PlotWidget {
     this.refresh();
   }
 
+  /** @param {uPlot} chart */
   readCursor(chart) {
-    const inside = chart.cursor.left >= 0;
-    this.legend.read(inside ? chart.posToVal(chart.cursor.left, 'x') : null);
+    const inside = /** @type {number} */ (chart.cursor.left) >= 0;
+    this.legend.read(inside ? chart.posToVal(/** @type {number} */ (chart.cursor.left), 'x') : null);
   }
 
+  /** @param {KeyboardEvent} event */
   onKey(event) {
+    /** @type {Record<string, () => void>} */
     const actions = {
       '+': () => this.view.scale(0.5),
       '=': () => this.view.scale(0.5),
@@ -177,6 +203,7 @@ class PlotWidget {
 }
 
 /// Returns the section, what draws it once it stands in the page, what shows newer data in it, and what ends it.
+/** @type {(data: Plot) => Piece<Plot>} */
 export function plot(data) {
   const widget = new PlotWidget(data);
   return {

@@ -2,11 +2,15 @@
 import { addEdge, addLine, runsOf } from './edges.js';
 import { ratioOf } from './plot_stage.js';
 import { seriesColour, seriesFill, seriesStyle } from './theme.js';
+/** @import { Run } from './edges.js' */
+/** @import { Chart } from './plot_stage.js' */
+/** @import { Stack } from './stack.js' */
 
 const EDGE = 1.5;
 
 /// Fills each part of a stack from the one below it up to its own edge. Edges are drawn from the top down: that
 /// of a part without height leaves the one below it in sight.
+/** @type {(chart: Chart, stack: Stack) => void} */
 export function drawAreas(chart, stack) {
   const { ctx, bbox, data: [x, ...edges] } = chart;
   const xs = x.map((at) => chart.valToPos(at, 'x', true));
@@ -19,6 +23,7 @@ export function drawAreas(chart, stack) {
   ctx.lineWidth = EDGE * ratio;
   ctx.lineJoin = 'round';
   let below = xs.map(() => ground);
+  /** @type {{ ys: number[], runs: Run[], index: number }[]} */
   const outlines = [];
   edges.forEach((edge, index) => {
     if (!stack.shown[index]) return;

@@ -4,6 +4,12 @@ import { stepsIn, ticks } from './format.js';
 import { FONT, LABEL_SPACE, labelWidth } from './plot_chart.js';
 import { fitted } from './plot_text.js';
 import { colour } from './theme.js';
+/** @import { Range } from './line.js' */
+/** @import { Box, Stage } from './plot_stage.js' */
+/** @import { View } from './plot_view.js' */
+/** @import { Plot, Unit } from './types.js' */
+
+/** @typedef {{ places: number[], texts: string[] }} Axis */
 
 const TICK = 5;
 const GAP = 5;
@@ -11,12 +17,14 @@ const GAP = 5;
 const NUMBERS = 30;
 const LABEL = 20;
 
+/** @type {(range: Range, unit: Unit, pixels: number, space: number) => Axis} */
 function axisOf([from, to], unit, pixels, space) {
   const places = stepsIn(from, to, unit, pixels, space);
   return { places, texts: ticks(places, unit) };
 }
 
 /// Where the lines are in a picture `width` by `height` at (`left`, `top`), and the numbers of both axes.
+/** @type {(plot: Plot, view: View, place: Box, above: number) => { bbox: Box, x: Axis, y: Axis }} */
 export function layAxes(plot, view, { left, top, width, height }, above) {
   const below = NUMBERS + (plot.x_label ? LABEL : 0);
   const inside = height - above - below;
@@ -27,8 +35,10 @@ export function layAxes(plot, view, { left, top, width, height }, above) {
 }
 
 /// On the middle of a pixel, where a thin line is sharp.
+/** @param {number} place */
 const sharp = (place) => Math.floor(place) + 0.5;
 
+/** @type {(stage: Stage, plot: Plot, axes: { x: Axis, y: Axis }) => void} */
 export function drawAxes(stage, plot, { x, y }) {
   const { ctx, bbox } = stage;
   const [right, bottom] = [bbox.left + bbox.width, bbox.top + bbox.height];

@@ -2,6 +2,13 @@
 import { arrange, el } from './dom.js';
 import { format } from './format.js';
 import { seriesColour, seriesFill, seriesStyle } from './theme.js';
+/** @import { LineSet } from './line_set.js' */
+/** @import { Plot } from './types.js' */
+
+/**
+ * @typedef {{ key: string, index: number, swatch: HTMLElement, name: HTMLElement, value: HTMLElement,
+ *   button: HTMLElement, item: HTMLElement }} Entry
+ */
 
 /// Room that the place under the pointer gets, so that nothing moves when it changes.
 const LONGEST_PLACE = 26;
@@ -9,9 +16,14 @@ const LONGEST_PLACE = 26;
 /// Names of the lines with their value under the pointer (their peak when there is none), each a button that
 /// shows or hides its line; of a stack also the sum of what is shown.
 export class Legend {
+  /** @type {LineSet} */ lines;
+  /** @type {Plot} */ plot;
+
   /// `toggle(index)` returns whether the line is shown now.
+  /** @param {(index: number) => boolean} toggle */
   constructor(toggle) {
     this.toggle = toggle;
+    /** @type {Entry[]} */
     this.entries = [];
     this.where = el('li', { class: 'where' });
     this.sumName = el('span');
@@ -24,6 +36,7 @@ export class Legend {
     this.element = el('ul', { class: 'legend plot-legend' });
   }
 
+  /** @param {string} key */
   entry(key) {
     const swatch = el('span', { 'aria-hidden': 'true' });
     const name = el('span', { class: 'name' });
@@ -35,11 +48,13 @@ export class Legend {
         this.read(null);
       },
     }, swatch, name, value);
+    /** @type {Entry} */
     const entry = { key, index: 0, swatch, name, value, button, item: el('li', {}, button) };
     return entry;
   }
 
   /// The lines of `plot`. Entries of those that were there before stay, and so does the focus.
+  /** @type {(lines: LineSet, plot: Plot) => void} */
   show(lines, plot) {
     this.lines = lines;
     this.plot = plot;
@@ -72,13 +87,16 @@ export class Legend {
     });
   }
 
+  /** @param {number} x */
   place(x) {
     return `${this.plot.x_label || 'at'} ${format(x, this.plot.x_unit)}`;
   }
 
   /// The values at `x`; at the peak where it is null.
+  /** @param {number | null} x */
   read(x) {
     const { values, sum } = this.lines.read(x);
+    /** @param {number | null | undefined} number */
     const text = (number) => format(Number.isFinite(number) ? number : null, this.plot.y_unit);
     this.where.textContent = x == null ? (this.lines.stack ? 'at the peak' : 'peak') : this.place(x);
     this.entries.forEach(({ value }, index) => {

@@ -3,14 +3,19 @@
 import { format } from './format.js';
 import { ratioOf } from './plot_stage.js';
 import { colour, seriesColour } from './theme.js';
+/** @import { Line } from './line.js' */
+/** @import { Chart } from './plot_stage.js' */
+/** @import { Limit, Mark, Unit } from './types.js' */
 
 const LONGEST_LABEL = 48;
 
+/** @type {(value: number, range: { min: number, max: number }) => boolean} */
 const isWithin = (value, { min, max }) => Number.isFinite(value) && value >= min && value <= max;
 
 /// Room for labels above the lines, in pixels of the page.
 export const MARK_ROOM = 20;
 
+/** @param {Chart} chart */
 function begin(chart) {
   const { ctx, bbox } = chart;
   const ratio = ratioOf(chart);
@@ -22,6 +27,7 @@ function begin(chart) {
 }
 
 /// Shades between which values each shown line lies, below the lines themselves.
+/** @type {(chart: Chart, lines: Line[], shown: boolean[]) => void} */
 export function drawBands(chart, lines, shown) {
   const banded = lines.map((line, index) => ({ line, index }))
     .filter(({ line, index }) => line.hasBand && shown[index]);
@@ -32,6 +38,7 @@ export function drawBands(chart, lines, shown) {
   ctx.clip();
   ctx.globalAlpha = 0.16;
   for (const { line, index } of banded) {
+    /** @type {(i: number, values: Float64Array) => [x: number, y: number]} */
     const at = (i, values) => [chart.valToPos(line.x[i], 'x', true), chart.valToPos(values[i], 'y', true)];
     ctx.fillStyle = seriesColour(index);
     ctx.beginPath();
@@ -43,6 +50,7 @@ export function drawBands(chart, lines, shown) {
   ctx.restore();
 }
 
+/** @type {(chart: Chart, limit: Limit | undefined, unit: Unit) => void} */
 export function drawLimit(chart, limit, unit) {
   if (!limit || !isWithin(limit.value, chart.scales.y)) return;
   const { ctx, bbox, ratio } = begin(chart);
@@ -61,6 +69,7 @@ export function drawLimit(chart, limit, unit) {
 }
 
 /// A line down at each mark; a label where it does not cover the one before.
+/** @type {(chart: Chart, marks: Mark[]) => void} */
 export function drawMarks(chart, marks) {
   if (marks.length === 0) return;
   const { ctx, bbox, ratio } = begin(chart);

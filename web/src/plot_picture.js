@@ -10,6 +10,14 @@ import { drawBands, drawLimit, drawMarks } from './plot_overlay.js';
 import { Stage } from './plot_stage.js';
 import { fitted } from './plot_text.js';
 import { colour, seriesColour, seriesFill, seriesStyle } from './theme.js';
+/** @import { Columns } from './line.js' */
+/** @import { LineSet } from './line_set.js' */
+/** @import { View } from './plot_view.js' */
+/** @import { Pen } from './svg_canvas.js' */
+/** @import { Plot } from './types.js' */
+
+/** @typedef {{ plot: Plot, lines: LineSet, view: View, columns: Columns, sparse: boolean }} Shown */
+/** @typedef {{ text: string, index: number, x: number, y: number }} Entry */
 
 const ENTRY_FONT = FONT.replace('12px', '13px');
 const ENTRY_LINE = 21;
@@ -20,6 +28,11 @@ const ENTRY_GAP = 18;
 /// A plot as it is shown, with title and legend, for any canvas.
 export class Picture {
   /// `shown`: plot, lines (LineSet), view, columns and whether they are sparse. `ctx`: what measures text.
+  /**
+   * @param {Shown} shown
+   * @param {number} width
+   * @param {Pen} ctx
+   */
   constructor(shown, width, ctx) {
     this.shown = shown;
     this.width = width + 2 * MARGIN;
@@ -33,6 +46,7 @@ export class Picture {
   }
 
   /// The lines that are shown and the limit, side by side as far as there is room.
+  /** @type {(ctx: Pen, width: number) => Entry[]} */
   layEntries(ctx, width) {
     const { plot, lines: { lines, shown } } = this.shown;
     const names = lines.map(({ name }, index) => ({ name, index })).filter(({ index }) => shown[index]);
@@ -48,6 +62,7 @@ export class Picture {
     });
   }
 
+  /** @param {Pen} ctx */
   draw(ctx) {
     const { plot, lines, view, columns, sparse } = this.shown;
     ctx.fillStyle = colour('card');
@@ -65,6 +80,7 @@ export class Picture {
     drawMarks(stage, items(plot.marks));
   }
 
+  /** @param {Pen} ctx */
   drawLegend(ctx) {
     ctx.save();
     ctx.font = ENTRY_FONT;
@@ -79,6 +95,7 @@ export class Picture {
   }
 
   /// Of the limit where `index` is -1.
+  /** @type {(ctx: Pen, index: number, left: number, middle: number) => void} */
   drawSwatch(ctx, index, left, middle) {
     const isArea = index >= 0 && this.shown.lines.stack;
     ctx.strokeStyle = index < 0 ? colour('limit') : seriesColour(index);

@@ -3,9 +3,11 @@
 import { plotCsv } from './csv.js';
 import { canvasOf, pngOf, svgOf } from './picture_files.js';
 import { Picture } from './plot_picture.js';
+/** @import { PlotWidget } from './plot.js' */
 
 const NARROWEST = 240;
 
+/** @param {PlotWidget} widget */
 function pictureOf(widget) {
   const { plot, lines, view, area } = widget;
   const columns = widget.data();
@@ -14,6 +16,7 @@ function pictureOf(widget) {
 }
 
 /// What a plot can be saved as, by the kind of file. Lines that are hidden are left out.
+/** @param {PlotWidget} widget */
 export function saves(widget) {
   return {
     CSV: () => {
@@ -21,6 +24,6 @@ export function saves(widget) {
       return plotCsv(widget.plot, lines.filter((_, index) => shown[index]), widget.view.x);
     },
     PNG: () => pngOf(pictureOf(widget)),
-    SVG: () => svgOf(pictureOf(widget), widget.area.getAttribute('aria-label')),
+    SVG: () => svgOf(pictureOf(widget), /** @type {string} */ (widget.area.getAttribute('aria-label'))),
   };
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text that has to fit. `ctx` measures it in the font it has.
 
+/** @import { Pen } from './svg_canvas.js' */
+
 /// As much of `text` as fits.
+/** @type {(ctx: Pen, text: string, width: number) => string} */
 export function fitted(ctx, text, width) {
   if (ctx.measureText(text).width <= width) return text;
   const letters = [...text];
@@ -15,7 +18,9 @@ export function fitted(ctx, text, width) {
 }
 
 /// `text` in at most so many lines, broken between words.
+/** @type {(ctx: Pen, text: string, width: number, most: number) => string[]} */
 export function wrapped(ctx, text, width, most) {
+  /** @type {string[]} */
   const lines = [];
   for (const word of text.split(/\s+/).filter((one) => one !== '')) {
     const longer = lines.length > 0 ? `${lines[lines.length - 1]} ${word}` : null;

@@ -2,6 +2,10 @@
 // Buttons that save a part of the page as a file. The browser writes it; nothing is sent anywhere.
 import { el } from './dom.js';
 
+/** @typedef {string | Blob | null} Content */
+/** @typedef {() => Content | Promise<Content>} Make */
+
+/** @type {Record<string, string>} */
 const TYPES = {
   CSV: 'text/csv;charset=utf-8',
   JSON: 'application/json',
@@ -15,6 +19,7 @@ const LONGEST_NAME = 60;
 const WRITING = 60_000;
 
 /// In small letters, digits and hyphens, at most `longest` of them; cut between words where that loses little.
+/** @type {(text: string, longest: number) => string} */
 function slug(text, longest) {
   const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   const whole = plain.replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '');
@@ -24,16 +29,19 @@ function slug(text, longest) {
 }
 
 /// From the titles of the page and of its part. Where both together are too long, each keeps its share.
+/** @type {(page: string | null | undefined, part: string | undefined, kind: string) => string} */
 export function fileName(page, part, kind) {
   const room = LONGEST_NAME - kind.length - 1;
   const [first, last] = [slug(page ?? '', room), slug(part ?? '', room)];
   const half = Math.floor((room - 1) / 2);
+  /** @param {string} other */
   const beside = (other) => (other === '' ? room : Math.max(half, room - 1 - other.length));
   const parts = [slug(first, beside(last)), slug(last, beside(first))];
   const name = parts.filter((text) => text !== '').join('-');
   return `${name || 'ebb'}.${kind.toLowerCase()}`;
 }
 
+/** @type {(name: string, blob: Blob) => void} */
 function save(name, blob) {
   const address = URL.createObjectURL(blob);
   el('a', { href: address, download: name }).click();
@@ -42,6 +50,7 @@ function save(name, blob) {
 
 /// A button for each of `kinds`: the kind of file, and what makes its content (text, or a Blob or the promise of one)
 /// from what is shown when it is pressed. `titleOf` returns the title of the part.
+/** @type {(titleOf: () => string | undefined, kinds: Record<string, Make>) => HTMLElement} */
 export function saveRow(titleOf, kinds) {
   const buttons = Object.entries(kinds).map(([kind, make]) => el('button', {
     type: 'button',

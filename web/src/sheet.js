@@ -8,8 +8,24 @@ import { memoryMap } from './map.js';
 import { plot } from './plot.js';
 import { table } from './table.js';
 import { verdict } from './verdict.js';
+/** @import { Document, Titled } from './types.js' */
+
+/** @typedef {'plots' | 'heat_maps' | 'flames' | 'maps' | 'bars' | 'tables'} Kind */
+/**
+ * A part of a document in the page.
+ * @template Data
+ * @typedef {object} Piece
+ * @property {HTMLElement} element
+ * @property {() => void} [draw] once it stands in the page
+ * @property {(data: Data) => boolean} [update] takes over new data; false: it must be replaced
+ * @property {() => void} [close] it will not be seen again
+ */
+// Any: what `make` takes is what the document holds under its kind.
+/** @typedef {(data: any) => Piece<any> | HTMLElement} Make */
+/** @typedef {Piece<any> & { text?: string }} Shown */
 
 /// What a document holds, in the order in which it is shown.
+/** @type {[kind: Kind, make: Make][]} */
 const KINDS = [
   ['plots', plot],
   ['heat_maps', heatMap],
@@ -20,13 +36,16 @@ const KINDS = [
 ];
 
 /// The pieces of a document, each under a name that stays the same in the next one.
+/** @type {(data: Document) => [name: string, make: Make, item: object][]} */
 function piecesOf(data) {
   const { up, links, title, subtitle, facts } = data;
+  /** @type {[name: string, make: Make, item: object][]} */
   const pieces = [['heading', heading, { up, links, title, subtitle, facts }]];
   if (data.verdict) pieces.push(['verdict', verdict, data.verdict]);
+  /** @type {Map<string, number>} */
   const seen = new Map();
   for (const [kind, make] of KINDS) {
-    for (const item of items(data[kind])) {
+    for (const item of items(/** @type {Titled[] | undefined} */ (data[kind]))) {
       const name = `${kind} ${item.title ?? ''}`;
       const count = (seen.get(name) ?? 0) + 1;
       seen.set(name, count);
@@ -36,6 +55,7 @@ function piecesOf(data) {
   return pieces;
 }
 
+/** @type {(make: Make, data: object) => Shown} */
 function made(make, data) {
   const part = make(data);
   return part instanceof Element ? { element: part } : part;
@@ -44,12 +64,16 @@ function made(make, data) {
 /// Shows a document, and later ones of the same page in its place: a part takes in its new data where it
 /// can, and stays untouched where nothing has changed, so that nobody loses their place.
 export class Sheet {
+  /** @param {HTMLElement} main */
   constructor(main) {
     this.main = main;
+    /** @type {Map<string, Shown>} */
     this.parts = new Map();
   }
 
+  /** @param {Document} data */
   show(data) {
+    /** @type {Map<string, Shown>} */
     const next = new Map();
     const fresh = [];
     for (const [name, make, item] of piecesOf(data)) {

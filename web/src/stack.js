@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines that are parts of one whole, one on the other, the first at the bottom.
 import { everyX, Line } from './line.js';
+/** @import { Columns } from './line.js' */
 
 /// Pixels for which one point is enough: edges that go up and down within them would cover all areas.
 const COLUMN = 2;
 
+/** @type {(lines: Line[]) => Float64Array} */
 function commonX(lines) {
   const [first] = lines;
   const isShared = lines.every(({ x }) => x.length === first.x.length && x.every((at, i) => at === first.x[i]));
@@ -12,12 +14,15 @@ function commonX(lines) {
 }
 
 /// What can be stacked: a value at each of `xs`, none below 0. A gap stays one.
+/** @type {(line: Line, xs: Float64Array) => Float64Array} */
 const valuesAt = (line, xs) =>
   (line.x === xs ? line.y : xs.map((x) => line.at(x))).map((value) => (value < 0 ? 0 : value));
 
 /// Of the points of `line` from `first` to before `last` the highest of each column of `width` beginning at `from`,
 /// and those where a stretch without any begins or ends.
+/** @type {(line: Line, first: number, last: number, from: number, width: number) => number[]} */
 function peaks({ x, y }, first, last, from, width) {
+  /** @param {number} index */
   const columnOf = (index) => Math.floor((x[index] - from) / width);
   const kept = [];
   for (let start = first, end, before = -Infinity; start < last; start = end) {
@@ -35,7 +40,11 @@ function peaks({ x, y }, first, last, from, width) {
 }
 
 export class Stack {
+  /** @type {boolean[]} */ shown;
+  /** @type {Line} */ sum;
+
   /// Requires: there is a line.
+  /** @param {Line[]} lines */
   constructor(lines) {
     this.step = lines.every(({ step }) => step);
     this.x = commonX(lines);
@@ -44,6 +53,7 @@ export class Stack {
   }
 
   /// Stacks the parts for which `shown` is true; the others are taken out. `sum` is their line.
+  /** @type {(shown: boolean[]) => void} */
   show(shown) {
     this.shown = shown;
     const sums = new Float64Array(this.x.length).fill(NaN);
@@ -63,6 +73,7 @@ export class Stack {
 
   /// Columns for uPlot: x, then the upper edge of each part. All parts are taken at the same points, so that they
   /// add up at each of them; where there are too many for `pixels`, those at which the sum is highest.
+  /** @type {(from: number, to: number, pixels: number) => Columns} */
   window(from, to, pixels) {
     const [first, last] = this.sum.range(from, to);
     const columns = Math.max(1, Math.floor(pixels / COLUMN));

@@ -8,6 +8,13 @@ import { Choice } from './table_choice.js';
 import { Rows } from './table_rows.js';
 import { passes, textsOf, valuesOf, wordsOf } from './table_search.js';
 import { Tools } from './table_tools.js';
+/** @import { Changed } from './table_tools.js' */
+/** @import { Piece } from './sheet.js' */
+/** @import { Cell, Column, Table } from './types.js' */
+
+/** @typedef {{ column: number, descending: boolean }} Sort */
+/** @typedef {{ query: string, filters: Map<number, string>, sort: Sort | null }} Looked */
+/** @typedef {Column & { largest: number, width: number, values: string[] }} ShownColumn */
 
 const SHOWN = 200;
 /// How many characters of text a column shows on one line: the first names its row.
@@ -19,30 +26,43 @@ const BOX_WIDTH = 50;
 const ADDRESS_DELAY = 400;
 
 /// Tables that are searched, by their element. Of several the first has the page's address.
+/** @type {WeakMap<Element, TableWidget>} */
 const searched = new WeakMap();
-const withAddress = () => searched.get(document.querySelector('.table.searchable'));
+const withAddress = () => searched.get(/** @type {Element} */ (document.querySelector('.table.searchable')));
 window.addEventListener('hashchange', () => withAddress()?.readAddress());
 
+/** @type {(data: Table) => Column[]} */
 const columnsOf = ({ columns }) => (Array.isArray(columns) ? columns : []);
 
 /// What two tables have in common when one can take over the other's data.
+/** @type {(data: Table) => string} */
 function shapeOf(data) {
   const columns = columnsOf(data).map(({ name, unit, align, bar, filter }) => [name, unit, align, bar, filter]);
   return JSON.stringify([columns, Boolean(data.title), data.search, data.together]);
 }
 
+/** @type {(rows: Cell[][], column: number) => number} */
 function largestOf(rows, column) {
-  return rows.reduce((largest, row) => (row[column] > largest ? row[column] : largest), 0);
+  return /** @type {number[][]} */ (rows).reduce((largest, row) => (row[column] > largest ? row[column] : largest), 0);
 }
 
+/** @type {(rows: Cell[][], column: number) => number} */
 function textWidth(rows, column) {
   const longest = rows.reduce((most, row) => Math.max(most, textOf(row[column]).length), 0);
   return Math.min(longest, column === 0 ? FIRST_WIDTH : OTHER_WIDTH);
 }
 
 class TableWidget {
+  /** @type {Table} */ data;
+  /** @type {Cell[][]} */ cells;
+  /** @type {ShownColumn[]} */ columns;
+  /** @type {number[]} */ order;
+  /** @type {string[] | null} */ texts;
+
+  /** @param {Table} data */
   constructor(data) {
     this.shape = shapeOf(data);
+    /** @type {Looked} */
     this.looked = { query: '', filters: new Map(), sort: null };
     this.all = false;
     this.read(data);
@@ -64,12 +84,14 @@ class TableWidget {
       saveRow(() => this.data.title, { CSV: () => this.csv() }));
     if (this.choice) {
       this.choice.boxes = () => this.rows.element.querySelectorAll('.choose input');
-      this.rows.element.addEventListener('change', ({ target }) => this.choice.change(target));
+      this.rows.element.addEventListener('change', ({ target }) =>
+        /** @type {Choice} */ (this.choice).change(/** @type {HTMLInputElement} */ (target)));
     }
     if (data.search) searched.set(this.element, this);
     this.show();
   }
 
+  /** @param {Table} data */
   read(data) {
     this.data = data;
     this.cells = (Array.isArray(data.rows) ? data.rows : []).filter(Array.isArray);
@@ -92,14 +114,15 @@ class TableWidget {
   found() {
     const words = wordsOf(this.looked.query);
     if (words.length > 0) this.texts ??= textsOf(this.cells, this.columns);
-    return this.order.filter((index) => words.every((word) => this.texts[index].includes(word))
+    const texts = /** @type {string[]} */ (this.texts);
+    return this.order.filter((index) => words.every((word) => texts[index].includes(word))
       && passes(this.cells[index], this.looked.filters, this.columns));
   }
 
   show() {
     const { title, note, highlight } = this.data;
     const heading = this.element.querySelector('h2');
-    if (heading && heading.textContent !== title) heading.textContent = title;
+    if (heading && heading.textContent !== title) heading.textContent = /** @type {string} */ (title);
     this.note.textContent = note ?? '';
     this.note.hidden = !note;
     this.heads.forEach((head, index) => this.showHead(head, index));
@@ -118,6 +141,7 @@ class TableWidget {
     return tableCsv(this.columns, this.found().map((index) => this.cells[index]));
   }
 
+  /** @type {(head: HTMLElement, index: number) => void} */
   showHead(head, index) {
     const { sort } = this.looked;
     if (sort?.column !== index) head.removeAttribute('aria-sort');
@@ -127,6 +151,7 @@ class TableWidget {
     head.style.minWidth = `min(${this.columns[index].width}ch + ${box}px, 55vw)`;
   }
 
+  /** @param {number} index */
   sort(index) {
     const { sort } = this.looked;
     const descending = sort?.column === index ? !sort.descending : this.columns[index].unit !== 'text';
@@ -136,6 +161,7 @@ class TableWidget {
     this.tellAddress(false);
   }
 
+  /** @type {Changed} */
   look(query, filters, typing) {
     Object.assign(this.looked, { query, filters });
     this.show();
@@ -148,6 +174,7 @@ class TableWidget {
     this.area.focus({ preventScroll: true });
   }
 
+  /** @param {boolean} later */
   tellAddress(later) {
     clearTimeout(this.timer);
     const tell = () => {
@@ -169,6 +196,7 @@ class TableWidget {
   }
 
   /// Shows other rows of the same table. False where `data` is of another shape.
+  /** @param {Table} data */
   update(data) {
     if (shapeOf(data) !== this.shape) return false;
     this.read(data);
@@ -180,7 +208,9 @@ class TableWidget {
 
 /// A table that a click on a column's name sorts. Returns the section, what reads the page's address once it stands in
 /// the page, and what takes over new data of the same table; where that returns false, the table must be replaced.
+/** @type {(data: Table) => Piece<Table>} */
 export function table(data) {
+  /** @param {Table} one */
   const isEmpty = (one) => columnsOf(one).length === 0;
   if (isEmpty(data)) return { ...nothing('table', data), update: isEmpty };
   const widget = new TableWidget(data);

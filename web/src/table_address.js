@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is looked for in a table, as the fragment of the page's address: #q=words&outcome=running&sort=-Peak
 
+/** @import { Looked, ShownColumn } from './table.js' */
+/** @import { Column } from './types.js' */
+
 /// So many characters of a query are read.
 export const LONGEST_QUERY = 200;
 
 const OWN_KEYS = ['q', 'sort'];
 
 /// Columns with a choice by the small letters of their name. Of two alike the first has a key, and only that one.
+/** @type {(columns: Column[]) => Map<string, number>} */
 function keysOf(columns) {
+  /** @type {Map<string, number>} */
   const keys = new Map();
   columns.forEach(({ name, filter }, index) => {
     const key = String(name).toLowerCase();
@@ -17,19 +22,22 @@ function keysOf(columns) {
 }
 
 /// `looked`: query, filters (column to text) and sort ({ column, descending } or null).
+/** @type {(looked: Looked, columns: Column[]) => string} */
 export function fragmentOf({ query, filters, sort }, columns) {
   const parts = new URLSearchParams();
   if (query.trim() !== '') parts.set('q', query.trim());
   for (const [key, index] of keysOf(columns)) {
-    if (filters.has(index)) parts.set(key, filters.get(index));
+    if (filters.has(index)) parts.set(key, /** @type {string} */ (filters.get(index)));
   }
   if (sort) parts.set('sort', `${sort.descending ? '-' : ''}${columns[sort.column].name}`);
   return parts.toString();
 }
 
 /// The other way. Anyone can write an address: columns and values that are not there are left out.
+/** @type {(fragment: string, columns: ShownColumn[]) => Looked} */
 export function readFragment(fragment, columns) {
   const parts = new URLSearchParams(fragment.replace(/^#/, ''));
+  /** @type {Map<number, string>} */
   const filters = new Map();
   for (const [key, index] of keysOf(columns)) {
     const text = parts.get(key);
@@ -39,7 +47,9 @@ export function readFragment(fragment, columns) {
   return { query, filters, sort: sortOf(parts.get('sort') ?? '', columns) };
 }
 
+/** @type {(text: string, columns: Column[]) => Looked['sort']} */
 function sortOf(text, columns) {
+  /** @param {string} name */
   const find = (name) => columns.findIndex((column) => column.name === name);
   const ascending = find(text);
   if (ascending >= 0) return { column: ascending, descending: false };
@@ -48,6 +58,7 @@ function sortOf(text, columns) {
 }
 
 /// Puts a fragment into the page's address, without a step in its history.
+/** @param {string} fragment */
 export function writeAddress(fragment) {
   const page = window.location.href.replace(/#.*$/s, '');
   try {

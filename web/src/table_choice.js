@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import { el } from './dom.js';
 import { compareCells, isPath } from './table_cells.js';
+/** @import { Cell, Link } from './types.js' */
 
 const FEWEST = 2;
 const MOST = 8;
 
 /// The number of a row that can be chosen: what follows `together` in the path of its first cell. Null for others.
+/** @type {(cell: Cell | undefined, together: string) => string | null} */
 export function numberOf(cell, together) {
-  if (!isPath(cell?.path) || !cell.path.startsWith(together)) return null;
-  const rest = cell.path.slice(together.length);
+  const path = /** @type {Link} */ (cell)?.path;
+  if (!isPath(path) || !path.startsWith(together)) return null;
+  const rest = path.slice(together.length);
   return /^[0-9]+$/.test(rest) ? rest : null;
 }
 
 /// Where the chosen rows are shown side by side; null where they are too few or too many.
+/** @type {(numbers: string[], together: string) => string | null} */
 export function pathOf(numbers, together) {
   if (numbers.length < FEWEST || numbers.length > MOST) return null;
   return together + [...numbers].sort(compareCells).join(',');
@@ -20,10 +24,16 @@ export function pathOf(numbers, together) {
 
 /// Rows chosen by a checkbox each, and the button that shows them side by side. `name`: of the first column.
 export class Choice {
+  /**
+   * @param {string} together
+   * @param {string} name
+   */
   constructor(together, name) {
     this.together = together;
     this.name = name;
+    /** @type {Set<string>} */
     this.numbers = new Set();
+    /** @type {() => Iterable<HTMLInputElement> & ArrayLike<HTMLInputElement>} */
     this.boxes = () => [];
     this.button = el('button', { type: 'button', onclick: () => this.go() }, 'Side by side');
     this.none = el('button', { type: 'button', onclick: () => this.clear() }, 'Choose none');
@@ -32,14 +42,20 @@ export class Choice {
   }
 
   /// A checkbox for the row with this first cell, or null.
+  /** @type {(cell: Cell) => HTMLElement | null} */
   box(cell) {
     const number = numberOf(cell, this.together);
     if (number === null) return null;
     return el('label', { class: 'choose' },
-      el('input', { type: 'checkbox', value: number, 'aria-label': `Choose ${this.name} ${cell.text}` }));
+      el('input', {
+        type: 'checkbox',
+        value: number,
+        'aria-label': `Choose ${this.name} ${/** @type {Link} */ (cell).text}`,
+      }));
   }
 
   /// Takes over that a checkbox was changed.
+  /** @param {HTMLInputElement} box */
   change({ value, checked }) {
     if (checked) this.numbers.add(value);
     else this.numbers.delete(value);
@@ -47,6 +63,7 @@ export class Choice {
   }
 
   /// Forgets rows that are no longer there.
+  /** @param {Cell[][]} rows */
   keep(rows) {
     const there = new Set(rows.map(([first]) => numberOf(first, this.together)));
     for (const number of this.numbers) if (!there.has(number)) this.numbers.delete(number);

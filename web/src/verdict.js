@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { copyButton } from './copy.js';
 import { el } from './dom.js';
+/** @import { Fix, Verdict } from './types.js' */
 
 const TONES = ['neutral', 'good', 'warning', 'bad'];
 const SIGNS = { neutral: '\u2022', good: '\u2713', warning: '!', bad: '\u2715' };
 
+/** @type {(fix: Fix) => HTMLElement} */
 function fixOf({ text, paste }) {
   return el('div', { class: 'fix' },
     el('h3', {}, 'What would fix it'),
@@ -15,6 +17,7 @@ function fixOf({ text, paste }) {
 }
 
 /// The card that says what was found, how sure that is, why, and what to do.
+/** @type {(found: Verdict) => HTMLElement} */
 export function verdict({ name, headline, tone, confidence, also = [], evidence = [], fix }) {
   const kind = TONES.includes(tone) ? tone : 'neutral';
   return el('section', { class: `card verdict ${kind}`, 'aria-label': 'Verdict' },
