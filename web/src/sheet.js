@@ -7,7 +7,9 @@ import { heatMap } from './heat.js';
 import { memoryMap } from './map.js';
 import { plot } from './plot.js';
 import { table } from './table.js';
-import { verdict } from './verdict.js';
+import { task } from './task.js';
+import { upload } from './upload.js';
+import { advice, verdict } from './verdict.js';
 
 /// What a document holds, in the order in which it is shown.
 const KINDS = [
@@ -19,11 +21,19 @@ const KINDS = [
   ['tables', table],
 ];
 
+/// What it has one of at the most, above all that.
+const CARDS = [
+  ['upload', upload],
+  ['verdict', verdict],
+  ['advice', advice],
+  ['task', task],
+];
+
 /// The pieces of a document, each under a name that stays the same in the next one.
 function piecesOf(data) {
   const { up, links, title, subtitle, facts } = data;
   const pieces = [['heading', heading, { up, links, title, subtitle, facts }]];
-  if (data.verdict) pieces.push(['verdict', verdict, data.verdict]);
+  for (const [name, make] of CARDS) if (data[name]) pieces.push([name, make, data[name]]);
   const seen = new Map();
   for (const [kind, make] of KINDS) {
     for (const item of items(data[kind])) {
