@@ -3,6 +3,7 @@
 #include <spawn.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
 #include <optional>
 
@@ -20,6 +21,7 @@ constexpr int kDefaultPort = 7322;
 
 struct ServeOptions {
   std::string db;
+  std::vector<std::string> snapshots;
   std::optional<int> port;
   std::string listen;
   std::string metrics;
@@ -30,6 +32,8 @@ struct ServeOptions {
 
 base::Options options_of(ServeOptions& o) {
   return {
+      {"snapshots", &o.snapshots,
+       "Files of torch.cuda.memory._dump_snapshot() to look at, 16 at the most", "snapshots"},
       {"db", &o.db, "The record to show"},
       {.key = "port",
        .place = &o.port,
@@ -123,6 +127,7 @@ int run_serve(const ServeOptions& options) {
     hosts.push_back(address->host_text());
   }
   const EndSignals signals;
+  serve::Site site(*path, serve::Guard(token, hosts), *base);  // outlives what asks it
   auto server = serve::Server::listen(*address);
   if (!server) return complain(server.error());
   std::optional<serve::MetricsServer> metrics;
@@ -133,17 +138,20 @@ int run_serve(const ServeOptions& options) {
     if (const auto begun = metrics->start(*path); !begun) return complain(begun.error());
     say("metrics at " + metrics->url());
   }
-  serve::Site site(*path, serve::Guard(token, hosts), *base);
-  const auto started =
-      server->start([&site](const serve::Request& request) { return site.answer(request); },
-                    [&site](const std::vector<std::string>& topics) { return site.news(topics); });
+  if (const auto begun = site.show_snapshots(options.snapshots); !begun)
+    return complain(begun.error());
+  const auto started = server->start(
+      {.get = [&site](const serve::Request& request) { return site.answer(request); },
+       .post = [&site](const serve::Request& request) { return site.post(request); },
+       .ticker = [&site](const std::vector<std::string>& topics) { return site.news(topics); }});
   if (!started) return complain(started.error());
   const std::string url =
       "http://" + server->address().text() + *base + (token.empty() ? "" : "?token=" + token);
   say("serves " + *path + " at " + url);
   if (options.open) open_in_browser(url);
   signals.wait();
-  return kDone;
+  std::fflush(nullptr);
+  ::_exit(kDone);  // nothing is worth waiting for an analysis that is in full swing
 }
 
 }  // namespace
@@ -152,6 +160,7 @@ void add_serve(Verb program) {
   program.add({"serve", "Shows recorded runs in a browser, and running ones to Prometheus",
                "Examples:\n"
                "  ebb serve --open\n"
+               "  ebb serve rank0.pickle rank1.pickle\n"
                "  ebb serve --db runs.db --port 8080\n"
                "  ebb serve --metrics 0.0.0.0:9322\n"
                "  ebb serve --listen 0.0.0.0:7322 --allow-host node7"},

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/bytes.h"
 #include "pack/inflate.h"
 
 namespace ebb::pack {
@@ -52,6 +53,17 @@ base::Result<std::size_t> FileSource::read(char* into, std::size_t most) {
   if (got < 0) return base::system_error(errno, "cannot read %s", path_.c_str());
   done_ += static_cast<std::uint64_t>(got);
   return static_cast<std::size_t>(got);
+}
+
+base::Result<std::size_t> LimitedSource::read(char* into, std::size_t most) {
+  const auto got = source_->read(into, most);
+  if (!got) return got.error();
+  given_ += *got;
+  if (given_ > most_) {
+    return base::error(base::Code::bad_input, "%s: expected at most %s, unpacked", name_.c_str(),
+                       base::bytes_text(most_).c_str());
+  }
+  return *got;
 }
 
 base::Result<std::unique_ptr<ByteSource>> unpacked(std::unique_ptr<ByteSource> source,

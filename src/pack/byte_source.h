@@ -60,6 +60,24 @@ class FileSource final : public ByteSource {
   std::uint64_t done_ = 0;
 };
 
+/// The bytes of another source, which may be so many at most: a small packed file can hold
+/// terabytes. More of them are Code::bad_input.
+class LimitedSource final : public ByteSource {
+ public:
+  LimitedSource(std::unique_ptr<ByteSource> source, std::uint64_t most, std::string name)
+      : source_(std::move(source)), most_(most), name_(std::move(name)) {}
+
+  base::Result<std::size_t> read(char* into, std::size_t most) override;
+  std::uint64_t done() const override { return source_->done(); }
+  std::uint64_t total() const override { return source_->total(); }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  std::uint64_t most_;
+  std::string name_;
+  std::uint64_t given_ = 0;
+};
+
 /// What `source` holds, unpacked where it begins as gzip does. `name` begins the messages.
 base::Result<std::unique_ptr<ByteSource>> unpacked(std::unique_ptr<ByteSource> source,
                                                    const std::string& name);

@@ -248,8 +248,24 @@ Json to_json(const BarChart& chart) {
 }
 
 Json to_json(const Live& live) {
-  return Json::object(
+  Json json = Json::object(
       {{"events", live.events}, {"document", live.document}, {"revision", live.revision}});
+  add(json, "said", live.said);
+  return json;
+}
+
+Json to_json(const Task& task) {
+  Json json = Json::object({{"name", task.name}});
+  add(json, "share", task.share);
+  add(json, "stop", task.stop);
+  return json;
+}
+
+Json to_json(const Upload& upload) {
+  return Json::object({{"title", upload.title},
+                       {"note", upload.note},
+                       {"path", upload.path},
+                       {"most", upload.most}});
 }
 
 Json to_json(const Link& link) {
@@ -266,7 +282,10 @@ Json to_json(const Document& document) {
   Json json = Json::object({{"title", document.title}});
   add(json, "subtitle", document.subtitle);
   add(json, "facts", list(document.facts, to_json));
+  if (document.upload) json.set("upload", to_json(*document.upload));
   if (document.verdict) json.set("verdict", to_json(*document.verdict));
+  if (document.advice) json.set("advice", to_json(*document.advice));
+  if (document.task) json.set("task", to_json(*document.task));
   add(json, "plots", list(document.plots, to_json));
   add(json, "heat_maps", list(document.heat_maps, to_json));
   add(json, "flames", list(document.flames, to_json));

@@ -227,9 +227,27 @@ struct FlameGraph {
 /// Where a page that a server shows learns that it has changed. Both are addresses on that server,
 /// relative to the page's.
 struct Live {
-  std::string events;    ///< a stream of revisions (server-sent events)
-  std::string document;  ///< the newest document, as to_json() gives it
-  std::string revision;  ///< of this document; another one is another document
+  std::string events;     ///< a stream of revisions (server-sent events)
+  std::string document;   ///< the newest document, as to_json() gives it
+  std::string revision;   ///< of this document; another one is another document
+  std::string said = {};  ///< what the page says of it while all is well; empty: "Live"
+};
+
+/// Work on what the page shows that still goes on. How far it is comes with the events of a live
+/// page, behind the revision.
+struct Task {
+  std::string name;
+  std::optional<double> share;  ///< of it that is done; nothing: not known
+  std::string stop;             ///< where to ask for its end; empty: it cannot be stopped
+};
+
+/// A file that a person gives to the server: chosen, or dropped anywhere on the page. The answer is
+/// the address of a page, or a line that says what is wrong.
+struct Upload {
+  std::string title;
+  std::string note;
+  std::string path;        ///< where it goes
+  std::uint64_t most = 0;  ///< bytes
 };
 
 /// Everything a page shows, drawn in this order; what is empty is left out. All text is plain text:
@@ -238,7 +256,10 @@ struct Document {
   std::string title;
   std::string subtitle;
   std::vector<Fact> facts;
+  std::optional<Upload> upload;
   std::optional<Verdict> verdict;
+  std::optional<Verdict> advice;  ///< a second card: what would be better
+  std::optional<Task> task;
   std::vector<Plot> plots;
   std::vector<HeatMap> heat_maps;
   std::vector<FlameGraph> flames;

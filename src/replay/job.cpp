@@ -7,6 +7,9 @@
 namespace ebb::replay {
 namespace {
 
+// PyTorch counts them in a signed byte.
+constexpr std::size_t kMostDevices = 128;
+
 base::Json trace_json(const Job& job) {
   base::Json trace = to_json(job.workload);
   trace.set("file", job.name);
@@ -35,28 +38,45 @@ std::vector<int> devices_in(const trace::Snapshot& snapshot) {
   return devices;
 }
 
-}  // namespace
-
-base::Result<std::vector<Job>> read_jobs(const std::string& path, std::optional<int> device,
-                                         std::optional<std::uint64_t> limit,
-                                         const trace::ReadOptions& options, History history) {
-  auto read = trace::read_snapshot(path, options);
+/// `name` stands before what is wrong with one of them.
+base::Result<std::vector<Job>> jobs_of(base::Result<trace::Snapshot> read, const std::string& name,
+                                       std::optional<int> device,
+                                       std::optional<std::uint64_t> limit, History history) {
   if (!read) return read.error();
   const auto snapshot = std::make_shared<const trace::Snapshot>(std::move(*read));
   const std::vector<int> devices = device ? std::vector{*device} : devices_in(*snapshot);
+  if (devices.size() > kMostDevices) {
+    return base::error(base::Code::bad_input, "%s: has %zu devices, expected at most %zu",
+                       name.c_str(), devices.size(), kMostDevices);
+  }
   std::vector<Job> jobs;
   for (const int index : devices) {
     auto workload = workload_of(*snapshot, {index, limit, history == History::optional});
     if (!workload) {
       base::Error error = workload.error();
-      error.message = path + ": " + error.message;
+      error.message = name + ": " + error.message;
       return error;
     }
-    std::string name = path;
-    if (devices.size() > 1) name += base::format_text(" device %d", index);
-    jobs.push_back({std::move(name), snapshot, index, std::move(*workload)});
+    std::string job = name;
+    if (devices.size() > 1) job += base::format_text(" device %d", index);
+    jobs.push_back({std::move(job), snapshot, index, std::move(*workload)});
   }
   return jobs;
+}
+
+}  // namespace
+
+base::Result<std::vector<Job>> read_jobs(const std::string& path, std::optional<int> device,
+                                         std::optional<std::uint64_t> limit,
+                                         const trace::ReadOptions& options, History history) {
+  return jobs_of(trace::read_snapshot(path, options), path, device, limit, history);
+}
+
+base::Result<std::vector<Job>> read_jobs(pack::ByteSource& source, const std::string& name,
+                                         std::optional<int> device,
+                                         std::optional<std::uint64_t> limit,
+                                         const trace::ReadOptions& options, History history) {
+  return jobs_of(trace::read_snapshot(source, name, options), name, device, limit, history);
 }
 
 base::Result<std::vector<Row>> forecast_all(const Job& job, const std::vector<std::string>& confs,

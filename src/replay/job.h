@@ -47,6 +47,13 @@ base::Result<std::vector<Job>> read_jobs(const std::string& path, std::optional<
                                          const trace::ReadOptions& options = {},
                                          History history = History::required);
 
+/// The same out of any source of (unpacked) bytes; `name` stands for its path.
+base::Result<std::vector<Job>> read_jobs(pack::ByteSource& source, const std::string& name,
+                                         std::optional<int> device,
+                                         std::optional<std::uint64_t> limit,
+                                         const trace::ReadOptions& options = {},
+                                         History history = History::required);
+
 /// Rows for all these strings, on all cores; the error names the string it is about.
 base::Result<std::vector<Row>> forecast_all(const Job& job, const std::vector<std::string>& confs,
                                             const Circumstances& circumstances);

@@ -1,26 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
-// serve: what Ebb tells over HTTP. Nothing that comes in is trusted, and nothing can be changed
-// from outside.
+#include "base/file.h"
+
+// serve: what Ebb tells over HTTP. Nothing that comes in is trusted, and nothing on disk can be
+// changed from outside.
 
 namespace ebb::serve {
 
-/// What a client asks. Only GET and HEAD come this far.
+/// What a client asks.
 struct Request {
-  std::string path;   ///< as it was sent, without what follows '?'
-  std::string query;  ///< what follows it
+  bool is_post = false;  ///< else GET or HEAD
+  std::string path;      ///< as it was sent, without what follows '?'
+  std::string query;     ///< what follows it
   std::string host;
   std::string origin;
   std::string accept;
   std::string cookie;
   std::string authorization;
 };
+
+struct Answer;
+
+/// Sends the answer to one request, once, from any thread; does nothing where the client is gone.
+using Reply = std::function<void(Answer answer)>;
+
+/// Takes the body of a request, in a file without a name whose offset is at its beginning. Called
+/// as a Handler is.
+using Taker = std::function<void(base::FileDescriptor body, Reply reply)>;
 
 struct Answer {
   int status = 200;
@@ -30,6 +43,9 @@ struct Answer {
   /// Where it is not empty: the connection stays open after `body`, and hears from then on what is
   /// told under this topic.
   std::string topic = {};
+  /// To a POST, where it is not empty: there is no answer yet. The body is let in and handed to it;
+  /// where none comes whole, it is dropped without a call.
+  Taker taker = {};
 };
 
 /// Called on one thread of the server's, for one request at a time.

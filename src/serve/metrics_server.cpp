@@ -21,10 +21,10 @@ std::string MetricsServer::url() const {
 
 base::Status MetricsServer::start(const std::string& record, std::optional<std::int64_t> only_run) {
   const auto collector = std::make_shared<metrics::Collector>(record, only_run);
-  return server_.start([collector](const Request& request) {
+  return server_.start({.get = [collector](const Request& request) {
     if (request.path != "/metrics") return refusal(404, "expected /metrics");
     return metrics_page(*collector, request);
-  });
+  }});
 }
 
 }  // namespace ebb::serve

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "page/thin.h"
 #include "record/place.h"
+#include "serve/server.h"
 #include "show/report_page.h"
 #include "show/runs_view.h"
 #include "show/side_by_side.h"
@@ -37,6 +38,7 @@ constexpr double kNewsPause = 3;
 constexpr double kToldSeconds = 1;
 // That are kept as they were read, since of a sweep that goes on all but one have ended.
 constexpr std::size_t kMostSimulations = 200;
+constexpr std::uint64_t kMostUploaded = Bounds{}.body_bytes;
 constexpr std::size_t kMostKeptBytes = std::size_t{64} << 20;
 
 /// Different numbers, as a name lists them; none where it does not.
@@ -186,8 +188,16 @@ base::Result<std::shared_ptr<const MadePage>> Pages::make(const Key& key,
   page::thin(*document, key.second);
   const bool is_list = shown->kind == Shown::Kind::list;
   const bool live = shown->live;
-  if (!is_list) document->up = "All runs";
-  document->links = links_of(name, *shown);
+  if (is_list) {
+    document->upload = page::Upload{"A memory snapshot of PyTorch",
+                                    "What ran out of memory, or could hold less: drop the file "
+                                    "anywhere on this page. It is looked at on the machine that "
+                                    "serves this page, and not kept.",
+                                    "snapshots", kMostUploaded};
+  } else {
+    document->up = "All runs";
+  }
+  document->links = is_list ? list_links_ : links_of(name, *shown);
   if (live) {
     // Seen from the page, whose address ends with the runs' numbers, or with '/'.
     const std::string beside = is_list ? "" : name.substr(kRun.size()) + "/";

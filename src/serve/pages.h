@@ -31,6 +31,9 @@ class Pages {
   explicit Pages(const std::string& record, const base::Clock& clock = base::system_clock())
       : record_(record), clock_(&clock), runs_(record, clock) {}
 
+  /// On the list of runs, to other pages.
+  void set_links(std::vector<page::Link> links) { list_links_ = std::move(links); }
+
   /// A page whose lines have about `points` points at the most. Code::not_found where there is no
   /// such page; other errors as of a record.
   base::Result<std::shared_ptr<const MadePage>> get(const std::string& name, std::size_t points);
@@ -82,6 +85,7 @@ class Pages {
   /// By run: the state in which it was read, and what it was then.
   std::map<std::int64_t, std::pair<std::string, std::shared_ptr<const show::SimulatedRun>>>
       simulated_;
+  std::vector<page::Link> list_links_;
   std::int64_t next_news_ns_ = 0;
 };
 

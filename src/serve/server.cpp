@@ -21,8 +21,10 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/mutex.h"
 #include "base/signals_blocked.h"
 #include "serve/session.h"
+#include "serve/waiting.h"
 
 namespace ebb::serve {
 namespace {
@@ -48,7 +50,7 @@ base::Result<base::FileDescriptor> listening_socket(const Tcp::endpoint& endpoin
 
 }  // namespace
 
-/// All of it happens on the thread of connections, but for what is said to be on the handler's.
+/// All of it happens on the thread of connections, but for what is said to be on the handlers'.
 class Server::Running final : public SessionHost {
  public:
   Running(const Address& address, const Bounds& bounds) : address_(address), bounds_(bounds) {}
@@ -57,21 +59,25 @@ class Server::Running final : public SessionHost {
   Running& operator=(const Running&) = delete;
 
   base::Status listen();
-  base::Status start(Handler handler, Ticker ticker);
+  base::Status start(Handlers handlers);
   const Address& address() const { return address_; }
 
  private:
   const Bounds& bounds() const override { return bounds_; }
+  bool takes_posts() const override { return static_cast<bool>(handlers_.post); }
   void begun() override { ++sessions_; }
   void ended() override;
   void handle(std::shared_ptr<Session> session, Request request, bool keeps) override;
+  void take(const std::shared_ptr<Session>& session, Taker taker,
+            base::FileDescriptor body) override;
+  void beside(std::function<void()> work) override { asio::post(*writer_, std::move(work)); }
   void listens(const std::shared_ptr<Session>& session) override;
 
   void serve();
   void stop();
   void accept();
   void accept_later();
-  /// On the handler's thread.
+  /// On the handlers' thread.
   Answer handled(const Request& request) const;
   void ask(const std::vector<std::string>& topics);
 
@@ -81,8 +87,7 @@ class Server::Running final : public SessionHost {
 
   Address address_;
   Bounds bounds_;
-  Handler handler_;
-  Ticker ticker_;
+  Handlers handlers_;
   std::atomic<std::size_t> sessions_ = 0;
   std::atomic<bool> is_stopping_ = false;
   std::atomic<bool> is_asking_ = false;  ///< the ticker, which takes as long as it takes
@@ -93,7 +98,9 @@ class Server::Running final : public SessionHost {
   Tcp::acceptor acceptor_{connections_};
   asio::steady_timer pause_{connections_};
   asio::steady_timer next_tick_{connections_};
+  std::shared_ptr<WayBack> way_back_ = std::make_shared<WayBack>();
   std::optional<asio::thread_pool> worker_;
+  std::optional<asio::thread_pool> writer_;
   std::thread thread_;
 };
 
@@ -115,12 +122,16 @@ base::Status Server::Running::listen() {
   return {};
 }
 
-base::Status Server::Running::start(Handler handler, Ticker ticker) {
-  handler_ = std::move(handler);
-  ticker_ = std::move(ticker);
+base::Status Server::Running::start(Handlers handlers) {
+  handlers_ = std::move(handlers);
   const base::SignalsBlocked blocked;
   try {
     worker_.emplace(1);
+    writer_.emplace(1);
+    {
+      const base::Lock lock(way_back_->mutex);
+      way_back_->connections = &connections_;
+    }
     thread_ = std::thread([this] { serve(); });
   } catch (const std::exception& failure) {  // Boost's own, or the standard's
     return base::error(base::Code::unavailable, "cannot start a thread: %s", failure.what());
@@ -144,11 +155,17 @@ void Server::Running::serve() {
 
 void Server::Running::stop() {
   is_stopping_ = true;
+  {
+    const base::Lock lock(way_back_->mutex);
+    way_back_->connections = nullptr;
+  }
   connections_.stop();
   if (thread_.joinable()) thread_.join();
-  if (!worker_) return;
-  worker_->stop();  // what waits for an answer will get none
-  worker_->join();
+  for (std::optional<asio::thread_pool>* pool : {&worker_, &writer_}) {
+    if (!*pool) continue;
+    (*pool)->stop();  // what waits for an answer will get none
+    (*pool)->join();
+  }
 }
 
 void Server::Running::accept() {
@@ -195,10 +212,24 @@ void Server::Running::handle(std::shared_ptr<Session> session, Request request, 
 
 Answer Server::Running::handled(const Request& request) const {
   try {
-    return handler_(request);
+    return request.is_post ? handlers_.post(request) : handlers_.get(request);
   } catch (const std::exception&) {
     return refusal(503, "no answer could be made");
   }
+}
+
+void Server::Running::take(const std::shared_ptr<Session>& session, Taker taker,
+                           base::FileDescriptor body) {
+  auto waiting = std::make_shared<Waiting>(way_back_, session);
+  asio::post(*worker_, [taker = std::move(taker), body = std::move(body),
+                        waiting = std::move(waiting)]() mutable {
+    const Reply reply = [waiting](Answer made) { waiting->answer(std::move(made)); };
+    try {
+      taker(std::move(body), reply);
+    } catch (const std::exception&) {
+      reply(refusal(503, "no answer could be made"));
+    }
+  });
 }
 
 void Server::Running::listens(const std::shared_ptr<Session>& session) {
@@ -207,7 +238,7 @@ void Server::Running::listens(const std::shared_ptr<Session>& session) {
 }
 
 void Server::Running::keep_ticking() {
-  if (will_tick_ || listeners_.empty() || !ticker_) return;
+  if (will_tick_ || listeners_.empty() || !handlers_.ticker) return;
   next_tick_.expires_after(std::chrono::duration_cast<std::chrono::steady_clock::duration>(
       std::chrono::duration<double>(bounds_.tick_seconds)));
   next_tick_.async_wait([this](ErrorCode) {
@@ -237,7 +268,7 @@ void Server::Running::tick() {
 
 void Server::Running::ask(const std::vector<std::string>& topics) {
   try {
-    asio::post(connections_, [this, events = ticker_(topics)] { tell(events); });
+    asio::post(connections_, [this, events = handlers_.ticker(topics)] { tell(events); });
   } catch (const std::exception&) {
     // Out of memory: told with the next one.
   }
@@ -276,8 +307,8 @@ const Address& Server::address() const {
   return running_->address();
 }
 
-base::Status Server::start(Handler handler, Ticker ticker) {
-  return running_->start(std::move(handler), std::move(ticker));
+base::Status Server::start(Handlers handlers) {
+  return running_->start(std::move(handlers));
 }
 
 }  // namespace ebb::serve

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "base/result.h"
@@ -16,11 +17,21 @@ struct Bounds {
   std::size_t header_bytes = 16384;  ///< of one request
   double idle_seconds = 60;          ///< between two requests of a connection
   double stall_seconds = 10;         ///< for a request to come whole, or an answer to be taken
-  double tick_seconds = 0.1;         ///< between two calls of the ticker
-  double quiet_seconds = 15;         ///< until one who listens is told that the server is there
+  std::uint64_t body_bytes = std::uint64_t{1} << 30;    ///< of a body that is taken
+  std::uint64_t steady_bytes = std::uint64_t{1} << 20;  ///< of it, for each stall_seconds
+  double tick_seconds = 0.1;                            ///< between two calls of the ticker
+  double quiet_seconds = 15;  ///< until one who listens is told that the server is there
 };
 
-/// An HTTP server: one thread for all connections, one for the handler. Only this class's source
+/// What a server answers with, all on one thread of its own.
+struct Handlers {
+  Handler get;         ///< for GET and HEAD
+  Handler post = {};   ///< none: a POST is refused
+  Ticker ticker = {};  ///< none: nobody is told anything
+};
+
+/// An HTTP server: one thread for all connections, one for the handlers and one that writes what is
+/// uploaded. Only this class's source
 /// includes Boost.
 class Server {
  public:
@@ -38,7 +49,7 @@ class Server {
 
   /// Begins to answer, with all signals blocked on its threads. Code::unavailable where there can
   /// be no more threads.
-  base::Status start(Handler handler, Ticker ticker = {});
+  base::Status start(Handlers handlers);
 
  private:
   class Running;

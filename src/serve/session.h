@@ -8,20 +8,23 @@
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
 #include <chrono>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "base/bytes.h"
+#include "serve/incoming.h"
 #include "serve/server.h"
+#include "serve/upload_file.h"
 
 // A part of server.cpp, which alone includes it: Boost's headers take long to read.
 
 namespace ebb::serve {
 
 namespace asio = boost::asio;
-namespace http = boost::beast::http;
 using ErrorCode = boost::system::error_code;
 using Tcp = asio::ip::tcp;
 
@@ -31,10 +34,16 @@ class Session;
 class SessionHost {
  public:
   virtual const Bounds& bounds() const = 0;
+  virtual bool takes_posts() const = 0;
   virtual void begun() = 0;
   virtual void ended() = 0;  ///< on any thread
   /// Has a request handled on another thread; Session::answer() follows on this one.
   virtual void handle(std::shared_ptr<Session> session, Request request, bool keeps) = 0;
+  /// Has a body taken on that thread, and the session answered whenever there is an answer.
+  virtual void take(const std::shared_ptr<Session>& session, Taker taker,
+                    base::FileDescriptor body) = 0;
+  /// Runs what writes to disk: on a thread of its own, since no connection waits for a disk.
+  virtual void beside(std::function<void()> work) = 0;
   /// It has a topic from now on.
   virtual void listens(const std::shared_ptr<Session>& session) = 0;
 
@@ -70,6 +79,7 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
   void answer(Answer made, bool keeps) {
+    if (made.taker) return receive(std::move(made.taker));
     const bool streams = !made.topic.empty() && !is_head_;
     response_.emplace();
     response_->result(static_cast<unsigned>(made.status));
@@ -104,6 +114,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   static Request request_of(const Asked& asked) {
     Request request;
+    request.is_post = asked.method() == http::verb::post;
     request.path = std::string(asked.target());
     const std::size_t mark = request.path.find('?');
     if (mark != std::string::npos) {
@@ -141,14 +152,87 @@ class Session : public std::enable_shared_from_this<Session> {
     is_head_ = asked.method() == http::verb::head;
     const bool has_body = !parser_->is_done();
     const bool keeps = asked.keep_alive() && !has_body;
-    if (!is_head_ && asked.method() != http::verb::get) {
-      Answer refused = refusal(405, "expected GET or HEAD");
-      refused.headers.emplace_back("Allow", "GET, HEAD");
-      return answer(refused, keeps);
-    }
-    if (has_body) return answer(refusal(413, "expected a request without a body"), false);
+    const bool is_post = asked.method() == http::verb::post;
+    if (is_post ? !host_.takes_posts() : !is_head_ && asked.method() != http::verb::get)
+      return answer(wrong_method(), keeps);
+    if (has_body && !is_post)
+      return answer(refusal(413, "expected a request without a body"), false);
     host_.handle(shared_from_this(), request_of(asked), keeps);
   }
+
+  /// Lets the body in, a part at a time.
+  void receive(Taker taker) {
+    const std::uint64_t most = host_.bounds().body_bytes;
+    if (const auto length = parser_->content_length(); length && *length > most)
+      return answer(too_long(most), false);
+    auto file = unnamed_file();
+    if (!file) return answer(no_room(), false);
+    const bool waits = parser_->get()[http::field::expect] == "100-continue";
+    incoming_ = std::make_unique<Incoming>(std::move(*parser_), std::move(taker), *std::move(file));
+    stream_.expires_after(lasting(host_.bounds().stall_seconds));
+    if (!waits) return receive_part();
+    asio::async_write(stream_, asio::buffer(kContinue),
+                      [self = shared_from_this()](ErrorCode failure, std::size_t) {
+                        if (!failure) self->receive_part();
+                      });
+  }
+
+  void receive_part() {
+    if (incoming_->parser.is_done()) return hand_over();
+    http::buffer_body::value_type& body = incoming_->parser.get().body();
+    body.data = incoming_->part.data();
+    body.size = incoming_->part.size();
+    http::async_read(stream_, buffer_, incoming_->parser,
+                     [self = shared_from_this()](ErrorCode failure, std::size_t) {
+                       self->was_received(failure);
+                     });
+  }
+
+  void was_received(ErrorCode failure) {
+    if (failure && failure != http::error::need_buffer) {
+      incoming_.reset();  // it is gone, too slow, or speaks no HTTP any more
+      return;
+    }
+    const Bounds& bounds = host_.bounds();
+    const std::size_t got = incoming_->part.size() - incoming_->parser.get().body().size;
+    incoming_->bytes += got;
+    if (incoming_->bytes > bounds.body_bytes) return stop_receiving(too_long(bounds.body_bytes));
+    if (incoming_->bytes - incoming_->steady >= bounds.steady_bytes) {
+      incoming_->steady = incoming_->bytes;
+      stream_.expires_after(lasting(bounds.stall_seconds));
+    }
+    host_.beside([self = shared_from_this(), got] {
+      const int error =
+          base::write_all(self->incoming_->file.get(), {self->incoming_->part.data(), got});
+      asio::post(self->executor(), [self, error] {
+        if (error != 0) return self->stop_receiving(no_room());
+        self->receive_part();
+      });
+    });
+  }
+
+  void stop_receiving(Answer refused) {
+    incoming_.reset();
+    answer(std::move(refused), false);
+  }
+
+  void hand_over() {
+    const std::unique_ptr<Incoming> whole = std::move(incoming_);
+    ::lseek(whole->file.get(), 0, SEEK_SET);
+    stream_.expires_never();
+    drain();  // one who leaves meanwhile is gone
+    host_.take(shared_from_this(), std::move(whole->taker), std::move(whole->file));
+  }
+
+  static Answer wrong_method() {
+    Answer refused = refusal(405, "expected GET or HEAD");
+    refused.headers.emplace_back("Allow", "GET, HEAD");
+    return refused;
+  }
+  static Answer too_long(std::uint64_t most) {
+    return refusal(413, "expected at most " + base::bytes_text(most));
+  }
+  static Answer no_room() { return refusal(507, "no room for what is uploaded"); }
 
   template <class Then>
   void write_header(Then then) {
@@ -159,6 +243,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void was_written(ErrorCode failure, bool keeps) {
     serializer_.reset();
     if (failure) return;
+    if (is_draining_) return stream_.close();
     if (!keeps) return close();
     is_head_ = false;
     read(host_.bounds().idle_seconds);
@@ -202,6 +287,7 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
   void drain() {
+    is_draining_ = true;
     buffer_.clear();
     stream_.async_read_some(buffer_.prepare(kDrainBytes),
                             [self = shared_from_this()](ErrorCode failure, std::size_t) {
@@ -215,7 +301,9 @@ class Session : public std::enable_shared_from_this<Session> {
   std::optional<http::request_parser<http::string_body>> parser_;
   std::optional<http::response<http::string_body>> response_;
   std::optional<http::response_serializer<http::string_body>> serializer_;
+  std::unique_ptr<Incoming> incoming_;
   bool is_head_ = false;
+  bool is_draining_ = false;
   // Of one who listens.
   std::string topic_;
   std::string waiting_;

@@ -7,6 +7,7 @@
 #include "page/render.h"
 #include "record/place.h"
 #include "serve/metrics_page.h"
+#include "serve/query.h"
 #include "story/run_story.h"
 
 namespace ebb::serve {
@@ -16,15 +17,20 @@ namespace {
 constexpr std::size_t kFirstPoints = 8000;
 constexpr std::string_view kRuns = "runs/";
 constexpr std::string_view kCompared = "compare-";
+constexpr std::string_view kSnapshots = "snapshots";
+constexpr std::string_view kSnapshot = Snapshots::kFolder;
 constexpr std::string_view kEvents = "events";
 constexpr std::string_view kDocument = "document";
+constexpr std::string_view kStop = "stop";
 
 Answer json_answer(std::string json) {
   return {200, "application/json", std::move(json)};
 }
 
 Answer no_such_page() {
-  return refusal(404, "nothing here; expected /, /runs/NUMBER, /runs/compare-NUMBER or /metrics");
+  return refusal(
+      404,
+      "nothing here; expected /, /runs/NUMBER, /runs/compare-NUMBER, /snapshots/KEY or /metrics");
 }
 
 /// `runs`: their numbers, as they were asked for.
@@ -45,7 +51,73 @@ std::optional<std::size_t> points_of(const std::string& query) {
   return std::nullopt;
 }
 
+/// What is before the first '/', and behind it.
+std::pair<std::string, std::string> split_at_slash(const std::string& path) {
+  const std::size_t slash = path.find('/');
+  if (slash == std::string::npos) return {path, ""};
+  return {path.substr(0, slash), path.substr(slash + 1)};
+}
+
+Answer html_of(const MadePage& page) {
+  Answer html{200, "text/html; charset=utf-8", page::render(page.title, page.json, page.live)};
+  html.headers = {{"Content-Security-Policy",
+                   page::content_security_policy(page.live) + "; frame-ancestors 'none'"}};
+  return html;
+}
+
+Answer no_such_snapshot() {
+  return refusal(404, "no such snapshot; what is uploaded is kept while somebody looks at it");
+}
+
 }  // namespace
+
+base::Status Site::show_snapshots(const std::vector<std::string>& paths) {
+  const auto begun = snapshots_.begin(paths);
+  pages_.set_links(snapshots_.links());
+  return begun;
+}
+
+std::string Site::below_base(const Request& request) const {
+  std::string path = request.path;
+  path.erase(0, path.starts_with(base_) ? base_.size() : 1);
+  return path;
+}
+
+std::vector<Event> Site::news(const std::vector<std::string>& topics) {
+  std::vector<std::string> pages;
+  std::vector<std::string> snapshots;
+  for (const std::string& topic : topics)
+    (topic.starts_with(kSnapshot) ? snapshots : pages).push_back(topic);
+  std::vector<Event> events = pages_.news(pages);
+  for (Event& event : snapshots_.news(snapshots))
+    events.push_back(std::move(event));
+  return events;
+}
+
+Answer Site::post(const Request& request) {
+  if (auto refused = guard_.check(request, base_)) return *std::move(refused);
+  const std::string path = below_base(request);
+  if (path == kSnapshots) return snapshots_.upload(value_of(read_query(request.query), "name"));
+  if (path.starts_with(kSnapshot)) {
+    const auto [key, what] = split_at_slash(path.substr(kSnapshot.size()));
+    if (what == kStop)
+      return snapshots_.stop(key) ? refusal(200, "it is told to stop") : no_such_snapshot();
+  }
+  Answer refused = refusal(405, "expected GET or HEAD");
+  refused.headers.emplace_back("Allow", "GET, HEAD");
+  return refused;
+}
+
+Answer Site::snapshot(const std::string& name, std::string_view what) {
+  if (what == kEvents) {
+    const auto state = snapshots_.state(name);
+    return state ? stream_of({std::string(kSnapshot) + name, *state}) : no_such_snapshot();
+  }
+  if (!what.empty() && what != kDocument) return no_such_page();
+  const auto page = snapshots_.page(name);
+  if (!page) return no_such_snapshot();
+  return what.empty() ? html_of(*page) : json_answer(page->json);
+}
 
 Answer Site::answer(const Request& request) {
   if (auto refused = guard_.check(request, base_)) return *std::move(refused);
@@ -54,11 +126,13 @@ Answer Site::answer(const Request& request) {
     moved.headers = {{"Location", base_}};
     return moved;
   }
-  // A proxy may strip the base or leave it.
-  std::string path = request.path;
-  path.erase(0, path.starts_with(base_) ? base_.size() : 1);
+  const std::string path = below_base(request);
   if (path == "metrics") return metrics_page(collector_, request);
   if (path.empty() || path == kEvents || path == kDocument) return page("runs", path, request);
+  if (path.starts_with(kSnapshot)) {
+    const auto [name, what] = split_at_slash(path.substr(kSnapshot.size()));
+    return snapshot(name, what);
+  }
   if (!path.starts_with(kRuns)) return no_such_page();
   const std::size_t slash = path.find('/', kRuns.size());
   const std::string name = path.substr(0, slash);
@@ -93,11 +167,7 @@ Answer Site::page(const std::string& name, std::string_view what, const Request&
   const auto made = pages_.get(name, points_of(request.query).value_or(kFirstPoints));
   if (!made) return refusal_of(made.error(), numbers);
   if (!is_page) return json_answer((*made)->json);
-  const bool live = (*made)->live;
-  Answer html{200, "text/html; charset=utf-8", page::render((*made)->title, (*made)->json, live)};
-  html.headers = {{"Content-Security-Policy",
-                   page::content_security_policy(live) + "; frame-ancestors 'none'"}};
-  return html;
+  return html_of(**made);
 }
 
 }  // namespace ebb::serve

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "show/snapshot_map.h"
 
+#include <algorithm>
 #include <map>
 
 #include "base/text.h"
@@ -9,6 +10,27 @@
 
 namespace ebb::show {
 namespace {
+
+// Beyond it neither a page nor who looks at it is served by more.
+constexpr std::size_t kMostBlocks = 200'000;
+
+/// The segments that are shown: where there are too many blocks, the largest ones, in their order.
+std::vector<const cache::SnapshotSegment*> shown_of(
+    const std::vector<cache::SnapshotSegment>& segments) {
+  std::vector<const cache::SnapshotSegment*> largest;
+  for (const cache::SnapshotSegment& segment : segments)
+    largest.push_back(&segment);
+  std::stable_sort(largest.begin(), largest.end(),
+                   [](const auto* a, const auto* b) { return a->total_size > b->total_size; });
+  std::size_t blocks = 0;
+  const auto full = std::find_if(largest.begin(), largest.end(), [&](const auto* segment) {
+    blocks += segment->blocks.size();
+    return blocks > kMostBlocks;
+  });
+  largest.erase(full, largest.end());
+  std::sort(largest.begin(), largest.end());
+  return largest;
+}
 
 /// Which stack each block address belongs to, at one moment.
 class Stacks {
@@ -62,8 +84,14 @@ page::MemoryMap map_of(const replay::Job& job, const replay::Row& row,
   page::MemoryMap map;
   map.title = title;
   map.note = "Setting: " + conf_text(row.conf);
+  const auto shown_segments = shown_of(moment.segments);
+  if (shown_segments.size() < moment.segments.size()) {
+    map.note += base::format_text(", the %zu largest of %zu segments", shown_segments.size(),
+                                  moment.segments.size());
+  }
   Stacks stacks(job, moment, map);
-  for (const cache::SnapshotSegment& from : moment.segments) {
+  for (const cache::SnapshotSegment* shown_segment : shown_segments) {
+    const cache::SnapshotSegment& from = *shown_segment;
     page::Segment segment;
     segment.name = base::format_text("0x%llx", static_cast<unsigned long long>(from.address));
     segment.address = from.address;

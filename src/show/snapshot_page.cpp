@@ -24,9 +24,10 @@ page::Line curve_of(const std::string& name, const replay::Outcome& outcome, boo
   return line;
 }
 
-page::Plot curves_of(const std::vector<replay::Row>& rows) {
+page::Plot curves_of(const std::vector<replay::Row>& rows,
+                     const char* title = "Reserved and allocated over time") {
   page::Plot plot;
-  plot.title = "Reserved and allocated over time";
+  plot.title = title;
   plot.x_label = "allocations and frees";
   plot.y_label = "memory";
   for (const replay::Row& row : rows) {
@@ -108,10 +109,10 @@ page::Plot growth_plot(const replay::ReservedGrowth& growth) {
   return plot;
 }
 
-page::Table settings_table(const std::vector<replay::Row>& rows) {
+page::Table settings_table(const std::vector<replay::Row>& rows, const char* title = "Settings") {
   using page::Unit;
   page::Table table;
-  table.title = "Settings";
+  table.title = title;
   table.columns = {column("setting", Unit::text),
                    column("peak reserved", Unit::bytes, true),
                    column("peak allocated", Unit::bytes),
@@ -171,6 +172,33 @@ page::Table origins_table(const std::vector<replay::Origin>& origins) {
   return table;
 }
 
+page::Verdict best_card(const replay::TuneResult& result, const replay::TunedJob& tuned) {
+  page::Verdict verdict;
+  verdict.name = "best setting";
+  verdict.headline = bytes_text(tuned.best.outcome.peak_reserved) + " reserved instead of " +
+                     bytes_text(tuned.recorded.outcome.peak_reserved);
+  verdict.tone = page::Tone::good;
+  verdict.confidence = check_text(tuned.best);
+  if (!tuned.best.conf.empty()) {
+    verdict.fix = page::Fix{"Put it into the job's environment",
+                            "export " + result.variable + "=" + tuned.best.conf};
+  }
+  return verdict;
+}
+
+void add_bounds(page::Document& page, const replay::TuneResult& result,
+                const replay::TunedJob& tuned) {
+  page.facts.push_back({"lower bound", bytes_text(tuned.lower_bound)});
+  page.facts.push_back({"offline packing", bytes_text(tuned.packing)});
+  page.facts.push_back({"settings replayed", std::to_string(result.tried)});
+}
+
+void add_cards(page::Document& page, const replay::TunedJob& tuned) {
+  if (!tuned.card) return;
+  page.facts.push_back({"smallest card, no retries", bytes_text(tuned.card->without_retries)});
+  page.facts.push_back({"smallest card, with retries", bytes_text(tuned.card->with_retries)});
+}
+
 }  // namespace
 
 page::Document page_of_replay(const replay::Job& job, const std::vector<replay::Row>& rows,
@@ -190,24 +218,9 @@ page::Document page_of_tuning(const replay::Job& job, const replay::TuneResult& 
   const replay::TunedJob& tuned = result.jobs[index];
   const replay::Row& best = tuned.best;
   const replay::Row& recorded = tuned.recorded;
-  page.facts.push_back({"lower bound", bytes_text(tuned.lower_bound)});
-  page.facts.push_back({"offline packing", bytes_text(tuned.packing)});
-  page.facts.push_back({"settings replayed", std::to_string(result.tried)});
-  page::Verdict verdict;
-  verdict.name = "best setting";
-  verdict.headline = bytes_text(best.outcome.peak_reserved) + " reserved instead of " +
-                     bytes_text(recorded.outcome.peak_reserved);
-  verdict.tone = page::Tone::good;
-  verdict.confidence = check_text(best);
-  if (!best.conf.empty()) {
-    verdict.fix = page::Fix{"Put it into the job's environment",
-                            "export " + result.variable + "=" + best.conf};
-  }
-  page.verdict = std::move(verdict);
-  if (tuned.card) {
-    page.facts.push_back({"smallest card, no retries", bytes_text(tuned.card->without_retries)});
-    page.facts.push_back({"smallest card, with retries", bytes_text(tuned.card->with_retries)});
-  }
+  add_bounds(page, result, tuned);
+  page.verdict = best_card(result, tuned);
+  add_cards(page, tuned);
   if (tuned.later && !tuned.later->fan.empty()) page.plots.push_back(fans_of(tuned));
   page.plots.push_back(curves_of(tuned.rows));
   page.tables.push_back(settings_table(tuned.rows));
@@ -235,6 +248,22 @@ page::Document page_of_diagnosis(const replay::Job& job, const replay::SnapshotD
   page.tables.push_back(origins_table(diagnosis.origins));
   page.bars.push_back(ledger_chart(diagnosis.ledger));
   return page;
+}
+
+void add_tuning(page::Document& page, const replay::Job& job, const replay::TuneResult& result,
+                std::size_t index, const replay::Outcome& best_at_peak) {
+  const replay::TunedJob& tuned = result.jobs[index];
+  add_bounds(page, result, tuned);
+  page.advice = best_card(result, tuned);
+  add_cards(page, tuned);
+  if (tuned.later && !tuned.later->fan.empty()) {
+    page.plots.push_back(fans_of(tuned));
+    page.plots.back().title = "As the job goes on, with other settings";
+  }
+  page.plots.push_back(curves_of(tuned.rows, "Over time, with other settings"));
+  page.tables.push_back(settings_table(tuned.rows, "Other settings"));
+  page.tables.back().highlight = 0;
+  page.maps.push_back(map_of(job, tuned.best, best_at_peak, "With the best setting, at its peak"));
 }
 
 }  // namespace ebb::show

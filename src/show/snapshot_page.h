@@ -20,6 +20,11 @@ page::Document page_of_tuning(const replay::Job& job, const replay::TuneResult& 
                               std::size_t index, const replay::Outcome& recorded_at_peak,
                               const replay::Outcome& best_at_peak);
 
+/// To a page of the same job's diagnosis: what a search found, with the place of the job in it and
+/// the best setting when most was reserved.
+void add_tuning(page::Document& page, const replay::Job& job, const replay::TuneResult& result,
+                std::size_t index, const replay::Outcome& best_at_peak);
+
 page::Document page_of_diagnosis(const replay::Job& job, const replay::SnapshotDiagnosis& diagnosis,
                                  const replay::DiagnosisReplays& replays);
 

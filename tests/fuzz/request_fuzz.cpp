@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What clients send, line by line: whoever is let in has the token and asks under a known name.
+// What clients send, line by line: whoever is let in has the token and asks under a known name, no
+// address leads to a snapshot that nobody has sent, and only one takes a body.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -9,6 +10,8 @@
 #include "metrics/exposition.h"
 #include "serve/address.h"
 #include "serve/guard.h"
+#include "serve/query.h"
+#include "serve/site.h"
 
 namespace {
 
@@ -34,6 +37,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto again = ebb::serve::address_from(address->text(), "--listen");
     expect(again && again->text() == address->text());
   }
+  const ebb::serve::Query query = ebb::serve::read_query(request.query);
+  std::size_t decoded = 0;
+  for (const auto& [name, value] : query)
+    decoded += name.size() + value.size();
+  expect(decoded <= request.query.size());
+  static ebb::serve::Site site("/nowhere/runs.db", ebb::serve::Guard("", {}), "/");
+  request.is_post = true;
+  const ebb::serve::Answer posted = site.post(request);
+  if (posted.taker) expect(request.path.ends_with("snapshots"));
+  request.is_post = false;
+  if (request.path.starts_with("/snapshots")) expect(site.answer(request).status >= 400);
   const ebb::serve::Guard open("", {});
   const ebb::serve::Guard closed(kToken, {});
   const auto may_ask = [&](const ebb::serve::Guard& guard) { return !guard.check(request, "/"); };
@@ -42,6 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     expect(request.cookie.find(kToken) != std::string::npos ||
            request.authorization.find(kToken) != std::string::npos);
   }
+  expect(!posted.taker || may_ask(open));
   if (may_ask(open)) {
     const std::string& host = request.host;
     expect(host.starts_with("localhost") || host.starts_with("127.0.0.1") ||

@@ -57,6 +57,16 @@ TEST(ByteSource, RecognisesGzipByItsContent) {
   EXPECT_EQ(all_of(**plain), "not packed");
 }
 
+TEST(ByteSource, MayBeLimited) {
+  const auto limited = [](std::uint64_t most) {
+    LimitedSource source(std::make_unique<TextSource>("some bytes"), most, "small.gz");
+    EXPECT_EQ(source.total(), 10U);
+    return all_of(source);
+  };
+  EXPECT_EQ(limited(10), "some bytes");
+  EXPECT_EQ(limited(9), "failed: small.gz: expected at most 9 B, unpacked");
+}
+
 TEST(ByteSource, ReadsPipes) {
   const support::TemporaryDirectory directory;
   const std::string path = directory / "pipe";

@@ -148,5 +148,20 @@ TEST(Document, WritesBarsWithTheirUncertainty) {
             R"({"name":"activations","value":30}],"low":40,"high":50}]}])");
 }
 
+TEST(Document, SaysWhatGoesOnAndWhatItTakes) {
+  Document document;
+  document.live = Live{"1/events", "1/document", "4", "Kept"};
+  document.task = Task{"Searching", 0.5, "1/stop"};
+  document.upload = Upload{"A file", "Drop it", "files", 1024};
+  document.advice = Verdict{};
+  const base::Json json = to_json(document);
+  EXPECT_EQ(json.find("live")->text(),
+            R"({"events":"1/events","document":"1/document","revision":"4","said":"Kept"})");
+  EXPECT_EQ(json.find("task")->text(), R"({"name":"Searching","share":0.5,"stop":"1/stop"})");
+  EXPECT_EQ(json.find("upload")->text(),
+            R"({"title":"A file","note":"Drop it","path":"files","most":1024})");
+  EXPECT_NE(json.find("advice"), nullptr);
+}
+
 }  // namespace
 }  // namespace ebb::page

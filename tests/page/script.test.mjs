@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { boxesOf, neighbour, pathTo, treeOf } from '../../web/src/flame_layout.js';
 import { bytes, format, increments, seconds, ticks } from '../../web/src/format.js';
 import { Line, windowOf } from '../../web/src/line.js';
+import { readEvent } from '../../web/src/live.js';
 import { Layout, readSegments } from '../../web/src/map_layout.js';
 import { MapView } from '../../web/src/map_view.js';
 import { View } from '../../web/src/plot_view.js';
@@ -31,6 +32,11 @@ test('numbers follow their unit, and what is missing is a dash', () => {
   assert.equal(format('as it is', 'bytes'), 'as it is');
   assert.equal(format(null, 'bytes'), '\u2013');
   assert.equal(format(NaN, 'count'), '\u2013');
+});
+
+test('an event says the revision, and how far a task is', () => {
+  assert.deepEqual(readEvent('a1f'), { revision: 'a1f', share: null });
+  assert.deepEqual(readEvent('3 41'), { revision: '3', share: 0.41 });
 });
 
 test('seconds go from microseconds to hours', () => {

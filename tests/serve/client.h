@@ -31,6 +31,11 @@ class Client {
               static_cast<ssize_t>(text.size()));
   }
 
+  /// The same, also where the other end may be gone.
+  void try_send(const std::string& text) const {
+    static_cast<void>(::send(socket_.get(), text.data(), text.size(), MSG_NOSIGNAL));
+  }
+
   /// All that comes until the other end closes; nothing where it resets the connection.
   std::string rest() const {
     std::string text;

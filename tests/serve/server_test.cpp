@@ -40,7 +40,7 @@ class ServerTest : public testing::Test {
       }
       return events;
     };
-    const auto started = server_->start(handler, ticker);
+    const auto started = server_->start({.get = handler, .post = {}, .ticker = ticker});
     ASSERT_TRUE(started) << started.error().message;
   }
   const Address& address() const { return server_->address(); }

@@ -120,10 +120,73 @@ TEST_F(SiteTest, HasNothingElse) {
                            "/runs/1/json/document",
                            "/document/",
                            "/runs/events",
-                           "/runs/x/events"})
+                           "/runs/x/events",
+                           "/snapshots",
+                           "/snapshots/",
+                           "/snapshots/1",
+                           "/snapshots/1/events",
+                           "/snapshots/1/document",
+                           "/snapshots/../runs.db",
+                           "/snapshots//etc/passwd",
+                           "/snapshots/%2fetc%2fpasswd"})
     EXPECT_EQ(got(path).status, 404) << path;
   EXPECT_EQ(got("/runs/2").body, "no run 2 in the record\n");
   EXPECT_EQ(got("/runs/9223372036854775808").status, 404);
+}
+
+/// What a POST comes to, where it is not let in.
+class SitePostTest : public SiteTest {
+ protected:
+  Answer posted(const std::string& path, const std::string& origin = "",
+                const std::string& host = "localhost:7322", const std::string& token = "") {
+    Site site(this->path(), Guard(token, {}), "/");
+    Request request;
+    request.is_post = true;
+    request.path = path;
+    request.query = "name=/etc/passwd";
+    request.host = host;
+    request.origin = origin;
+    return site.post(request);
+  }
+};
+
+TEST_F(SitePostTest, LetsSnapshotsInAndNothingElse) {
+  EXPECT_TRUE(posted("/snapshots").taker);
+  EXPECT_TRUE(posted("/snapshots", "http://localhost:7322").taker);
+  for (const char* path : {"/", "/runs/1", "/runs/json", "/metrics", "/snapshots/", "/snapshots/1",
+                           "/snapshots/etc/passwd", "//snapshots"}) {
+    const Answer answer = posted(path);
+    EXPECT_FALSE(answer.taker) << path;
+    EXPECT_EQ(answer.status, 405) << path;
+  }
+  EXPECT_EQ(posted("/snapshots/1/stop").status, 404);
+}
+
+TEST_F(SitePostTest, RefusesPagesFromElsewhere) {
+  for (const char* path : {"/snapshots", "/snapshots/1/stop"}) {
+    for (const char* origin : {"http://evil.example", "null", "http://localhost",
+                               "https://localhost:1", "http://localhost:7322.evil.example"})
+      EXPECT_EQ(posted(path, origin).status, 403) << origin;
+    EXPECT_EQ(posted(path, "http://evil.example", "evil.example").status, 403) << "rebound";
+    EXPECT_EQ(posted(path, "", "localhost", "secret").status, 401);
+  }
+}
+
+TEST_F(SiteTest, TheFirstPageTakesSnapshots) {
+  EXPECT_TRUE(holds(got("/"), R"("path":"snapshots")"));
+  Site site(path(), Guard("", {}), "/");
+  ASSERT_TRUE(site.show_snapshots({EBB_TEST_DATA "/torch-2.11/vectors/ctx.pickle"}));
+  Request request;
+  request.host = "localhost";
+  request.path = "/";
+  EXPECT_TRUE(holds(site.answer(request), R"("path":"snapshots/1")"));
+  request.path = "/snapshots/1";
+  const Answer page = site.answer(request);
+  EXPECT_EQ(page.status, 200);
+  EXPECT_TRUE(holds(page, "ctx.pickle"));
+  EXPECT_TRUE(page.headers[0].second.ends_with("; frame-ancestors 'none'"));
+  request.path = "/snapshots/1/document";
+  EXPECT_EQ(site.answer(request).type, "application/json");
 }
 
 TEST_F(SiteTest, StandsUnderAnotherPath) {

@@ -12,11 +12,18 @@ const clock = (date) => date.toLocaleTimeString([], { hour12: false });
 /** @param {unknown} path */
 const isAddress = (path) => typeof path === 'string' && /^[a-z0-9,/-]+$/.test(path);
 
+/// The revision that an event is about, and the share of a task that is done; null where there is none.
+/** @type {(data: unknown) => { revision: string, share: number | null }} */
+export function readEvent(data) {
+  const [revision, done] = String(data).split(' ');
+  return { revision, share: done === undefined ? null : Number(done) / 100 };
+}
+
 /// Follows a page that goes on: gets each newer document from the server and has it shown, until one says
-/// that it is the last. Returns what says how that stands.
+/// that it is the last. How far a task is goes to whoever listens for it. Returns what says how all that stands.
 /** @type {(live: Live, show: (data: Document) => void) => HTMLElement} */
 export function follow(live, show) {
-  const state = el('span', { role: 'status' }, 'Live');
+  const state = el('span', { role: 'status' }, live.said || 'Live');
   const when = el('span', { class: 'when' });
   const element = el('p', { class: 'live' }, el('span', { class: 'pulse', 'aria-hidden': 'true' }), state, when);
   if (!isAddress(live.events) || !isAddress(live.document)) return element;
@@ -26,6 +33,7 @@ export function follow(live, show) {
   let asked = shown;
   let newest = shown;
   let asking = false;
+  let well = live.said || 'Live';
   const source = new EventSource(live.events);
 
   /** @type {(kind: string, text: string) => void} */
@@ -48,7 +56,7 @@ export function follow(live, show) {
     try {
       const points = 2 * Math.max(300, Math.min(document.body.clientWidth, 4000));
       const answer = await fetch(`${live.document}?points=${points}`, { cache: 'no-store' });
-      if (answer.status === 404) return end('No longer in the record');
+      if (answer.status === 404) return end('No longer there');
       if (!answer.ok) throw new Error(answer.statusText);
       /** @type {Document} */
       const data = await answer.json();
@@ -56,7 +64,8 @@ export function follow(live, show) {
       show(data);
       when.textContent = `, updated ${clock(new Date())}`;
       if (!data.live) return end('Ended');
-      say('', 'Live');
+      well = data.live.said || 'Live';
+      say('', well);
     } catch {
       asked = null;
       say('lost', 'The server does not answer; trying again');
@@ -69,10 +78,12 @@ export function follow(live, show) {
   }
 
   source.onmessage = ({ data }) => {
-    newest = data;
+    const { revision, share } = readEvent(data);
+    if (share !== null) window.dispatchEvent(new CustomEvent('ebb-share', { detail: share }));
+    newest = revision;
     ask();
   };
-  source.onopen = () => say('', 'Live');
+  source.onopen = () => say('', well);
   source.onerror = () => say('lost', source.readyState === EventSource.CLOSED
     ? 'The server is gone; reload the page to try again' : 'Connection lost; trying again');
   return element;

@@ -10,6 +10,7 @@ import './styles/table.css';
 import './styles/bars.css';
 import './styles/live.css';
 import './styles/save.css';
+import './styles/task.css';
 import { el } from './dom.js';
 import { follow } from './live.js';
 import { saveRow } from './save.js';

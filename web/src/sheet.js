@@ -7,7 +7,9 @@ import { heatMap } from './heat.js';
 import { memoryMap } from './map.js';
 import { plot } from './plot.js';
 import { table } from './table.js';
-import { verdict } from './verdict.js';
+import { task } from './task.js';
+import { upload } from './upload.js';
+import { advice, verdict } from './verdict.js';
 /** @import { Document, Titled } from './types.js' */
 
 /** @typedef {'plots' | 'heat_maps' | 'flames' | 'maps' | 'bars' | 'tables'} Kind */
@@ -35,13 +37,25 @@ const KINDS = [
   ['tables', table],
 ];
 
+/// What it has one of at the most, above all that.
+/** @type {[name: 'upload' | 'verdict' | 'advice' | 'task', make: Make][]} */
+const CARDS = [
+  ['upload', upload],
+  ['verdict', verdict],
+  ['advice', advice],
+  ['task', task],
+];
+
 /// The pieces of a document, each under a name that stays the same in the next one.
 /** @type {(data: Document) => [name: string, make: Make, item: object][]} */
 function piecesOf(data) {
   const { up, links, title, subtitle, facts } = data;
   /** @type {[name: string, make: Make, item: object][]} */
   const pieces = [['heading', heading, { up, links, title, subtitle, facts }]];
-  if (data.verdict) pieces.push(['verdict', verdict, data.verdict]);
+  for (const [name, make] of CARDS) {
+    const card = data[name];
+    if (card) pieces.push([name, make, card]);
+  }
   /** @type {Map<string, number>} */
   const seen = new Map();
   for (const [kind, make] of KINDS) {

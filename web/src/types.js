@@ -7,7 +7,9 @@
 /** @typedef {{ title?: string, note?: string }} Titled */
 /** @typedef {{ label: string, value: string }} Fact */
 /** @typedef {{ text: string, path: string }} Link */
-/** @typedef {{ events: string, document: string, revision: string }} Live */
+/** @typedef {{ events: string, document: string, revision: string, said?: string }} Live */
+/** @typedef {{ name: string, share?: number, stop?: string }} Task */
+/** @typedef {{ title: string, note: string, path: string, most: number }} Upload */
 /** @typedef {{ name: string, value: number }} Limit */
 /** @typedef {{ x: number, label: string }} Mark */
 
@@ -114,7 +116,10 @@
  * @property {string} title
  * @property {string} [subtitle]
  * @property {Fact[]} [facts]
+ * @property {Upload} [upload]
  * @property {Verdict} [verdict]
+ * @property {Verdict} [advice]
+ * @property {Task} [task]
  * @property {Plot[]} [plots]
  * @property {HeatMap[]} [heat_maps]
  * @property {FlameGraph[]} [flames]

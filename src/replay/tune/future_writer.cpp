@@ -27,12 +27,8 @@ std::uint64_t random_number(std::uint64_t seed, std::uint64_t n) {
 /// several times and others never, as another recording of the same job could have had them.
 std::vector<std::size_t> FutureMaker::pool_of(std::uint64_t number) const {
   std::vector<std::size_t> pool(parts_.size());
-  std::map<std::uint32_t, std::vector<std::size_t>> alike;
   for (std::size_t s = steps_.steady; s < parts_.size(); ++s) {
-    alike[steps_.kinds[s]].push_back(s);
-  }
-  for (std::size_t s = steps_.steady; s < parts_.size(); ++s) {
-    const std::vector<std::size_t>& all = alike[steps_.kinds[s]];
+    const std::vector<std::size_t>& all = alike_.at(steps_.kinds[s]);
     pool[s] = all[random_number(number, kPoolDraws + s) % all.size()];
   }
   return pool;
@@ -43,11 +39,8 @@ std::size_t FutureMaker::next_step(const std::vector<std::size_t>& pool, std::si
                                    std::uint64_t random) const {
   std::size_t successor = previous + 1;
   if (successor >= parts_.size() || successor < steps_.steady) successor = steps_.steady;
-  std::vector<std::size_t> alike;
-  for (std::size_t s = steps_.steady; s < parts_.size(); ++s) {
-    if (steps_.kinds[s] == steps_.kinds[successor]) alike.push_back(pool[s]);
-  }
-  return alike[random % alike.size()];
+  const std::vector<std::size_t>& alike = alike_.at(steps_.kinds[successor]);
+  return pool[alike[random % alike.size()]];
 }
 
 /// Writes steps one behind the other, with what earlier steps left to be freed in them.

@@ -41,6 +41,8 @@ FutureMaker::FutureMaker(const Workload& job) : steps_(find_steps(job)) {
   frame_.recording.limit_high = job.recording.limit_high;
   frame_.recording.device_limit = job.recording.device_limit;
   take_apart(job);
+  for (std::size_t s = steps_.steady; s < parts_.size(); ++s)
+    alike_[steps_.kinds[s]].push_back(s);
   foresee_ends();
   tell_leaks_from_caches();
   tell_constant_sizes();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -89,6 +90,7 @@ class FutureMaker {
 
   Steps steps_;
   std::vector<Step> parts_;
+  std::map<std::uint32_t, std::vector<std::size_t>> alike_;  ///< steady steps, by their kind
   std::optional<Lengths> lengths_;
   std::uint32_t lengthened_kind_ = 0;
   bool varies_ = false;

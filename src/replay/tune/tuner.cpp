@@ -11,6 +11,13 @@
 namespace ebb::replay {
 namespace {
 
+/// Thrown where the search is to stop, and caught where it began.
+struct Stopped {};
+
+void stop_where_asked(const TuneOptions& options) {
+  if (options.stops && options.stops()) throw Stopped{};
+}
+
 /// As many of what fits the recording best are tried on futures.
 constexpr std::size_t kGoOn = 64;
 
@@ -117,11 +124,13 @@ Later later_of(const Outlook& outlook, std::size_t job, const std::string& conf,
 }
 
 /// What comes of the best settings, and of none, in all of the job's futures.
-void look_ahead(const Outlook& outlook, std::size_t job, TunedJob& tuned) {
+void look_ahead(const Outlook& outlook, std::size_t job, TunedJob& tuned,
+                const TuneOptions& options) {
   const std::vector<std::string> confs = {tuned.best.conf, ""};
   std::vector<std::vector<Prospect>> prospects(confs.size());
   for (const Scenario& which : outlook.scenarios()) {
     if (which.job != job) continue;
+    stop_where_asked(options);
     const auto found = outlook.try_all(which, confs);
     for (std::size_t i = 0; i < confs.size(); ++i) {
       if (!found[i]) continue;
@@ -134,12 +143,11 @@ void look_ahead(const Outlook& outlook, std::size_t job, TunedJob& tuned) {
     tuned.later_by_default = later_of(outlook, job, confs[1], prospects[1]);
 }
 
-}  // namespace
-
-base::Result<TuneResult> tune(const std::vector<const Workload*>& jobs,
-                              const TuneOptions& options) {
+base::Result<TuneResult> search_for(const std::vector<const Workload*>& jobs,
+                                    const TuneOptions& options) {
   const auto part = [&](double from, double to) {
     return [&options, from, to](double share) {
+      stop_where_asked(options);
       if (options.progress) options.progress(from + (to - from) * share);
     };
   };
@@ -168,10 +176,12 @@ base::Result<TuneResult> tune(const std::vector<const Workload*>& jobs,
     result.futures = futures_of(*outlook, choice);
   }
   for (std::size_t i = 0; i < jobs.size(); ++i) {
+    stop_where_asked(options);
     auto job =
         tuned_job(*jobs[i], conf_of(result.knobs), search.bounds()[i], options.circumstances);
     if (!job) return job.error();
-    if (outlook && options.foretell) look_ahead(*outlook, i, *job);
+    if (outlook && options.foretell) look_ahead(*outlook, i, *job, options);
+    stop_where_asked(options);
     // No card is large enough for a job that goes on to grow.
     if (outlook && outlook->is_limited() && job->later && job->later->growth.stops_after_steps)
       job->card = smallest_card(*outlook, i, job->best.conf, job->later_live);
@@ -182,6 +192,15 @@ base::Result<TuneResult> tune(const std::vector<const Workload*>& jobs,
   });
   if (options.progress) options.progress(1);
   return result;
+}
+
+}  // namespace
+
+base::Result<TuneResult> tune(const std::vector<const Workload*>& jobs,
+                              const TuneOptions& options) try {
+  return search_for(jobs, options);
+} catch (const Stopped&) {
+  return base::error(base::Code::unavailable, "the search was stopped");
 }
 
 }  // namespace ebb::replay

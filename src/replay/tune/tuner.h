@@ -26,6 +26,8 @@ struct TuneOptions {
   bool foretell = true;  ///< say what comes of the answer, beside the answer itself
   std::vector<std::string> without;  ///< keys that must not be set
   std::function<void(double share)> progress = {};
+  /// Asked now and then, on the calling thread: once it says so, the search ends without a result.
+  std::function<bool()> stops = {};
 };
 
 /// Most held so far when a step ends, over all futures.
@@ -83,7 +85,7 @@ struct TuneResult {
 
 /// Searches for the one string that suits all jobs best as they go on, or as they were recorded
 /// where the search is to be quick. Deterministic; uses all cores. Code::bad_input for a key in
-/// `without` that there is not. Requires: at least one job.
+/// `without` that there is not, Code::unavailable where it was stopped. Requires: at least one job.
 base::Result<TuneResult> tune(const std::vector<const Workload*>& jobs, const TuneOptions& options);
 
 /// What was found for one of the result's jobs: the keys variable, best, rows, recorded,

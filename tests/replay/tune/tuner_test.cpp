@@ -290,5 +290,19 @@ TEST(LowerBound, IsTheMostThatIsLiveAtOnce) {
   EXPECT_EQ(bound.in_units, 30 * kMiB);
 }
 
+TEST(Tuner, EndsWhereItIsToldTo) {
+  RecordedJob job("", 11);
+  run_randomly(job, 1, 400, 10);
+  const Workload work = job.workload();
+  TuneOptions options;
+  options.space = reduced_space();
+  int asked = 0;
+  options.stops = [&] { return ++asked > 3; };
+  const auto result = tune({&work}, options);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, base::Code::unavailable);
+  EXPECT_EQ(asked, 4) << "and asks no more";
+}
+
 }  // namespace
 }  // namespace ebb::replay

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ebb::serve {
+
+/// What stands behind '?' in an address: names and values in their order, decoded. A '%' that
+/// begins no two digits stands for itself.
+using Query = std::vector<std::pair<std::string, std::string>>;
+Query read_query(std::string_view text);
+
+/// The first value under a name; empty where there is none.
+std::string value_of(const Query& query, std::string_view name);
+
+}  // namespace ebb::serve
