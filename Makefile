@@ -37,8 +37,8 @@ bench: ## Measure, and print the tables
 	@cmake --build --preset release --target bench/all src/all
 	@scripts/bench
 
-test-long: ## Run every test and those that take hours: long fuzzing, soaks, full matrices
-	@scripts/setup test
+test-long: ## Run every test and those that take hours: long fuzzing, soaks, full matrices, a virtual machine
+	@scripts/setup long
 	@scripts/test --long
 
 lint: ## Check layout, static analysis, spelling, scripts and the types of the pages' script

@@ -38,17 +38,22 @@ class Rise {
   explicit Rise(const DeathClues& clues) : before_(clues.before), after_(clues.after) {}
 
   std::size_t levels() const { return std::min(before_.levels.size(), after_.levels.size()); }
+  /// How far above the process's own group that level is.
+  std::size_t above_own(std::size_t i) const { return i + after_.unaccounted; }
   const sense::LevelKills& level(std::size_t i) const { return after_.levels[i]; }
 
   std::uint64_t of(std::size_t i, std::optional<std::uint64_t> sense::LevelKills::*count) const {
     return rise(before_.levels[i].*count, after_.levels[i].*count);
   }
+  bool group_counts() const {
+    return levels() > 0 && (before_.levels[0].killed || after_.levels[0].killed);
+  }
   std::uint64_t of_machine() const { return rise(before_.machine, after_.machine); }
 
   /// Processes of the job's own group that the kernel killed for memory; where the group does not
-  /// count, those of the machine.
+  /// count, those of the machine. A group that was removed has counted, and nobody knows what.
   std::uint64_t killed() const {
-    if (levels() > 0 && after_.levels[0].killed) return of(0, &sense::LevelKills::killed);
+    if (group_counts()) return of(0, &sense::LevelKills::killed);
     return of_machine();
   }
 
@@ -69,7 +74,7 @@ bool is_failure(const DeathClues& clues) {
 void tell_full(Death& death, const Rise& rises, std::size_t level) {
   death.by = Killer::cgroup;
   death.group = rises.level(level).group;
-  death.level = level;
+  death.level = rises.above_own(level);
   death.limit = rises.level(level).limit;
 }
 
@@ -114,7 +119,7 @@ void take_report(const DeathClues& clues, const Rise& rises, Death& death) {
       if (report.full_group != group && (group == "/" || !report.full_group.ends_with(group)))
         continue;
       death.group = group;
-      death.level = i;
+      death.level = rises.above_own(i);
       break;
     }
     if (death.group.empty()) death.group = report.full_group;
@@ -140,7 +145,7 @@ bool by_kernel_for_memory(const DeathClues& clues, Death& death) {
   }
   if (rises.killed() > 0) {
     death.findings.push_back(format_text("%s counts %llu process%s killed for memory in this run",
-                                         rises.levels() > 0 ? "its control group" : "the machine",
+                                         rises.group_counts() ? "its control group" : "the machine",
                                          static_cast<unsigned long long>(rises.killed()),
                                          rises.killed() == 1 ? "" : "es"));
   }
@@ -151,13 +156,16 @@ bool by_oomd(const DeathClues& clues, Death& death) {
   const Rise rises(clues);
   if (!is_killed(clues)) return false;
   for (std::size_t i = 0; i < rises.levels(); ++i) {
+    // The daemon counts the processes only after it has killed them.
     const std::uint64_t killed = rises.of(i, &sense::LevelKills::oomd_killed);
-    if (killed == 0) continue;
+    const std::uint64_t kills = rises.of(i, &sense::LevelKills::oomd_kills);
+    if (killed == 0 && kills == 0) continue;
     tell_full(death, rises, i);
     death.by = Killer::systemd_oomd;
     death.findings.push_back(
-        format_text("the group's attribute user.oomd_kill rose by %llu in this run",
-                    static_cast<unsigned long long>(killed)));
+        format_text("the group's attribute %s rose by %llu in this run",
+                    killed > 0 ? "user.oomd_kill" : "user.oomd_ooms",
+                    static_cast<unsigned long long>(killed > 0 ? killed : kills)));
     return true;
   }
   return false;

@@ -55,6 +55,13 @@ void DeathWatch::begin(pid_t command, const std::optional<sense::CgroupPlace>& g
   clues_.before = sense::read_kill_counts(group_.value_or(sense::CgroupPlace{}));
 }
 
+void DeathWatch::moved(const sense::CgroupPlace& group) {
+  group_ = group;
+  const auto machine = clues_.before.machine;
+  clues_.before = sense::read_kill_counts(group);
+  clues_.before.machine = machine;
+}
+
 void DeathWatch::saw_process(pid_t pid) {
   if (processes_.size() < kMostProcesses) processes_.insert(pid);
 }
@@ -84,6 +91,8 @@ void DeathWatch::saw_address_space(const std::optional<std::uint64_t>& most) {
 }
 
 void DeathWatch::ended() {
+  // Whoever made the group for this command may remove it now.
+  clues_.after = sense::read_kill_counts(group_.value_or(sense::CgroupPlace{}));
   if (const auto space = limit_of(clues_.command, RLIMIT_AS);
       space && space->rlim_cur != RLIM_INFINITY)
     clues_.limits.address_space = space->rlim_cur;
@@ -97,7 +106,7 @@ void DeathWatch::ended() {
 bool DeathWatch::is_of_job(const sense::OomReport& report) const {
   if (clues_.report_has_own_pids) return processes_.count(report.pid) > 0;
   // Its numbers are others; a group of its own tells as much, where it has one.
-  const std::string own = group_ ? group_->group : "";
+  const std::string own = group_ ? sense::group_above(*group_, 0) : "";
   return own.size() > 1 && report.task_group.ends_with(own);
 }
 
@@ -109,7 +118,8 @@ void DeathWatch::stopped(bool killed) {
 std::optional<fact::Death> DeathWatch::cause(const Ending& ending, double seconds) {
   clues_.ending = ending;
   clues_.seconds = seconds;
-  clues_.after = sense::read_kill_counts(group_.value_or(sense::CgroupPlace{}));
+  clues_.after =
+      sense::later_of(clues_.after, sense::read_kill_counts(group_.value_or(sense::CgroupPlace{})));
   for (sense::OomReport& report : log_.take_reports()) {
     if (!is_of_job(report)) continue;
     // Of several, that of the command counts; else the last.

@@ -19,6 +19,9 @@ class DeathWatch {
   /// When the job has begun. `group`: where its memory is accounted, if anywhere.
   void begin(pid_t command, const std::optional<sense::CgroupPlace>& group);
 
+  /// The job has moved to another group.
+  void moved(const sense::CgroupPlace& group);
+
   /// A process of the job.
   void saw_process(pid_t pid);
 

@@ -36,7 +36,8 @@ struct Member {
   /// Allocators of libraries' own in it, as the agent last said.
   std::vector<fact::PrivateAllocator> beside;
   double agent_since = 0;
-  double next_read = 0;
+  double last_read = 0;
+  double next_read = 0;            // not before, for what it costs
   double next_look_for_agent = 1;  ///< at this age: one that is over sooner is not worth a word
   wire::Language language = wire::Language::none;
   bool is_controllable = false;

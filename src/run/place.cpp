@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/place.h"
 
+#include <unistd.h>
+
+#include <utility>
+
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -24,24 +28,45 @@ std::optional<std::uint64_t> machine_kills() {
 }  // namespace
 
 void Place::find(pid_t pid) {
-  if (auto group = sense::find_cgroup(pid)) group_ = *std::move(group);
-  if (group_) {
+  if (auto group = sense::find_cgroup(pid)) {
+    live_in(*std::move(group));
     peak_.begin(*group_);
-    alarm_ = sense::LimitAlarm::of(*group_);
+  } else {
+    live_in({});
+    group_.reset();
   }
   const auto self = sense::find_cgroup();
   if (self && !self->directories.empty()) own_group_ = self->directories.front() + "/";
-  kills_before_ = kill_count();
-  const std::string own = group_ ? group_->pressure_file : "";
-  for (const std::string& file : {own, std::string("/proc/pressure/memory")}) {
-    if (file.empty() || pressure_) continue;
-    if (auto armed = sense::PressureTrigger::arm(file)) pressure_.emplace(*std::move(armed));
-  }
   if (auto gpus = sense::GpuMeter::open()) {
     gpus_.emplace(*std::move(gpus));
   } else {
     cards_.trouble = gpus.error().message;
   }
+}
+
+void Place::live_in(sense::CgroupPlace group) {
+  group_ = std::move(group);
+  alarm_ = sense::LimitAlarm::of(*group_);
+  kills_before_ = kill_count();
+  last_kill_count_.reset();
+  pressure_.reset();
+  for (const std::string& file : {group_->pressure_file, std::string("/proc/pressure/memory")}) {
+    if (file.empty() || pressure_) continue;
+    if (auto armed = sense::PressureTrigger::arm(file)) pressure_.emplace(*std::move(armed));
+  }
+}
+
+void Place::follow(pid_t pid, const sense::CgroupReading& seen) {
+  // Once the command has ended, this process stands in for it.
+  if (!group_ || seen.group == group_->group || pid == ::getpid()) return;
+  // What v1 says of every process that is about to end.
+  if (seen.version == sense::CgroupVersion::v1 && seen.group == "/") return;
+  auto group = sense::find_cgroup(pid);
+  if (!group) return;
+  kills_elsewhere_ = kills();
+  live_in(*std::move(group));
+  peak_ = {};  // neither group has held all of the job
+  ++moves_;
 }
 
 void Place::read_cards(double seconds, double least_age) {
@@ -67,13 +92,17 @@ std::optional<std::uint64_t> Place::kill_count() const {
 
 std::uint64_t Place::kills() {
   const auto now = kill_count();
-  if (!now || !kills_before_ || *now < *kills_before_) return 0;
-  return *now - *kills_before_;
+  if (!now || !kills_before_ || *now < *kills_before_) return kills_elsewhere_;
+  return kills_elsewhere_ + *now - *kills_before_;
 }
 
 base::Result<record::PlaceSample> Place::read(pid_t pid, double seconds) {
   const auto info = sense::memory_info(pid);
   if (!info) return info.error();
+  follow(pid, info->cgroup);
+  const auto killed = info->cgroup.events.oom_kill;
+  saw_kill_ = killed && last_kill_count_ && *killed > *last_kill_count_;
+  last_kill_count_ = killed;
   const auto level = sense::level_of(*info, thresholds_);
   if (!level) return level.error();
   level_ = *level;

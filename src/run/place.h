@@ -26,7 +26,8 @@ class Place {
   /// Finds the group of `pid`, its pressure and the GPUs, once the process is there.
   void find(pid_t pid);
 
-  /// Reads it as the process `pid` sees it. GPUs are read at most every few seconds.
+  /// Reads it as the process `pid` sees it; where that has moved to another group since, that is
+  /// the job's from now on. GPUs are read at most every few seconds.
   base::Result<record::PlaceSample> read(pid_t pid, double seconds);
 
   /// Reads the machine's cards anew, unless the last reading is younger than `least_age` seconds.
@@ -47,8 +48,15 @@ class Place {
   std::string text() const;
   std::uint64_t limit() const { return limit_; }
 
-  /// How often the kernel killed because memory ran out since the first reading: in the job's
-  /// group, or where that is not told on the machine.
+  /// Whether the kernel killed in the job's group between the last two readings: of the last one
+  /// nobody knows whether it is of before that.
+  bool saw_kill() const { return saw_kill_; }
+
+  /// How often the job was seen to have moved.
+  int moves() const { return moves_; }
+
+  /// How often the kernel killed because memory ran out since the job began: in the job's group,
+  /// or where that is not told on the machine.
   std::uint64_t kills();
 
   /// The job's peak, where its group is its own and the kernel keeps one; once the job has ended.
@@ -63,6 +71,8 @@ class Place {
   void forget_pressure() { pressure_.reset(); }
 
  private:
+  void live_in(sense::CgroupPlace group);
+  void follow(pid_t pid, const sense::CgroupReading& seen);
   std::optional<std::uint64_t> kill_count() const;
 
   sense::MemoryThresholds thresholds_;
@@ -73,7 +83,11 @@ class Place {
   std::optional<sense::CgroupPlace> group_;
   GroupPeak peak_;
   sense::LimitAlarm alarm_;
-  std::string own_group_;  ///< the folder of this process's own
+  std::string own_group_;                         ///< the folder of this process's own
+  std::optional<std::uint64_t> last_kill_count_;  // as the group's last reading has it
+  bool saw_kill_ = false;
+  int moves_ = 0;
+  std::uint64_t kills_elsewhere_ = 0;  // in groups that the job has left
   std::optional<std::uint64_t> kills_before_;
   std::optional<sense::PressureTrigger> pressure_;
   std::optional<sense::GpuMeter> gpus_;

@@ -259,13 +259,22 @@ void Supervisor::count(const Member& member, const fact::Cleanup& cleanup, doubl
   journal_.add(record::Action{member.key(), seconds, cleanup});
 }
 
+/// Whether it gives its memory back, or has: what its group holds then is not what the job held.
+static bool is_dying(pid_t pid) {
+  const auto reading = sense::read_process(pid);
+  // Of a process whose first thread has ended before the others, that one has no memory either.
+  return !reading || (reading->virtual_size == 0 && reading->threads <= 1);
+}
+
 void Supervisor::watch_level(double seconds) {
   const pid_t pid = ending_ ? ::getpid() : command_;
   const auto sample = place_.read(pid, seconds);
   if (!sample) return;  // it has just ended
+  if (!ending_ && is_dying(command_)) return;
+  if (place_.moves() != std::exchange(moves_, place_.moves())) deaths_.moved(*place_.group());
   journal_.add(*sample);
   watch_cards(seconds);
-  if (place_.level() != sense::MemoryLevel::normal) watch_kills(seconds);
+  if (place_.level() != sense::MemoryLevel::normal || place_.saw_kill()) watch_kills(seconds);
   const sense::MemoryLevel before = std::exchange(level_, place_.level());
   if (level_ != before) {
     if (level_ == sense::MemoryLevel::critical) news_since_ = seconds;

@@ -149,6 +149,7 @@ class Supervisor {
   std::vector<wire::Channel> strangers_;  // connected, not yet said hello
   Place place_;
   DeathWatch deaths_;
+  int moves_ = 0;  // of the job between groups, as far as deaths_ knows
 
   double next_tick_ = 0;
   double last_tick_ = 0;

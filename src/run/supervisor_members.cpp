@@ -147,6 +147,7 @@ void Supervisor::accept_agents() {
     member->is_controllable = hello->controllable != 0;
     member->policy = {};
     member->agent_since = seconds;
+    member->last_read = seconds - interval();
     member->next_read = seconds;
     member->awaits_reading = false;
     member->awaits_cleanup = false;
@@ -197,7 +198,8 @@ void Supervisor::take(Member& member, const wire::Reading& reading, double secon
   if (reading.uses_cuda) sample_cards(member, seconds);
   member.for_next_sample.live = reading.memory.live;
   member.for_next_sample.retained = reading.memory.retained;
-  member.next_read = seconds + std::max(interval(), reading.cost_seconds / kShareForReading);
+  member.last_read = seconds;
+  member.next_read = seconds + reading.cost_seconds / kShareForReading;
   if (!reading.memory.retained) {
     member.policy.tells_nothing();
   } else if (member.is_controllable) {
@@ -260,9 +262,10 @@ void Supervisor::take(Member& member, fact::Cleanup cleanup, double seconds) {
 }
 
 void Supervisor::ask_reading(Member& member, double seconds) {
-  // Half an interval early rather than a whole one late.
-  if (!member.channel || member.awaits_reading || seconds + interval() / 2 < member.next_read)
-    return;
+  // Half an interval early rather than a whole one late; by the interval of now, which is shorter
+  // near the limit than it was at the last one.
+  const double due = std::max(member.next_read, member.last_read + interval());
+  if (!member.channel || member.awaits_reading || seconds + interval() / 2 < due) return;
   wire::Read ask;
   ask.pressure = level_ == sense::MemoryLevel::critical ? 1 : 0;
   member.awaits_reading = static_cast<bool>(member.channel->send(ask));

@@ -103,8 +103,10 @@ CgroupPlace place_of(const GroupNames& names, const std::vector<CgroupMount>& mo
   const bool sees_all = is_true_root(unified, true);
   // A group without the memory controller is charged to the nearest ancestor that has it.
   std::vector<std::string>& groups = unified.directories;
-  while (!groups.empty() && !exists(groups.front() + "/memory.stat"))
+  while (!groups.empty() && !exists(groups.front() + "/memory.stat")) {
     groups.erase(groups.begin());
+    ++place.unaccounted;
+  }
   if (groups.empty() && sees_all) return place;
   place.version = CgroupVersion::v2;
   place.group = *names.unified;
@@ -132,6 +134,13 @@ const char* name_of(CgroupVersion version) {
       return "v2";
   }
   return "none";
+}
+
+std::string group_above(const CgroupPlace& place, std::size_t levels) {
+  std::string group = place.group;
+  for (levels += place.unaccounted; levels > 0 && group != "/"; --levels)
+    group.resize(std::max<std::size_t>(group.rfind('/'), 1));
+  return group;
 }
 
 Result<CgroupPlace> find_cgroup(pid_t pid, const Roots& roots) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,11 +25,17 @@ struct CgroupPlace {
   /// The group that is charged, then its ancestors as far as they can be seen. Empty where the
   /// group lies outside of what is mounted here, or was removed.
   std::vector<std::string> directories;
+  /// v2: so many groups, from `group` upwards, have no account of their own; what they hold is
+  /// charged to the first of `directories`, which stands as many levels above `group`.
+  std::size_t unaccounted = 0;
   /// There are groups above the last directory that this process cannot see, as in a container
   /// with a private cgroup namespace; their limits apply all the same.
   bool ancestors_hidden = false;
   std::string pressure_file;  ///< memory.pressure of the process's v2 group, or empty
 };
+
+/// The group `levels` above the first of its directories, as /proc/PID/cgroup would name it.
+std::string group_above(const CgroupPlace& place, std::size_t levels);
 
 /// Finds it through /proc/PID/cgroup and the mounts that the calling process sees: the kernel
 /// writes both in the caller's terms, whatever namespaces the process itself is in. A machine

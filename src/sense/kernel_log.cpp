@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 #include "base/bytes.h"
@@ -35,6 +37,24 @@ std::optional<std::uint64_t> kib_after(std::string_view line, std::string_view k
   return *number * base::kKiB;
 }
 
+/// What the file writes as "\x0a" as it is: characters that are no text, and the backslash.
+std::string plain_record(std::string_view text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    int byte = 0;
+    if (text.substr(i, 2) == "\\x" && i + 4 <= text.size()) {
+      const auto [end, failure] = std::from_chars(&text[i + 2], &text[i + 2] + 2, byte, 16);
+      if (failure == std::errc() && end == &text[i + 2] + 2) {
+        plain += static_cast<char>(byte);
+        i += 3;
+        continue;
+      }
+    }
+    plain += text[i];
+  }
+  return plain;
+}
+
 bool is_stat(std::string_view line) {
   const std::size_t blank = line.find(' ');
   return blank != std::string_view::npos &&
@@ -48,8 +68,9 @@ void OomReportReader::take(std::string_view record) {
   if (start == std::string_view::npos) return;
   const auto priority = base::parse_unsigned(record.substr(0, record.find(',')));
   if (!priority || *priority >= 8) return;  // the facility is above the level; the kernel's is 0
-  std::string_view line = record.substr(start + 1);
-  take_line(line.substr(0, line.find('\n')));  // what follows says which device it is about
+  const std::string_view line = record.substr(start + 1);
+  // What follows the line says which device it is about.
+  take_line(plain_record(line.substr(0, line.find('\n'))));
 }
 
 void OomReportReader::take_line(std::string_view line) {
@@ -82,10 +103,22 @@ void OomReportReader::take_line(std::string_view line) {
     next_.pid = static_cast<pid_t>(*number);
     next_.task = line.substr(task + 6, pid - task - 6);
     done_.push_back(std::exchange(next_, {}));
-  } else if (in_stats_ && is_stat(line)) {
+  } else if (in_stats_) {
+    take_stats(line);
+  }
+}
+
+void OomReportReader::take_stats(std::string_view text) {
+  // Kernels before 6.4 write all of v2's in one record, which may be cut short: its last line is
+  // none of those that are needed.
+  const std::size_t last = text.rfind('\n');
+  if (last != std::string_view::npos) text = text.substr(0, last);
+  for (const std::string_view line : base::split(text, '\n')) {
+    if (!is_stat(line)) {
+      in_stats_ = false;
+      return;
+    }
     if (next_.stats.size() < kLongestStats) next_.stats.append(line) += '\n';
-  } else {
-    in_stats_ = false;
   }
 }
 

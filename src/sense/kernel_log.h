@@ -51,6 +51,7 @@ class OomReportReader {
 
  private:
   void take_line(std::string_view line);
+  void take_stats(std::string_view text);
 
   OomReport next_;
   bool in_stats_ = false;

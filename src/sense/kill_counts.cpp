@@ -33,10 +33,10 @@ Count limit(const std::string& file) {
   return parsed ? *parsed : std::nullopt;
 }
 
-/// The daemon writes how many it killed into an attribute of the group's folder.
-Count oomd_kills(const std::string& folder) {
+/// The daemon keeps its counts in attributes of the group's folder.
+Count attribute(const std::string& folder, const char* name) {
   char text[32];
-  const ssize_t length = ::getxattr(folder.c_str(), "user.oomd_kill", text, sizeof text);
+  const ssize_t length = ::getxattr(folder.c_str(), name, text, sizeof text);
   if (length < 0) return std::nullopt;
   return base::parse_unsigned(
       base::trimmed(std::string_view(text, static_cast<std::size_t>(length))));
@@ -63,28 +63,34 @@ LevelKills kills_of_v1(const std::string& folder) {
   return kills;
 }
 
-/// The group `levels` above `group`.
-std::string above(std::string group, std::size_t levels) {
-  for (; levels > 0 && group != "/"; --levels)
-    group.resize(std::max<std::size_t>(group.rfind('/'), 1));
-  return group;
-}
-
 }  // namespace
 
 KillCounts read_kill_counts(const CgroupPlace& place, const Roots& roots) {
   KillCounts counts;
   counts.version = place.version;
   counts.ancestors_hidden = place.ancestors_hidden;
+  counts.unaccounted = place.unaccounted;
   for (std::size_t i = 0; i < place.directories.size(); ++i) {
     const std::string& folder = place.directories[i];
     counts.levels.push_back(place.version == CgroupVersion::v2 ? kills_of_v2(folder)
                                                                : kills_of_v1(folder));
-    counts.levels.back().group = above(place.group, i);
-    counts.levels.back().oomd_killed = oomd_kills(folder);
+    counts.levels.back().group = group_above(place, i);
+    counts.levels.back().oomd_killed = attribute(folder, "user.oomd_kill");
+    counts.levels.back().oomd_kills = attribute(folder, "user.oomd_ooms");
   }
   counts.machine = keyed(roots.proc + "/vmstat", "oom_kill");
   return counts;
+}
+
+KillCounts later_of(KillCounts earlier, KillCounts later) {
+  if (earlier.levels.size() != later.levels.size()) return later;
+  for (std::size_t i = 0; i < later.levels.size(); ++i) {
+    for (const auto count :
+         {&LevelKills::limit, &LevelKills::full, &LevelKills::reached, &LevelKills::killed,
+          &LevelKills::oomd_killed, &LevelKills::oomd_kills})
+      if (!(later.levels[i].*count)) later.levels[i].*count = earlier.levels[i].*count;
+  }
+  return later;
 }
 
 }  // namespace ebb::sense

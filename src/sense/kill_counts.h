@@ -23,20 +23,27 @@ struct LevelKills {
   /// Its processes that the kernel killed for memory, whoever was full: this group, one above it,
   /// the machine. Those of groups below it count on v2 where the kernel keeps no count of its own.
   std::optional<std::uint64_t> killed;
-  /// Processes that systemd-oomd killed in it.
+  /// Processes that systemd-oomd killed in it, written once it has killed; and how often it set out
+  /// to do so.
   std::optional<std::uint64_t> oomd_killed;
+  std::optional<std::uint64_t> oomd_kills;
 };
 
-/// Counts of kills for memory, from a process's own group upwards. Read twice, the difference tells
-/// who killed.
+/// Counts of kills for memory, from the group that a process is charged to upwards. Read twice, the
+/// difference tells who killed.
 struct KillCounts {
   CgroupVersion version = CgroupVersion::none;
   bool ancestors_hidden = false;
+  std::size_t unaccounted = 0;  ///< see CgroupPlace: so far above the own group the levels begin
   std::vector<LevelKills> levels;
   std::optional<std::uint64_t> machine;  ///< of all of them, since the machine booted
 };
 
 /// Reads what can be read.
 KillCounts read_kill_counts(const CgroupPlace& place, const Roots& roots = {});
+
+/// Two readings of one place as one: of each level the later, or what the earlier has of it where
+/// the group was removed meanwhile.
+KillCounts later_of(KillCounts earlier, KillCounts later);
 
 }  // namespace ebb::sense

@@ -2,6 +2,7 @@
 #include "story/last_memory.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/bytes.h"
 #include "base/duration.h"
@@ -45,9 +46,14 @@ class Looker {
       : run_(run), labels_(labels), copying_(copying) {}
 
   std::optional<fact::MemorySplit> look() {
-    const auto last = std::find_if(
-        run_.place.rbegin(), run_.place.rend(),
-        [](const record::PlaceReading& one) { return one.now.group.usage && one.now.group.anon; });
+    const double killed = last_kill();
+    const auto is_told = [](const record::PlaceReading& one) {
+      return one.now.group.usage && one.now.group.anon;
+    };
+    auto last = std::find_if(run_.place.rbegin(), run_.place.rend(),
+                             [&](const auto& one) { return is_told(one) && one.until < killed; });
+    if (last == run_.place.rend())
+      last = std::find_if(run_.place.rbegin(), run_.place.rend(), is_told);
     if (last == run_.place.rend()) return std::nullopt;
     seconds_ = last->until;
     const fact::GroupMemory& group = last->now.group;
@@ -65,6 +71,17 @@ class Looker {
   }
 
  private:
+  /// When the kill that ended it was seen: its memory may have been gone in a sample of that
+  /// moment.
+  double last_kill() const {
+    const auto& death = run_.summary.run.death;
+    if (death && death->is_out_of_memory()) {
+      for (auto event = run_.events.rbegin(); event != run_.events.rend(); ++event)
+        if (event->kind == "oom_kill") return event->seconds;
+    }
+    return std::numeric_limits<double>::infinity();
+  }
+
   void add(std::size_t index) {
     const ProcessHistory& history = run_.processes[index];
     const Reading* last = last_with(history, seconds_, &Reading::rss);

@@ -23,9 +23,9 @@ DeathClues clues_of(CgroupVersion version, std::optional<int> signal, std::optio
   clues.command = 4242;
   sense::KillCounts counts;
   counts.version = version;
-  LevelKills own{"/jobs/a", 256 * kMiB, 0, 5, 0, {}};
-  LevelKills above{"/jobs", 1024 * kMiB, 0, 0, 0, {}};
-  LevelKills root{"/", {}, {}, {}, {}, {}};
+  LevelKills own{"/jobs/a", 256 * kMiB, 0, 5, 0, {}, {}};
+  LevelKills above{"/jobs", 1024 * kMiB, 0, 0, 0, {}, {}};
+  LevelKills root{"/", {}, {}, {}, {}, {}, {}};
   if (version == CgroupVersion::v1) own.full = above.full = std::nullopt;
   counts.levels = {own, above, root};
   counts.machine = 7;
@@ -73,6 +73,29 @@ TEST(CauseOfDeath, MayBeAGroupAbove) {
   }
 }
 
+TEST(CauseOfDeath, CountsLevelsFromTheJobsOwnGroupUpwards) {
+  DeathClues clues = clues_of(CgroupVersion::v2, SIGKILL, {});
+  clues.before.unaccounted = clues.after.unaccounted = 1;  // it lives in /jobs/a/inner
+  clues.after.levels[0].killed = 1;
+  clues.after.levels[0].full = 1;
+  fact::Death death = death_of(clues);
+  EXPECT_EQ(death.group, "/jobs/a");
+  EXPECT_EQ(death.level, 1U);
+  sense::OomReport report;
+  report.full_group = report.task_group = "/jobs/a";
+  clues.report = report;
+  death = death_of(clues);
+  EXPECT_EQ(death.group, "/jobs/a");
+  EXPECT_EQ(death.level, 1U);
+}
+
+TEST(CauseOfDeath, IsNotGuessedWhereTheGroupIsGone) {
+  DeathClues clues = clues_of(CgroupVersion::v2, SIGKILL, {});
+  clues.after.levels[0] = LevelKills{"/jobs/a", {}, {}, {}, {}, {}, {}};
+  clues.after.machine = 8;  // it, or somebody else
+  EXPECT_EQ(death_of(clues).by, Killer::unknown);
+}
+
 TEST(CauseOfDeath, IsTheMachineWhereNoGroupWasFull) {
   DeathClues clues = clues_of(CgroupVersion::v2, SIGKILL, {});
   clues.after.levels[0].killed = 1;
@@ -83,6 +106,13 @@ TEST(CauseOfDeath, IsTheMachineWhereNoGroupWasFull) {
   EXPECT_EQ(hidden.by, Killer::cgroup);
   EXPECT_EQ(hidden.group, "");
   EXPECT_NE(hidden.findings.front().find("or the machine"), std::string::npos);
+  // The root group counts none: those of the machine have to do.
+  DeathClues in_root = clues_of(CgroupVersion::v2, SIGKILL, {});
+  in_root.before.levels = in_root.after.levels = {LevelKills{"/", {}, {}, {}, {}, {}, {}}};
+  in_root.after.machine = 8;
+  EXPECT_EQ(death_of(in_root).by, Killer::machine);
+  EXPECT_EQ(death_of(in_root).findings.back(),
+            "the machine counts 1 process killed for memory in this run");
   // Without control groups there is the machine's own count.
   DeathClues alone = clues_of(CgroupVersion::none, SIGKILL, {});
   alone.before.levels.clear();
@@ -146,6 +176,12 @@ TEST(CauseOfDeath, IsSystemdOomdWhereItSaysSo) {
   const fact::Death death = death_of(clues);
   EXPECT_EQ(death.by, Killer::systemd_oomd);
   EXPECT_EQ(death.group, "/jobs");
+  EXPECT_NE(death.findings.front().find("user.oomd_kill rose by 2"), std::string::npos);
+  // It counts the processes only once it has killed them all, but what it sets out to do before.
+  clues.after.levels[1].oomd_killed = 2;
+  EXPECT_EQ(death_of(clues).by, Killer::unknown);
+  clues.after.levels[1].oomd_kills = 1;
+  EXPECT_EQ(death_of(clues).by, Killer::systemd_oomd);
 }
 
 TEST(CauseOfDeath, IsTheLimitOfTimeOnlyWhereItWasUsedUp) {

@@ -53,6 +53,46 @@ TEST(KernelLog, TellsWhichGroupWasFullAndWhomItCost) {
   EXPECT_EQ(report.stats, "cache 0\nrss 33366016\ntotal_cache 0\ntotal_rss 33366016\n");
 }
 
+// As Linux 6.1 wrote them for a service of 256 MiB on v2, the stack and most counts left out.
+const std::vector<std::string> kOfService{
+    "dies invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0",
+    "memory: usage 262144kB, limit 262144kB, failcnt 3478",
+    "swap: usage 0kB, limit 0kB, failcnt 0",
+    "Memory cgroup stats for /user.slice/app-a\\x5cx2db.service:",
+    "anon 267517952\\x0afile 32768\\x0akernel 843776\\x0akernel_stack 49152\\x0apagetables "
+    "630784\\x0asock 0"
+    "\\x0ashmem 0\\x0afile_dirty 0\\x0aslab_reclaimable 52344\\x0aslab_unreclaimable "
+    "69352\\x0apgfault 65",
+    "Tasks state (memory values in pages):",
+    "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/"
+    "user.slice/"
+    "app-a\\x5cx2db.service,task_memcg=/user.slice/app-a\\x5cx2db.service,task=dies,pid=249,uid=0",
+};
+
+TEST(KernelLog, ReadsWhatIsWrittenInOneRecord) {
+  const auto reports = reports_of(kOfService);
+  ASSERT_EQ(reports.size(), 1U);
+  const OomReport& report = reports.front();
+  EXPECT_EQ(report.full_group, "/user.slice/app-a\\x2db.service") << "as systemd names it";
+  EXPECT_EQ(report.usage, 256U << 20);
+  EXPECT_EQ(report.stats,
+            "anon 267517952\nfile 32768\nkernel 843776\nkernel_stack 49152\npagetables 630784\n"
+            "sock 0\nshmem 0\nfile_dirty 0\nslab_reclaimable 52344\nslab_unreclaimable 69352\n")
+      << "the last line may have been cut";
+}
+
+TEST(KernelLog, OnlyCountsAreTakenApart) {
+  std::vector<std::string> texts = kOfService;
+  texts[0] = "x\\x0amemory: usage 1kB invoked oom-killer: gfp_mask=0xcc0";
+  texts[4] =
+      "anon 1\\x0aoom-kill:constraint=CONSTRAINT_MEMCG,task=a,pid=1,uid=0\\x0afile 2\\x0ashmem 3";
+  const auto reports = reports_of(texts);
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_EQ(reports.front().pid, 249);
+  EXPECT_EQ(reports.front().stats, "anon 1\n");
+  EXPECT_EQ(reports_of({"\\x", "\\x0", "\\xzz", "\\"}).size(), 0U);
+}
+
 TEST(KernelLog, TellsThatTheMachineWasFull) {
   const auto reports = reports_of(
       {"train invoked oom-killer: gfp_mask=0x140cca, order=0, oom_score_adj=0",

@@ -74,8 +74,42 @@ TEST(KillCounts, KnowWhatSystemdOomdWroteOnTheGroup) {
   if (setxattr(folder.c_str(), "user.oomd_kill", "3", 1, 0) != 0)
     GTEST_SKIP() << "this file system keeps no attributes of users";
   EXPECT_EQ(read_kill_counts(place, tree.roots()).levels.at(0).oomd_killed, 3U);
+  ASSERT_EQ(setxattr(folder.c_str(), "user.oomd_ooms", "1", 1, 0), 0);
+  EXPECT_EQ(read_kill_counts(place, tree.roots()).levels.at(0).oomd_kills, 1U);
   ASSERT_EQ(setxattr(folder.c_str(), "user.oomd_kill", "many", 4, 0), 0);
   EXPECT_FALSE(read_kill_counts(place, tree.roots()).levels.at(0).oomd_killed);
+}
+
+TEST(KillCounts, BeginAtTheGroupThatIsCharged) {
+  // A group below that is made by somebody who did not hand the controller on.
+  const CopiedTree tree("v2-nested");
+  const CgroupPlace outer = place_in(tree.roots());
+  std::filesystem::create_directory(outer.directories.front() + "/inner");
+  tree.write("proc/100/cgroup", "0::" + outer.group + "/inner\n");
+  const CgroupPlace place = place_in(tree.roots());
+  EXPECT_EQ(place.group, outer.group + "/inner");
+  EXPECT_EQ(place.unaccounted, 1U);
+  EXPECT_EQ(place.directories, outer.directories);
+  EXPECT_EQ(group_above(place, 0), outer.group);
+  const KillCounts counts = read_kill_counts(place, tree.roots());
+  EXPECT_EQ(counts.unaccounted, 1U);
+  EXPECT_EQ(counts.levels.at(0).group, outer.group);
+  EXPECT_EQ(counts.levels.back().group, "/");
+}
+
+TEST(KillCounts, KeepWhatAGroupSaidBeforeItWasRemoved) {
+  const CopiedTree tree("v2-nested");
+  const CgroupPlace place = place_in(tree.roots());
+  std::ofstream(place.directories[0] + "/memory.events.local") << "max 2\noom 1\noom_kill 3\n";
+  const KillCounts earlier = read_kill_counts(place, tree.roots());
+  std::filesystem::remove_all(place.directories[0]);
+  std::ofstream(place.directories[1] + "/memory.events.local") << "max 2\noom 5\noom_kill 0\n";
+  const KillCounts counts = later_of(earlier, read_kill_counts(place, tree.roots()));
+  EXPECT_EQ(counts.levels[0].killed, 3U);
+  EXPECT_EQ(counts.levels[0].full, 1U);
+  EXPECT_EQ(counts.levels[0].limit, earlier.levels[0].limit);
+  EXPECT_EQ(counts.levels[1].full, 5U) << "the later word counts where there is one";
+  EXPECT_EQ(later_of({}, earlier).levels.size(), earlier.levels.size());
 }
 
 TEST(KillCounts, GarbageAndMissingFilesAreNoCounts) {

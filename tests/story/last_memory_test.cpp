@@ -68,6 +68,22 @@ TEST(LastMemory, TellsWhatCameAfterwardsWhereTheKernelSaidSo) {
   EXPECT_EQ(memory_of(job).after, static_cast<std::int64_t>(24 * kMiB));
 }
 
+TEST(LastMemory, IsThatOfBeforeTheKill) {
+  // Seen at the end, when the group had given back what it held.
+  Job job = job_in_group([](double t) { return t < 98 ? 100 + t : 4; });
+  job.add(7, "a", {growing(100, 1), growing(60, 1), level(30)});
+  job.batch().events.push_back({98, "oom_kill", "the kernel killed a process", {}});
+  fact::Death death;
+  death.by = fact::Killer::cgroup;
+  death.signal = SIGKILL;
+  job.run().death = death;
+  EXPECT_EQ(memory_of(job).seconds, 97);
+  EXPECT_EQ(memory_of(job).usage, 231 * kMiB);
+  // A worker that was killed and replaced long ago: the job went on.
+  job.run().death->by = fact::Killer::sender;
+  EXPECT_EQ(memory_of(job).seconds, 98);
+}
+
 TEST(LastMemory, SaysHowOldTheHeapsOwnWordIs) {
   Job job = job_in_group(growing(100, 1));
   const auto key = job.add(7, "a", {growing(100, 1), growing(60, 1), level(30)});
