@@ -78,9 +78,9 @@ class Record:
         return self.ask("doctor", "last", "--db", self.db)
 
 
-def call(command, **options):
+def call(command, patience=PATIENCE):
     """Runs it to its end; its status and what it said."""
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=PATIENCE, **options)
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=patience)
     return done.returncode, done.stdout + done.stderr
 
 

@@ -7,6 +7,7 @@ from cases import Case, Failed, call, expect
 
 PER_FAULT = 12  # where it is emulated, as many fewer as that is slower
 SEEDS = range(1, 4000)
+SECONDS = 3600  # for one case, which knows itself what hangs
 
 
 def seeds_of(drawing, many):
@@ -23,7 +24,8 @@ def run_seeds(settings, what, seeds):
     name = f"chaos: {what.replace('_', ' ')}"
     late = 0
     for seed in seeds:
-        status, said = call([Path(settings["source"]) / "scripts/chaos", "--build", settings["build"], "--case", seed])
+        status, said = call([Path(settings["source"]) / "scripts/chaos", "--build", settings["build"], "--case", seed],
+                            SECONDS)
         if status != 0:
             raise Failed(said)
         refused = [line for line in said.splitlines() if "control group for" in line or "tmpfs:" in line]

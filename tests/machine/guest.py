@@ -19,7 +19,7 @@ SUITES = {"programs": program_cases, "units": unit_cases, "kills": kill_cases, "
 
 
 def put_in_place(settings):
-    """The programs, at the paths that were compiled into them; a record and folders for temporary files of their own."""
+    """The programs, at the paths that were compiled into them; this process in the root group."""
     for folder in ("source", "build"):
         place, held = Path(settings[folder]), Path("/ebb/tree") / Path(settings[folder]).relative_to("/")
         place.mkdir(parents=True, exist_ok=True)

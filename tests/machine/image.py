@@ -117,7 +117,8 @@ def programs_disk(path, staging, source, build, settings):
     ignored = shutil.ignore_patterns("__pycache__", "*.a", "*.o")
     shutil.copytree(Path(__file__).parent, staging / "machine", ignore=ignored)
     tree = staging / "tree"
-    wanted = [build / "lib", source / "python" / "ebb", source / "tests" / "chaos", source / "tests" / "run" / "programs"]
+    tests = source / "tests"
+    wanted = [build / "lib", source / "python" / "ebb", tests / "chaos", tests / "run" / "programs"]
     for folder in wanted:
         shutil.copytree(folder, tree / folder.relative_to("/"), symlinks=True, ignore=ignored)
     for program in (build / "bin" / name for name in PROGRAMS):

@@ -11,7 +11,7 @@ LIMITED = ("MemoryMax=256M", "MemorySwapMax=0")
 
 
 def a_service_that_is_full_names_its_own_group(settings):
-    # As systemd has it by default, it also ends what is left of the service: whoever comes first, the cause is the same.
+    # As systemd has it by default, it also ends what is left of the service: whoever comes first, the cause is one.
     record = Record(settings, "service")
     _, said = call(unit("ebbservice", record.run(record.dies("leak")), *LIMITED))
     told = record.doctor()
@@ -151,7 +151,7 @@ def job_of(group):
 
 
 def every_event_near_the_limit_is_a_look(settings):
-    """Page cache that is dropped again and again: the group meets its limit, nobody is killed, and samples come at once."""
+    """Page cache that is dropped again and again: the group meets its limit, nobody is killed, and samples come."""
     record = Record(settings, "events")
     job = ["/usr/bin/python3", "-c",
            f"import os\nkept = bytearray(180 << 20)\nfor i in range(6):\n"

@@ -10,9 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
+static unsigned slower(void) {
+  const char* times = getenv("EBB_TEST_SLOWER");
+  return times != NULL ? (unsigned)atoi(times) : 1;
+}
+
 static void leak(unsigned pause) {
-  const char* slower = getenv("EBB_TEST_SLOWER");
-  if (slower != NULL) pause *= (unsigned)atoi(slower);
+  pause *= slower();
   for (;;) {
     char* piece = malloc(1 << 20);
     if (piece == NULL) abort();
@@ -32,7 +36,7 @@ static void retain(void) {
   }
   for (int i = 0; i < kPieces; ++i)
     if (i % 64 != 0) free(pieces[i]);
-  usleep(1000000);  // until somebody has asked what it holds
+  sleep(slower());  // until somebody has asked what it holds
 }
 
 static void write_file(const char* path, int mib) {
