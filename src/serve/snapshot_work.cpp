@@ -118,6 +118,7 @@ void Snapshots::was_read(Entry& entry) {
 void Snapshots::fail(Entry& entry, const base::Error& error) {
   const std::string line = base::plain_line(error.message);
   if (!entry.is_named && !entry.is_read) {
+    entry.slot.reset();  // who reads the answer may send the next one
     const bool is_theirs = error.code == base::Code::bad_input;
     return std::exchange(entry.reply, {})(refusal(is_theirs ? 422 : 503, line));
   }
@@ -128,6 +129,7 @@ void Snapshots::fail(Entry& entry, const base::Error& error) {
 
 void Snapshots::publish(Entry& entry, std::vector<page::Document> pages, const Analysis* analysis,
                         const std::string& task, bool can_stop) {
+  if (task.empty()) entry.slot.reset();  // who sees that it is over may send the next one
   SnapshotFrame frame;
   frame.key = entry.key;
   frame.name = entry.name;
