@@ -6,8 +6,8 @@
 #include <numeric>
 #include <set>
 
-#include "base/clock.h"
 #include "base/sha256.h"
+#include "fl/stopwatch.h"
 
 namespace ebb::fl {
 namespace {
@@ -20,10 +20,6 @@ constexpr double kLossUnit = 0x1p-32;
 
 std::int64_t in_units(double loss) {
   return std::llrint(std::clamp(loss, -1e9, 1e9) / kLossUnit);
-}
-
-double seconds_since(std::int64_t start) {
-  return base::seconds_between(start, base::system_clock().now_ns());
 }
 
 double largest_weight_of(const Config& config, const Partition& partition) {
@@ -201,41 +197,55 @@ void Engine::account(const std::vector<Member>& members, RoundReport& report) {
     report.epsilon = accountant_.epsilon(config_.privacy.delta);
 }
 
+base::Status Engine::train_and_measure(std::vector<Member>& members, RoundReport& report) {
+  adding_ns_ = 0;
+  double seconds = 0;
+  const std::uint32_t threads = std::min(workers_.now(), config_.per_round);
+  base::Status done;
+  {
+    const Stopwatch watch(seconds);
+    done = train_cohort(members);
+    if (done) done = exchange(members);
+  }
+  // Threads add up what they have trained: what one spent on it, on average.
+  report.sums_seconds = std::min(static_cast<double>(adding_ns_) * 1e-9 / threads, seconds);
+  report.training_seconds = seconds - report.sums_seconds;
+  return done;
+}
+
 base::Result<RoundReport> Engine::run_round(const Steps& steps) {
-  const std::int64_t start = base::system_clock().now_ns();
   RoundReport report;
   report.round = round_;
-  world_.move_to(round_);
-  population_.meet(world_);
-  auto cohort = choose_cohort();
-  if (!cohort) return cohort.error();
-  report.cohort = *cohort;
-  population_.choose(*cohort);
-  report.selection_seconds = seconds_since(start);
-
-  const std::int64_t training = base::system_clock().now_ns();
+  {
+    const Stopwatch watch(report.selection_seconds);
+    world_.move_to(round_);
+    population_.meet(world_);
+    auto cohort = choose_cohort();
+    if (!cohort) return cohort.error();
+    report.cohort = std::move(*cohort);
+    population_.choose(report.cohort);
+  }
   std::vector<Member> members;
-  for (const std::uint32_t client : *cohort)
+  for (const std::uint32_t client : report.cohort)
     members.push_back({.client = client, .fate = world_.fate(client), .result = {}, .sketch = {}});
-  if (auto trained = train_cohort(members); !trained) return trained.error();
-  if (auto exchanged = exchange(members); !exchanged) return exchanged.error();
+  if (auto trained = train_and_measure(members, report); !trained) return trained.error();
   steps.trained();
-  if (auto aggregated = aggregate(); !aggregated) return aggregated.error();
+  {
+    const Stopwatch watch(report.sums_seconds);
+    if (auto aggregated = aggregate(); !aggregated) return aggregated.error();
+  }
   if (config_.workflow != Workflow::cyclic) steps.aggregated();
-  report.training_seconds = seconds_since(training);
   account(members, report);
   learn(members, report);
 
   const bool is_last = round_ + 1 == config_.rounds;
   if (is_last || (round_ + 1) % config_.eval_every == 0) {
-    const std::int64_t evaluation = base::system_clock().now_ns();
+    const Stopwatch watch(report.evaluation_seconds);
     const auto scores = evaluate();
     if (!scores) return scores.error();
     report.scores = *scores;
-    report.evaluation_seconds = seconds_since(evaluation);
   }
   ++round_;
-  report.wall_seconds = seconds_since(start);
   return report;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -37,7 +38,7 @@ class Engine {
     std::function<void()> trained;
     std::function<void()> aggregated;  ///< not in a cycle, where nobody aggregates
   };
-  /// The next round; its report has no memory in it yet.
+  /// The next round; its report has no memory in it yet, and of its time only what is spent here.
   base::Result<RoundReport> run_round(const Steps& steps);
   /// How many rounds are done.
   std::uint32_t rounds_done() const { return round_; }
@@ -90,6 +91,8 @@ class Engine {
   LocalTask task_of(std::uint32_t client, std::span<const std::uint32_t> order) const;
   bool is_mine(std::size_t item) const;
 
+  /// Trains, and tells the time of it from that of adding up.
+  base::Status train_and_measure(std::vector<Member>& members, RoundReport& report);
   base::Status train_cohort(std::vector<Member>& members);
   base::Status train_one(std::uint32_t slot, std::uint32_t place, Member& member);
   base::Status train_groups(std::vector<Member>& members, std::span<const std::uint32_t> mine);
@@ -130,6 +133,7 @@ class Engine {
   CardPatience patience_;
   WorkerThreads workers_;
 
+  std::atomic<std::int64_t> adding_ns_ = 0;  ///< of this round's updates, on all threads together
   std::uint32_t round_ = 0;
   std::uint32_t group_;  ///< clients that the card trains at a time
   std::optional<std::uint32_t> rounding_from_;

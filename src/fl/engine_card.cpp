@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "fl/aggregate/sketch.h"
 #include "fl/engine.h"
+#include "fl/stopwatch.h"
 
 namespace ebb::fl {
 
@@ -69,7 +70,14 @@ base::Status Engine::train_group(std::vector<Member>& members,
     tasks.push_back(task_of(members[contributions[i].contribution.place].client, orders[i]));
   return resources_.trainer->train_together(
       weights_, tasks, [&](std::span<const LocalResult> results, UpdateGroup& updates) {
-        return contribute_group(members, contributions, results, updates);
+        double seconds = 0;
+        base::Status done;
+        {
+          const Stopwatch watch(seconds);
+          done = contribute_group(members, contributions, results, updates);
+        }
+        adding_ns_ += static_cast<std::int64_t>(seconds * 1e9);
+        return done;
       });
 }
 

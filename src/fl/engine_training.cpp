@@ -4,6 +4,7 @@
 
 #include "fl/aggregate/sketch.h"
 #include "fl/engine.h"
+#include "fl/stopwatch.h"
 
 namespace ebb::fl {
 
@@ -52,7 +53,14 @@ base::Status Engine::train_one(std::uint32_t slot, std::uint32_t place, Member& 
   auto result = resources_.trainer->train(slot, weights_, task_of(member.client, order), trained);
   if (!result) return result.error();
   member.result = *result;
-  return contribute(place, member, trained);
+  double seconds = 0;
+  base::Status done;
+  {
+    const Stopwatch watch(seconds);
+    done = contribute(place, member, trained);
+  }
+  adding_ns_ += static_cast<std::int64_t>(seconds * 1e9);
+  return done;
 }
 
 base::Status Engine::train_in_turn(std::vector<Member>& members) {

@@ -41,6 +41,8 @@ class Members {
     if (found == nullptr) ok_ = false;
     return found == nullptr || found->is_null() ? std::nullopt : found->as_unsigned();
   }
+  /// One that an earlier Ebb did not write.
+  double later_number(const char* key) { return json_.find(key) == nullptr ? 0 : number(key); }
   std::uint64_t whole(const char* key) {
     const auto value = optional_whole(key);
     return value ? *value : missing(std::uint64_t{0});
@@ -104,6 +106,10 @@ base::Json to_json(const RoundReport& report) {
   json.set("selection_seconds", report.selection_seconds);
   json.set("training_seconds", report.training_seconds);
   json.set("evaluation_seconds", report.evaluation_seconds);
+  json.set("sums_seconds", report.sums_seconds);
+  json.set("cleanup_seconds", report.cleanup_seconds);
+  json.set("writing_seconds", report.writing_seconds);
+  json.set("other_seconds", report.other_seconds);
   json.set("devices", fact::devices_json(report.memory.devices));
   json.set("card", report.card ? to_json(*report.card) : base::Json());
   return json;
@@ -159,6 +165,10 @@ base::Result<RoundReport> round_report_from(const base::Json& json) {
   report.selection_seconds = members.number("selection_seconds");
   report.training_seconds = members.number("training_seconds");
   report.evaluation_seconds = members.number("evaluation_seconds");
+  report.sums_seconds = members.later_number("sums_seconds");
+  report.cleanup_seconds = members.later_number("cleanup_seconds");
+  report.writing_seconds = members.later_number("writing_seconds");
+  report.other_seconds = members.later_number("other_seconds");
   // Rounds on the host have none, nor have those of Ebb before it was known.
   if (const base::Json* devices = json.find("devices"))
     report.memory.devices = fact::devices_from(*devices);

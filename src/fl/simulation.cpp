@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fl/simulation.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "base/file.h"
 #include "fl/engine.h"
 #include "fl/planning.h"
 #include "fl/run_folder.h"
+#include "fl/stopwatch.h"
 #include "keep/rss_marker.h"
 #include "sense/process.h"
 
@@ -41,6 +44,7 @@ class Run {
         observer_.warned(execution_.folder +
                          ": written by an earlier Ebb: its rounds.jsonl is not checked");
     }
+    ended_ns_ = base::system_clock().now_ns();
     while (engine_->rounds_done() < result_.config.rounds) {
       auto stops = is_asked_to_stop();
       if (!stops) return stops.error();
@@ -140,6 +144,8 @@ class Run {
     if (cycles) clean(nvflare.of_aggregators(), 0);
     tidy(*report);
     mark("end", report->round);
+    settle(*report);
+    const Stopwatch watch(writing_seconds_);
     const bool due = engine_->rounds_done() % execution_.checkpoint_every == 0 ||
                      engine_->rounds_done() == result_.config.rounds;
     if (writes()) {
@@ -159,6 +165,18 @@ class Run {
     return {};
   }
 
+  /// Where the time since the end of the round before has gone.
+  void settle(RoundReport& report) {
+    const std::int64_t now = base::system_clock().now_ns();
+    report.wall_seconds = base::seconds_between(std::exchange(ended_ns_, now), now);
+    report.cleanup_seconds = std::exchange(cleanup_seconds_, 0);
+    report.writing_seconds = std::exchange(writing_seconds_, 0);
+    const double known = report.selection_seconds + report.training_seconds + report.sums_seconds +
+                         report.evaluation_seconds + report.cleanup_seconds +
+                         report.writing_seconds;
+    report.other_seconds = std::max(report.wall_seconds - known, 0.0);
+  }
+
   void mark(const char* tag, std::uint32_t round) {
     if (execution_.markers && resources_.ranks->is_first()) {
       observer_.marked(keep::rss_marker(keep::MarkerSource::server, "simulator", round, tag,
@@ -171,12 +189,14 @@ class Run {
   void clean(std::optional<int> every, std::uint32_t more = 1) {
     if (!every || *every == 0) return;
     if ((engine_->rounds_done() + more) % static_cast<std::uint32_t>(*every) != 0) return;
+    const Stopwatch watch(cleanup_seconds_);
     const bool device = execution_.nvflare.cuda_empty_cache.value_or(false);
     returned_ += resources_.cleaner->clean({.cuda_empty_cache = device}).measured.returned;
   }
 
   /// Light and heavy cleanups in their rounds, and what memory came to.
   void tidy(RoundReport& report) {
+    const Stopwatch watch(cleanup_seconds_);
     const auto is_due = [&](int every) {
       return every > 0 && engine_->rounds_done() % static_cast<std::uint32_t>(every) == 0;
     };
@@ -226,7 +246,11 @@ class Run {
   SimulationResult result_;
   std::unique_ptr<Engine> engine_;
   std::uint64_t returned_ = 0;  ///< by cleanups within the round
-  bool is_unchecked_ = false;   ///< resumed from a checkpoint that says nothing of the rounds
+  // Since the end of the round before, at ended_ns_.
+  std::int64_t ended_ns_ = 0;
+  double cleanup_seconds_ = 0;
+  double writing_seconds_ = 0;
+  bool is_unchecked_ = false;  ///< resumed from a checkpoint that says nothing of the rounds
 };
 
 }  // namespace

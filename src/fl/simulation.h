@@ -56,10 +56,15 @@ struct RoundReport {
   double energy = 0;
   std::optional<double> epsilon;  ///< of differential privacy, spent until now
 
+  /// Since the end of the round before; what follows adds up to it.
   double wall_seconds = 0;
   double selection_seconds = 0;
   double training_seconds = 0;
+  double sums_seconds = 0;  ///< updates added up, and the model that comes of them
   double evaluation_seconds = 0;
+  double cleanup_seconds = 0;
+  double writing_seconds = 0;  ///< of the round before, after its end: lines, checkpoint, record
+  double other_seconds = 0;
   RoundMemory memory;
   std::optional<CardRound> card;  ///< where one trains
 };

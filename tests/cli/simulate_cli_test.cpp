@@ -358,6 +358,24 @@ TEST_F(EbbSimulate, PrintsOneJsonObject) {
   EXPECT_EQ(json.find("config")->find("clients")->as_int(), 8);
 }
 
+TEST_F(EbbSimulate, ThePartsOfARoundAddUpToTheTimeSinceTheRoundBefore) {
+  const base::Json json = json_of(simulate(tiny({"--gc-rounds", "1"})));
+  for (const base::Json& round : *json.find("rounds")->as_array()) {
+    double sum = 0;
+    for (const char* part :
+         {"training", "sums", "evaluation", "selection", "cleanup", "writing", "other"}) {
+      const double seconds = *round.find(std::string(part) + "_seconds")->as_double();
+      EXPECT_GE(seconds, 0) << part;
+      sum += seconds;
+    }
+    const double wall = *round.find("wall_seconds")->as_double();
+    EXPECT_NEAR(sum, wall, 1e-6 * wall);
+  }
+  const base::Json& second = json.find("rounds")->as_array()->at(1);
+  for (const char* part : {"training", "sums", "evaluation", "cleanup", "writing"})
+    EXPECT_GT(*second.find(std::string(part) + "_seconds")->as_double(), 0) << part;
+}
+
 TEST_F(EbbSimulate, TheCommandLineWinsOverTheConfiguration) {
   std::ofstream(file("config.json"))
       << R"({"dataset": "synthetic", "synthetic_train": 300, "synthetic_test": 100, "clients": 8,

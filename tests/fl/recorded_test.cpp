@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "base/file.h"
 #include "fl/sweep.h"
 #include "support/temporary_directory.h"
@@ -15,6 +17,12 @@ RoundReport round_numbered(std::uint32_t number) {
   round.round = number;
   round.scores = Scores{0.25 * number, 1, {0.1, 0.2, 0.3}};
   round.took_part = {number};
+  round.wall_seconds = 4;
+  round.training_seconds = 1;
+  round.sums_seconds = 0.5;
+  round.cleanup_seconds = 0.25;
+  round.writing_seconds = 0.125;
+  round.other_seconds = 2.125;
   round.memory.now.rss = 1000;
   round.memory.peak = 2000 + number;
   return round;
@@ -53,6 +61,21 @@ TEST(RecordedSimulation, IsReadAsItWas) {
   EXPECT_EQ(lines_of(*read), lines_of(written));
   EXPECT_EQ(read->peak_rss, 2002U);
   EXPECT_FALSE(read->stopped);
+}
+
+TEST(RecordedSimulation, OfAnEarlierEbbDoesNotSayWhereAllOfTheTimeWent) {
+  const std::set<std::string> later = {"sums_seconds", "cleanup_seconds", "writing_seconds",
+                                       "other_seconds"};
+  const base::Json whole = to_json(round_numbered(0));
+  base::Json earlier;
+  for (const auto& [key, value] : *whole.as_object())
+    if (!later.contains(key)) earlier.set(key, value);
+  const auto read = round_report_from(earlier);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->wall_seconds, 4);
+  EXPECT_EQ(read->training_seconds, 1);
+  EXPECT_EQ(read->sums_seconds + read->cleanup_seconds, 0);
+  EXPECT_EQ(read->writing_seconds + read->other_seconds, 0);
 }
 
 TEST(RecordedSimulation, HasStoppedWhereTheLastRoundIsMissing) {

@@ -75,6 +75,20 @@ TEST(SweepPage, SeedsAreRepeatsOfTheirMethod) {
   EXPECT_EQ(table_of(page, "Results")->rows[2][0].find("path")->text(), "\"3\"");
 }
 
+TEST(SweepPage, ThePartsOfARoundAddUpToIt) {
+  const page::Document page = page_of({simulated(1, "a", 1, 0.5)});
+  ASSERT_EQ(page.bars.size(), 1U);
+  const std::vector<page::Part>& parts = page.bars[0].bars.at(0).parts;
+  double sum = 0;
+  for (const auto& part : parts)
+    sum += part.value;
+  EXPECT_DOUBLE_EQ(sum, 1);
+  EXPECT_EQ(parts.front().name, "training");
+  EXPECT_DOUBLE_EQ(parts.front().value, 0.75);
+  EXPECT_EQ(parts.back().name, "other") << "what a record of before does not name";
+  EXPECT_DOUBLE_EQ(parts.back().value, 0.25);
+}
+
 TEST(SweepPage, OneThatGoesOnIsDrawnAndNotRanked) {
   const page::Document page = page_of({simulated(1, "a", 1, 0.5), simulated(2, "b", 1, 0.9, 2)});
   EXPECT_EQ(plot_of(page, "Accuracy")->lines[1].x.size(), 2U);

@@ -15,6 +15,8 @@ class Grouped final : public Layers {
   }
   at::Tensor convolve(const at::Tensor& flow, const at::Tensor& weight, const at::Tensor& bias,
                       std::int64_t stride, std::int64_t padding) const override {
+    if (weight.size(3) == 1 && weight.size(4) == 1 && padding == 0)
+      return mix_channels(flow, weight, bias, stride);
     // Cards convolve groups faster with channels last, though all has to be turned round for it.
     constexpr auto kLast = at::MemoryFormat::ChannelsLast;
     return at::conv2d(flow.contiguous(kLast), merged(weight).contiguous(kLast), merged(bias),
@@ -40,6 +42,28 @@ class Grouped final : public Layers {
   at::Tensor leave(const at::Tensor& flow) const override { return flow; }
 
  private:
+  /// A convolution of single pixels: one product of matrices per client, which takes a card a
+  /// fraction of the time that a grouped convolution does.
+  at::Tensor mix_channels(const at::Tensor& flow, const at::Tensor& weight, const at::Tensor& bias,
+                          std::int64_t stride) const {
+    const at::Tensor seen = every(flow, stride);
+    const at::Tensor pixels =
+        seen.unflatten(1, {clients_, weight.size(2)}).permute({1, 2, 0, 3, 4}).flatten(2);
+    const at::Tensor mixed = bias.defined()
+                                 ? at::baddbmm(bias.unsqueeze(2), weight.flatten(2), pixels)
+                                 : at::bmm(weight.flatten(2), pixels);
+    return mixed.unflatten(2, {seen.size(0), seen.size(2), seen.size(3)})
+        .permute({2, 0, 1, 3, 4})
+        .flatten(1, 2);
+  }
+
+  /// Every so many pixels, in both directions.
+  static at::Tensor every(const at::Tensor& flow, std::int64_t stride) {
+    // Even a slice of everything would be copied for the gradient.
+    if (stride == 1) return flow;
+    return flow.slice(2, 0, flow.size(2), stride).slice(3, 0, flow.size(3), stride);
+  }
+
   /// Clients and their outputs in one dimension.
   static at::Tensor merged(const at::Tensor& parameter) {
     return parameter.defined() ? parameter.flatten(0, 1) : parameter;

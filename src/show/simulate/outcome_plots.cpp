@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/text.h"
 #include "show/page_parts.h"
+#include "show/simulate/round_time.h"
 
 namespace ebb::show {
 namespace {
@@ -140,23 +141,17 @@ page::HeatMap participation_map(const SimulateOutcome& outcome) {
 
 /// The parts of a method's rounds, the mean over all of them.
 page::Bar time_bar(const fl::MethodRuns& runs) {
-  double wall = 0, selection = 0, training = 0, evaluation = 0, rounds = 0;
-  for (const fl::SimulationResult& result : runs.repeats) {
-    for (const fl::RoundReport& round : result.rounds) {
-      wall += round.wall_seconds;
-      selection += round.selection_seconds;
-      training += round.training_seconds;
-      evaluation += round.evaluation_seconds;
-      ++rounds;
-    }
-  }
   page::Bar bar;
   bar.name = runs.method;
-  if (rounds == 0) return bar;
-  bar.parts = {{"selection", selection / rounds},
-               {"training", training / rounds},
-               {"evaluation", evaluation / rounds},
-               {"the rest", std::max(wall - selection - training - evaluation, 0.0) / rounds}};
+  const RoundTime time = round_time_of(runs);
+  if (time.wall == 0) return bar;
+  double rest = time.wall;
+  for (const RoundTime::Part& part : time.parts) {
+    bar.parts.push_back({part.name, part.seconds});
+    rest -= part.seconds;
+  }
+  // Rounds that an earlier Ebb recorded do not say where all of their time went.
+  bar.parts.back().value += std::max(rest, 0.0);
   return bar;
 }
 

@@ -7,6 +7,7 @@
 #include "base/duration.h"
 #include "base/text.h"
 #include "show/report_hint.h"
+#include "show/simulate/round_time.h"
 #include "term/sparkline.h"
 #include "term/table.h"
 
@@ -40,13 +41,6 @@ double mean_of(const fl::MethodRuns& runs, double (*value)(const fl::SimulationR
 /// The last round's figures: sums since round 0.
 double last(const fl::SimulationResult& result, double fl::RoundReport::*member) {
   return result.rounds.empty() ? 0 : result.rounds.back().*member;
-}
-
-double wall_per_round(const fl::SimulationResult& result) {
-  double sum = 0;
-  for (const fl::RoundReport& round : result.rounds)
-    sum += round.wall_seconds;
-  return result.rounds.empty() ? 0 : sum / static_cast<double>(result.rounds.size());
 }
 
 std::optional<double> mean_milestone(const fl::MethodRuns& runs,
@@ -124,7 +118,6 @@ std::string cost_table(const SimulateOutcome& outcome, const std::vector<fl::Ran
                      {"to 50 %"},
                      {"80 %"},
                      {"90 %"},
-                     {"wall/round"},
                      {"set-up"},
                      {"peak rss"}});
   for (const fl::Ranked& ranked : ranking) {
@@ -148,8 +141,25 @@ std::string cost_table(const SimulateOutcome& outcome, const std::vector<fl::Ran
                    seconds_or_dash(mean_milestone(runs, &fl::Milestones::half)),
                    seconds_or_dash(mean_milestone(runs, &fl::Milestones::four_fifths)),
                    seconds_or_dash(mean_milestone(runs, &fl::Milestones::nine_tenths)),
-                   base::duration_text(mean_of(runs, wall_per_round)),
                    base::duration_text(mean_of(runs, setup)), bytes_text(peak)});
+  }
+  return table.text(style);
+}
+
+/// Where the time of rounds goes on this machine.
+std::string time_table(const SimulateOutcome& outcome, const std::vector<fl::Ranked>& ranking,
+                       const term::Style& style) {
+  std::vector<term::Table::Column> columns = {{"method", Align::left}, {"wall/round"}};
+  for (const RoundTime::Part& part : round_time_of({}).parts)
+    columns.push_back({part.name});
+  term::Table table(columns);
+  for (const fl::Ranked& ranked : ranking) {
+    const fl::MethodRuns& runs = outcome.methods[ranked.index];
+    const RoundTime time = round_time_of(runs);
+    std::vector<std::string> cells = {runs.method, base::duration_text(time.wall)};
+    for (const RoundTime::Part& part : time.parts)
+      cells.push_back(base::duration_text(part.seconds));
+    table.add_row(cells);
   }
   return table.text(style);
 }
@@ -192,7 +202,8 @@ std::string memory_plan_text(const fl::MemoryPlan& plan, const term::Style& styl
 std::string outcome_text(const SimulateOutcome& outcome, const term::Style& style) {
   const std::vector<fl::Ranked> ranking = fl::ranking_of(outcome.methods);
   std::string text = score_table(outcome, ranking, style) + "\n" +
-                     cost_table(outcome, ranking, style) + cleanup_lines(outcome);
+                     cost_table(outcome, ranking, style) + "\n" +
+                     time_table(outcome, ranking, style) + cleanup_lines(outcome);
   if (outcome.methods.size() == 1 && outcome.methods.front().repeats.size() == 1)
     text += "\nmodel      sha256 " + outcome.methods.front().repeats.front().model_sha256 + "\n";
   return text;

@@ -61,6 +61,10 @@ TEST_F(SideBySideTest, ConvolutionsHaveTheValuesAndGradientsOfPlainOnes) {
     expect_plain_convolutions(*layers, 8, 3, 2, 1);
     expect_plain_convolutions(*layers, 9, 3, 2, 1);
     expect_plain_convolutions(*layers, 8, 1, 2, 0);
+    expect_plain_convolutions(*layers, 9, 1, 2, 0);
+    expect_plain_convolutions(*layers, 7, 1, 3, 0);
+    expect_plain_convolutions(*layers, 5, 1, 1, 0);
+    expect_plain_convolutions(*layers, 5, 1, 1, 1);
     expect_plain_convolutions(*layers, 7, 5, 1, 2);
   }
 }
