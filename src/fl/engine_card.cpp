@@ -17,11 +17,25 @@ base::Status Engine::insist(const std::function<base::Status()>& attempt, double
 base::Result<Evaluation> Engine::evaluate_on(std::uint32_t slot, const Split& split,
                                              std::span<const std::uint32_t> samples) {
   base::Result<Evaluation> found = base::error(base::Code::internal, "not evaluated");
-  const base::Status done = insist([&]() -> base::Status {
-    found = resources_.trainer->evaluate(slot, weights_, split, samples);
-    return found ? base::Status() : found.error();
-  });
-  return found;
+  double patience = CardPatience::kSeconds;
+  while (true) {
+    const base::Status done = insist(
+        [&]() -> base::Status {
+          found = resources_.trainer->evaluate(slot, weights_, split, samples);
+          return found ? base::Status() : found.error();
+        },
+        patience);
+    if (done || done.error().code != base::Code::out_of_memory) return found;
+    const std::size_t fewer = resources_.trainer->evaluate_fewer();
+    if (fewer == 0) return found;
+    if (!rounding_from_) rounding_from_ = round_;
+    // Who has waited for all of them waits no longer for half of them.
+    patience = 0;
+    gate_.say(base::format_text(
+        "round %u: the card has no room to evaluate with: %zu samples at a time from now on, and "
+        "results agree to rounding only",
+        round_, fewer));
+  }
 }
 
 base::Status Engine::train_groups(std::vector<Member>& members,

@@ -59,6 +59,9 @@ class Trainer {
   /// Whether one call of evaluate() is best given all samples that there are: they are then taken
   /// in batches that fill a card, and the weights go there once.
   virtual bool evaluates_at_once() const { return false; }
+  /// Evaluates half as many samples at a time from now on; how many that are, 0 if no fewer will
+  /// do.
+  virtual std::size_t evaluate_fewer() { return 0; }
 
   /// How many clients train_together takes at once; 1 if it trains them one by one.
   virtual std::uint32_t together() const { return 1; }

@@ -47,7 +47,10 @@ void Place::find(pid_t pid) {
 void Place::live_in(sense::CgroupPlace group) {
   group_ = std::move(group);
   alarm_ = sense::LimitAlarm::of(*group_);
-  kills_before_ = kill_count();
+  const auto reading = sense::read_cgroup(*group_);
+  group_kills_ = reading ? reading->events.oom_kill : std::nullopt;
+  kills_before_ = group_kills_ ? group_kills_ : machine_kills();
+  counts_group_ = group_kills_.has_value();
   last_kill_count_.reset();
   pressure_.reset();
   for (const std::string& file : {group_->pressure_file, std::string("/proc/pressure/memory")}) {
@@ -59,8 +62,9 @@ void Place::live_in(sense::CgroupPlace group) {
 void Place::follow(pid_t pid, const sense::CgroupReading& seen) {
   // Once the command has ended, this process stands in for it.
   if (!group_ || seen.group == group_->group || pid == ::getpid()) return;
-  // What v1 says of every process that is about to end.
+  // What v1 says of every process that is about to end, and v2 of one whose group was removed.
   if (seen.version == sense::CgroupVersion::v1 && seen.group == "/") return;
+  if (seen.group.ends_with(" (deleted)")) return;
   auto group = sense::find_cgroup(pid);
   if (!group) return;
   kills_elsewhere_ = kills();
@@ -82,12 +86,12 @@ void Place::read_cards(double seconds, double least_age) {
   }
 }
 
-std::optional<std::uint64_t> Place::kill_count() const {
-  if (group_ && group_->version != sense::CgroupVersion::none) {
-    const auto reading = sense::read_cgroup(*group_);
-    if (reading && reading->events.oom_kill) return reading->events.oom_kill;
-  }
-  return machine_kills();
+std::optional<std::uint64_t> Place::kill_count() {
+  if (!counts_group_) return machine_kills();
+  // A group that was removed has counted what it had when it was last asked.
+  if (const auto reading = sense::read_cgroup(*group_); reading && reading->events.oom_kill)
+    group_kills_ = reading->events.oom_kill;
+  return group_kills_;
 }
 
 std::uint64_t Place::kills() {
@@ -103,6 +107,7 @@ base::Result<record::PlaceSample> Place::read(pid_t pid, double seconds) {
   const auto killed = info->cgroup.events.oom_kill;
   saw_kill_ = killed && last_kill_count_ && *killed > *last_kill_count_;
   last_kill_count_ = killed;
+  if (counts_group_ && killed) group_kills_ = killed;
   const auto level = sense::level_of(*info, thresholds_);
   if (!level) return level.error();
   level_ = *level;

@@ -73,7 +73,7 @@ class Place {
  private:
   void live_in(sense::CgroupPlace group);
   void follow(pid_t pid, const sense::CgroupReading& seen);
-  std::optional<std::uint64_t> kill_count() const;
+  std::optional<std::uint64_t> kill_count();
 
   sense::MemoryThresholds thresholds_;
   sense::MemoryLevel level_ = sense::MemoryLevel::normal;
@@ -89,6 +89,8 @@ class Place {
   int moves_ = 0;
   std::uint64_t kills_elsewhere_ = 0;  // in groups that the job has left
   std::optional<std::uint64_t> kills_before_;
+  bool counts_group_ = false;                 // those are the group's own, not the machine's
+  std::optional<std::uint64_t> group_kills_;  // when it was last asked
   std::optional<sense::PressureTrigger> pressure_;
   std::optional<sense::GpuMeter> gpus_;
   std::optional<double> gpus_read_;

@@ -270,7 +270,10 @@ void Supervisor::watch_level(double seconds) {
   const pid_t pid = ending_ ? ::getpid() : command_;
   const auto sample = place_.read(pid, seconds);
   if (!sample) return;  // it has just ended
-  if (!ending_ && is_dying(command_)) return;
+  if (!ending_ && is_dying(command_)) {
+    if (place_.saw_kill()) watch_kills(seconds);
+    return;
+  }
   if (place_.moves() != std::exchange(moves_, place_.moves())) deaths_.moved(*place_.group());
   journal_.add(*sample);
   watch_cards(seconds);

@@ -75,7 +75,8 @@ class Looker {
   /// moment.
   double last_kill() const {
     const auto& death = run_.summary.run.death;
-    if (death && death->is_out_of_memory()) {
+    // systemd-oomd's kills are not the kernel's: an event would be of another one.
+    if (death && (death->by == fact::Killer::cgroup || death->by == fact::Killer::machine)) {
       for (auto event = run_.events.rbegin(); event != run_.events.rend(); ++event)
         if (event->kind == "oom_kill") return event->seconds;
     }

@@ -80,8 +80,10 @@ TEST(LastMemory, IsThatOfBeforeTheKill) {
   EXPECT_EQ(memory_of(job).seconds, 97);
   EXPECT_EQ(memory_of(job).usage, 231 * kMiB);
   // A worker that was killed and replaced long ago: the job went on.
-  job.run().death->by = fact::Killer::sender;
-  EXPECT_EQ(memory_of(job).seconds, 98);
+  for (const fact::Killer by : {fact::Killer::sender, fact::Killer::systemd_oomd}) {
+    job.run().death->by = by;
+    EXPECT_EQ(memory_of(job).seconds, 98) << fact::name_of(by);
+  }
 }
 
 TEST(LastMemory, SaysHowOldTheHeapsOwnWordIs) {

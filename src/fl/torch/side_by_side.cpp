@@ -15,9 +15,12 @@ namespace {
 /// Steps whose samples go to the device at once.
 constexpr std::size_t kStepsAtATime = 64;
 
+/// Pictures that are evaluated at a time where memory is short.
+constexpr std::size_t kFewestEvaluated = 32;
+
 /// Losses are added up in whole numbers of this.
 constexpr double kEvaluatedLossUnit = 0x1p-24;
-constexpr double kMostLoss = 0x1p20;
+constexpr double kMostLoss = 0x1p16;
 
 /// What some steps of several clients take: which samples, and their share of the client's loss;
 /// places beyond a client's batch have none.
@@ -137,6 +140,13 @@ base::Status SideBySide::train(std::span<const float> global, std::span<const Lo
   return trained(results, updates);
 }
 
+std::size_t SideBySide::evaluate_fewer() {
+  const std::size_t fewer = evaluated_ / 2;
+  if (fewer < kFewestEvaluated) return 0;
+  evaluated_ = fewer;
+  return fewer;
+}
+
 Evaluation SideBySide::evaluate(std::span<const float> weights, const Split& split,
                                 std::span<const std::uint32_t> samples) const {
   const at::NoGradGuard guard;
@@ -146,7 +156,7 @@ Evaluation SideBySide::evaluate(std::span<const float> weights, const Split& spl
   BatchedNetwork network(network_, shape_, 1, device_);
   network.load(weights);
   // One size for all batches: filled up with samples that do not count.
-  const std::size_t rows = std::min(evaluated_, std::bit_ceil(samples.size()));
+  const std::size_t rows = std::min(evaluated_.load(), std::bit_ceil(samples.size()));
   std::vector<std::uint32_t> filled(samples.begin(), samples.end());
   filled.resize((samples.size() + rows - 1) / rows * rows, samples.front());
   const at::Tensor there = sent(filled, device_);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+
 #include "fl/card_use.h"
 #include "fl/network_shape.h"
 #include "fl/torch/device_split.h"
@@ -22,16 +24,18 @@ class SideBySide {
                      const Trainer::Trained& trained) const;
 
   /// As Trainer::evaluate. Losses are added up as whole numbers, so that the order of samples and
-  /// batches does not matter; one counts no more than 2^20.
+  /// batches does not matter; one counts no more than 2^16.
   Evaluation evaluate(std::span<const float> weights, const Split& split,
                       std::span<const std::uint32_t> samples) const;
+  /// As Trainer::evaluate_fewer.
+  std::size_t evaluate_fewer();
 
  private:
   const plan::Network& network_;
   const NetworkShape& shape_;
   const DataSet& data_;
   const at::Device device_;
-  const std::size_t evaluated_;
+  std::atomic<std::size_t> evaluated_;  ///< pictures at a time
   const Pictures pictures_;
   const DeviceSplit train_;
   const DeviceSplit test_;

@@ -40,6 +40,9 @@ class TorchTrainer final : public Trainer {
                                     const Split& split,
                                     std::span<const std::uint32_t> samples) override;
   bool evaluates_at_once() const override { return !device_.is_cpu(); }
+  std::size_t evaluate_fewer() override {
+    return device_.is_cpu() ? 0 : side_by_side_.evaluate_fewer();
+  }
   std::uint32_t together() const override { return together_; }
   base::Status train_together(std::span<const float> global, std::span<const LocalTask> tasks,
                               const Trained& trained) override;

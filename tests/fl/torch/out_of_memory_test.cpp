@@ -13,13 +13,15 @@ class FullNowAndThen final : public Trainer {
  public:
   explicit FullNowAndThen(std::unique_ptr<Trainer> own) : own_(std::move(own)) {}
 
-  int failures = 0;                  ///< so many attempts fail
-  bool fails_later = false;          ///< each when all have trained,
-  std::size_t fetches = 0;           ///< and so many models were fetched, and no sum made
-  std::size_t fetched = 0;           ///< models, in all
-  std::size_t most = 1000;           ///< larger groups never fit
-  std::vector<std::size_t> groups;   ///< that were tried
-  std::uint32_t fails_in_round = 1;  ///< where `failures` begin
+  int failures = 0;                   ///< so many attempts fail
+  bool fails_later = false;           ///< each when all have trained,
+  std::size_t fetches = 0;            ///< and so many models were fetched, and no sum made
+  std::size_t fetched = 0;            ///< models, in all
+  std::size_t most = 1000;            ///< larger groups never fit
+  std::vector<std::size_t> groups;    ///< that were tried
+  std::uint32_t fails_in_round = 1;   ///< where `failures` begin
+  std::size_t evaluated = 1024;       ///< samples at a time; more than
+  std::size_t most_evaluated = 1024;  ///< these never fit
 
   std::uint64_t parameters() const override { return own_->parameters(); }
   const std::string& backend() const override { return own_->backend(); }
@@ -33,8 +35,11 @@ class FullNowAndThen final : public Trainer {
   base::Result<Evaluation> evaluate(std::uint32_t slot, std::span<const float> weights,
                                     const Split& split,
                                     std::span<const std::uint32_t> samples) override {
+    if (evaluated > most_evaluated) return no_room();
     return own_->evaluate(slot, weights, split, samples);
   }
+  bool evaluates_at_once() const override { return true; }
+  std::size_t evaluate_fewer() override { return evaluated > 32 ? evaluated /= 2 : 0; }
   std::uint32_t together() const override { return 4; }
   base::Status train_together(std::span<const float> global, std::span<const LocalTask> tasks,
                               const Trained& trained) override {
@@ -165,6 +170,7 @@ TEST_F(OutOfMemory, HalfWayAddsNoClientTwice) {
     ASSERT_TRUE(result) << result.error().message;
     EXPECT_EQ(result->model_sha256, sha);
     EXPECT_GT(fetched_, 0U) << "a rule that needs all updates";
+    EXPECT_GT(waited_, 0) << "both attempts failed";
   };
   change([&] { config_.aggregation.rule = Rule::median; });
   change([&] {
@@ -186,6 +192,23 @@ TEST_F(OutOfMemory, ForGoodHasSmallerGroupsAndSaysSo) {
   EXPECT_EQ(result->rounds.size(), whole.rounds.size());
   EXPECT_NEAR(result->rounds.back().scores->loss, whole.rounds.back().scores->loss, 1e-3);
   EXPECT_EQ(to_json(*result).find("rounding_from_round")->as_unsigned(), 1U);
+}
+
+TEST_F(OutOfMemory, InEvaluationTakesFewerAtATimeAndSaysSo) {
+  const std::string sha = undisturbed().model_sha256;
+  const auto result = run_with([](FullNowAndThen& trainer) { trainer.most_evaluated = 100; });
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->model_sha256, sha) << "nobody is chosen by what was evaluated here";
+  EXPECT_EQ(result->rounding_from, 1U);
+  EXPECT_GE(waited_, CardPatience::kSeconds);
+  EXPECT_LT(waited_, 2 * CardPatience::kSeconds) << "halves are tried at once";
+  EXPECT_NE(lines_.find("64 samples at a time from now on"), std::string::npos) << lines_;
+}
+
+TEST_F(OutOfMemory, WithoutRoomToEvaluateIsAnError) {
+  const auto result = run_with([](FullNowAndThen& trainer) { trainer.most_evaluated = 0; });
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, base::Code::out_of_memory);
 }
 
 TEST_F(OutOfMemory, WithoutRoomForOneClientIsAnError) {
