@@ -223,11 +223,14 @@ void Server::Running::take(const std::shared_ptr<Session>& session, Taker taker,
   auto waiting = std::make_shared<Waiting>(way_back_, session);
   asio::post(*worker_, [taker = std::move(taker), body = std::move(body),
                         waiting = std::move(waiting)]() mutable {
-    const Reply reply = [waiting](Answer made) { waiting->answer(std::move(made)); };
     try {
-      taker(std::move(body), reply);
+      try {
+        taker(std::move(body), [waiting](Answer made) { waiting->answer(std::move(made)); });
+      } catch (const std::exception&) {
+        waiting->answer(refusal(503, "no answer could be made"));
+      }
     } catch (const std::exception&) {
-      reply(refusal(503, "no answer could be made"));
+      // Out of memory even for a refusal: the connection ends without one.
     }
   });
 }

@@ -57,7 +57,11 @@ class Session : public std::enable_shared_from_this<Session> {
  public:
   using Clock = std::chrono::steady_clock;
 
-  Session(SessionHost& host, Tcp::socket socket) : host_(host), stream_(std::move(socket)) {
+  Session(SessionHost& host, Tcp::socket socket)
+      : host_(host),
+        stream_(std::move(socket)),
+        // A part of a body, or the header of a chunk: however long that is, no more of it is kept.
+        buffer_(host.bounds().header_bytes + kPartBytes) {
     host_.begun();
   }
   ~Session() { host_.ended(); }
@@ -85,7 +89,9 @@ class Session : public std::enable_shared_from_this<Session> {
     response_->result(static_cast<unsigned>(made.status));
     response_->keep_alive(keeps && !streams);
     add_headers(response_->base(), made);
-    stream_.expires_after(lasting(host_.bounds().stall_seconds));
+    const Bounds& bounds = host_.bounds();
+    const auto parts = static_cast<double>(made.body.size() / bounds.steady_bytes);
+    stream_.expires_after(lasting(bounds.stall_seconds * (1 + parts)));
     if (streams) return open_stream(std::move(made));
     response_->content_length(made.body.size());
     const auto written = [self = shared_from_this(), keeps](ErrorCode failure, std::size_t) {
@@ -107,6 +113,7 @@ class Session : public std::enable_shared_from_this<Session> {
   using Asked = http::request<http::string_body>;
 
   static constexpr std::size_t kDrainBytes = 4096;
+  static constexpr std::size_t kPartBytes = 128 << 10;
 
   static Clock::duration lasting(double seconds) {
     return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
@@ -150,6 +157,9 @@ class Session : public std::enable_shared_from_this<Session> {
     if (failure) return;  // it is gone, or took too long
     const Asked& asked = parser_->get();
     is_head_ = asked.method() == http::verb::head;
+    // How long its body is cannot be told, nor where the next request begins.
+    if (asked.find(http::field::transfer_encoding) != asked.end() && !parser_->chunked())
+      return answer(refusal(400, "expected chunked, or no transfer encoding"), false);
     const bool has_body = !parser_->is_done();
     const bool keeps = asked.keep_alive() && !has_body;
     const bool is_post = asked.method() == http::verb::post;
@@ -167,7 +177,8 @@ class Session : public std::enable_shared_from_this<Session> {
       return answer(too_long(most), false);
     auto file = unnamed_file();
     if (!file) return answer(no_room(), false);
-    const bool waits = parser_->get()[http::field::expect] == "100-continue";
+    const bool waits = boost::beast::iequals(parser_->get()[http::field::expect], "100-continue") &&
+                       parser_->get().version() >= 11;
     incoming_ = std::make_unique<Incoming>(std::move(*parser_), std::move(taker), *std::move(file));
     stream_.expires_after(lasting(host_.bounds().stall_seconds));
     if (!waits) return receive_part();
@@ -201,13 +212,18 @@ class Session : public std::enable_shared_from_this<Session> {
       incoming_->steady = incoming_->bytes;
       stream_.expires_after(lasting(bounds.stall_seconds));
     }
-    host_.beside([self = shared_from_this(), got] {
+    host_.beside([self = shared_from_this(), got]() mutable {
       const int error =
           base::write_all(self->incoming_->file.get(), {self->incoming_->part.data(), got});
-      asio::post(self->executor(), [self, error] {
-        if (error != 0) return self->stop_receiving(no_room());
-        self->receive_part();
-      });
+      const auto executor = self->executor();
+      try {
+        asio::post(executor, [self = std::move(self), error] {
+          if (error != 0) return self->stop_receiving(no_room());
+          self->receive_part();
+        });
+      } catch (const std::exception&) {
+        // Out of memory: the connection ends without an answer.
+      }
     });
   }
 

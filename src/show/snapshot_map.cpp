@@ -13,6 +13,7 @@ namespace {
 
 // Beyond it neither a page nor who looks at it is served by more.
 constexpr std::size_t kMostBlocks = 200'000;
+constexpr std::size_t kMostStackBytes = 16 << 20;
 
 /// The segments that are shown: where there are too many blocks, the largest ones, in their order.
 std::vector<const cache::SnapshotSegment*> shown_of(
@@ -51,11 +52,13 @@ class Stacks {
     const trace::Index stack =
         replay::stack_of(*job_.snapshot, job_.device, job_.workload, life->second);
     if (stack == trace::kNone) return std::nullopt;
-    auto [known, is_new] = numbers_.try_emplace(stack, map_.stacks.size());
-    if (is_new) {
-      map_.stacks.push_back(joined(replay::frame_lines(*job_.snapshot, stack), "\n"));
-    }
-    return known->second;
+    if (const auto known = numbers_.find(stack); known != numbers_.end()) return known->second;
+    if (bytes_ > kMostStackBytes) return std::nullopt;
+    map_.stacks.push_back(joined(replay::frame_lines(*job_.snapshot, stack), "\n"));
+    bytes_ += map_.stacks.back().size();
+    const auto number = static_cast<std::uint32_t>(map_.stacks.size() - 1);
+    numbers_.emplace(stack, number);
+    return number;
   }
 
  private:
@@ -63,6 +66,7 @@ class Stacks {
   page::MemoryMap& map_;
   std::map<device::Address, replay::Lifetime> latest_;
   std::map<trace::Index, std::uint32_t> numbers_;
+  std::size_t bytes_ = 0;
 };
 
 page::BlockState shown_state(cache::BlockState state) {

@@ -36,6 +36,12 @@ class Client {
     static_cast<void>(::send(socket_.get(), text.data(), text.size(), MSG_NOSIGNAL));
   }
 
+  /// Whether the other end took all of it, or its kernel did.
+  bool sends(const std::string& text) const {
+    return ::send(socket_.get(), text.data(), text.size(), MSG_NOSIGNAL) ==
+           static_cast<ssize_t>(text.size());
+  }
+
   /// All that comes until the other end closes; nothing where it resets the connection.
   std::string rest() const {
     std::string text;

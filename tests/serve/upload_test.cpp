@@ -92,6 +92,34 @@ TEST_F(UploadTest, ABodyMayComeInChunks) {
   EXPECT_TRUE(says(answer, "<5 abcde 0>")) << answer;
 }
 
+/// Whether the server closes a connection on which this is sent without end, before 64 MiB.
+bool ends(const Address& address, const std::string& start, const std::string& part) {
+  const Client client(address);
+  client.send(start);
+  std::size_t sent = 0;
+  while (sent < (64U << 20) && client.sends(part))
+    sent += part.size();
+  return sent < (64U << 20);
+}
+
+TEST_F(UploadTest, WhatGoesWithChunksIsBounded) {
+  start();
+  const std::string chunked = post_of("/take", "Transfer-Encoding: chunked\r\n", "");
+  const std::string part(100'000, 'a');
+  EXPECT_TRUE(ends(address(), chunked + "1;a=\"", part)) << "an extension";
+  EXPECT_TRUE(ends(address(), chunked + "0\r\na: ", part)) << "a trailer";
+  EXPECT_EQ(taken_, 0);
+}
+
+TEST_F(UploadTest, ABodyOfNoKnownLengthIsNoRequest) {
+  start();
+  const std::string answer =
+      asked(address(), post_of("/take", "Transfer-Encoding: chunked, identity\r\n",
+                               "GET / HTTP/1.1\r\nHost: h\r\n\r\n"));
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 400 ")) << answer;
+  EXPECT_FALSE(says(answer, "<got>")) << "what came with it is not the next request";
+}
+
 TEST_F(UploadTest, TheAnswerMayComeFromAnotherThread) {
   start();
   EXPECT_TRUE(says(asked(address(), post_of("/later", length_of("abc"), "abc")), "<3 abc 0>"));
@@ -100,7 +128,7 @@ TEST_F(UploadTest, TheAnswerMayComeFromAnotherThread) {
 TEST_F(UploadTest, WhoAsksFirstIsToldToGoOn) {
   start();
   const Client client(address());
-  client.send(post_of("/take", length_of("abc") + "Expect: 100-continue\r\n", ""));
+  client.send(post_of("/take", length_of("abc") + "Expect: 100-Continue\r\n", ""));
   EXPECT_EQ(client.until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
   client.send("abc");
   EXPECT_TRUE(says(client.rest(), "<3 abc 0>"));

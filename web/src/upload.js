@@ -89,11 +89,11 @@ export function upload({ title, note, path, most }) {
     event.preventDefault();
     mark(true);
   }, { signal });
-  window.addEventListener('dragleave', ({ relatedTarget }) => mark(relatedTarget !== null), { signal });
+  window.addEventListener('dragleave', (event) => mark(hasFile(event) && event.relatedTarget !== null), { signal });
   window.addEventListener('drop', (event) => {
+    mark(false);
     if (!hasFile(event)) return;
     event.preventDefault();
-    mark(false);
     send(event.dataTransfer?.files[0]);
   }, { signal });
   return {

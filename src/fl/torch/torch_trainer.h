@@ -85,7 +85,7 @@ class TorchTrainer final : public Trainer {
   const at::Device device_;
   const std::uint32_t together_;
   const Pictures pictures_;
-  const SideBySide side_by_side_;
+  SideBySide side_by_side_;
 
   base::Mutex mutex_;
   std::vector<std::unique_ptr<Slot>> slots_ EBB_GUARDED_BY(mutex_);

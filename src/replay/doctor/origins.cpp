@@ -19,8 +19,11 @@ bool is_machinery(const std::string& file) {
   return file.find("/torch/") != std::string::npos || file.rfind("torch/", 0) == 0 || file == "??";
 }
 
+// Of a file or a function: a name may be as long as whoever made the snapshot likes.
+constexpr std::size_t kLongestName = 1000;
+
 std::string text_of(const trace::Snapshot& snapshot, trace::Index index) {
-  return index == trace::kNone ? "?" : snapshot.texts[index];
+  return index == trace::kNone ? "?" : snapshot.texts[index].substr(0, kLongestName);
 }
 
 }  // namespace
@@ -32,15 +35,15 @@ std::vector<std::string> frame_lines(const trace::Snapshot& snapshot, trace::Ind
   std::vector<std::string> all;
   for (const trace::Index index : snapshot.stacks[stack]) {
     const trace::Frame& frame = snapshot.frames[index];
-    const std::string& file = text_of(snapshot, frame.file);
+    if (own.size() == most) break;
+    const std::string file = text_of(snapshot, frame.file);
     const std::string line =
         base::format_text("%s:%lld %s", file.c_str(), static_cast<long long>(frame.line),
                           text_of(snapshot, frame.name).c_str());
-    all.push_back(line);
+    if (all.size() < most) all.push_back(line);
     if (is_python(file) && !is_machinery(file)) own.push_back(line);
   }
   std::vector<std::string>& chosen = own.empty() ? all : own;
-  if (chosen.size() > most) chosen.resize(most);
   return chosen;
 }
 
