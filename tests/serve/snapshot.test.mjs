@@ -87,7 +87,6 @@ test('one that was named has an address of its own', async () => {
   await withPage(named, { site: named }, async (page) => {
     await page.getByRole('link', { name: 'prefetch_streams.default.dump.pickle' }).click();
     await page.waitForURL(`${named}snapshots/1`);
-    await page.getByText('Ended', { exact: true }).waitFor();
     await advice(page).waitFor();
   });
   await withPage(`${named}snapshots/1`, { site: named }, async (page) => {
