@@ -166,11 +166,12 @@ TEST_F(OutOfMemory, HalfWayAddsNoClientTwice) {
     config_ = Config(original_);
     how();
     const std::string sha = undisturbed().model_sha256;
+    const std::size_t tries = groups_.size();
     const auto result = run_with(halfway);
     ASSERT_TRUE(result) << result.error().message;
     EXPECT_EQ(result->model_sha256, sha);
     EXPECT_GT(fetched_, 0U) << "a rule that needs all updates";
-    EXPECT_GT(waited_, 0) << "both attempts failed";
+    EXPECT_GT(groups_.size(), tries) << "an attempt failed";
   };
   change([&] { config_.aggregation.rule = Rule::median; });
   change([&] {
@@ -199,7 +200,7 @@ TEST_F(OutOfMemory, InEvaluationTakesFewerAtATimeAndSaysSo) {
   const auto result = run_with([](FullNowAndThen& trainer) { trainer.most_evaluated = 100; });
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->model_sha256, sha) << "nobody is chosen by what was evaluated here";
-  EXPECT_EQ(result->rounding_from, 1U);
+  EXPECT_EQ(result->rounding_from, 0U) << "the model that all begin with";
   EXPECT_GE(waited_, CardPatience::kSeconds);
   EXPECT_LT(waited_, 2 * CardPatience::kSeconds) << "halves are tried at once";
   EXPECT_NE(lines_.find("64 samples at a time from now on"), std::string::npos) << lines_;
