@@ -157,12 +157,12 @@ TEST_F(OutOfMemory, WhereUpdatesAreAddedUpAddsNoneOfThem) {
 }
 
 TEST_F(OutOfMemory, HalfWayAddsNoClientTwice) {
-  const auto halfway = [](FullNowAndThen& trainer) {
-    trainer.failures = 2;
-    trainer.fails_later = true;
-    trainer.fetches = 2;
-  };
-  const auto change = [&](auto&& how) {
+  const auto change = [&](std::size_t fetches, auto&& how) {
+    const auto halfway = [&](FullNowAndThen& trainer) {
+      trainer.failures = 2;
+      trainer.fails_later = true;
+      trainer.fetches = fetches;
+    };
     config_ = Config(original_);
     how();
     const std::string sha = undisturbed().model_sha256;
@@ -173,8 +173,8 @@ TEST_F(OutOfMemory, HalfWayAddsNoClientTwice) {
     EXPECT_GT(fetched_, 0U) << "a rule that needs all updates";
     EXPECT_GT(groups_.size(), tries) << "an attempt failed";
   };
-  change([&] { config_.aggregation.rule = Rule::median; });
-  change([&] {
+  change(2, [&] { config_.aggregation.rule = Rule::median; });
+  change(0, [&] {
     config_.world.deadline = 0.02;
     config_.world.staleness = 2;
     config_.rounds = 4;
