@@ -17,7 +17,8 @@ thread_local std::vector<fact::CardSample>* listening = nullptr;
 base::Result<std::vector<sense::GpuReading>> gpus_of_machine() {
   using Meter = base::Result<sense::GpuMeter>;
   static std::atomic<Meter*> place;
-  const Meter& meter = base::made_once(place, [] { return new Meter(sense::GpuMeter::open()); });
+  const auto make = [] { return new Meter(sense::GpuMeter::open()); };
+  const Meter& meter = base::made_once(place, make);
   if (!meter) return meter.error();
   return meter->read();
 }
