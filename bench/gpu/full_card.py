@@ -18,9 +18,10 @@ import time
 from pathlib import Path
 
 GIB = 1 << 30
+ROUNDS = 32  # enough that they are in full swing when the card fills
 SIMULATION = ["simulate", "--dataset", "synthetic", "--model", "resnet18", "--synthetic-channels", "3",
               "--synthetic-height", "32", "--synthetic-width", "32", "--synthetic-train", "16384",
-              "--synthetic-test", "500", "--clients", "64", "--partition", "iid", "--per-round", "32", "--rounds", "8",
+              "--synthetic-test", "500", "--clients", "64", "--partition", "iid", "--per-round", "32", "--rounds", str(ROUNDS),
               "--backend", "cuda", "--no-folder", "--no-record", "--json"]
 # Takes all that is free but for some, again and again for so many seconds; or once, and holds it for as many.
 FILLER = """
@@ -127,13 +128,14 @@ def simulations(program):
     status, plain, said, seconds = simulate(program, "--headroom", "1TiB")
     claim(status == 0, f"undisturbed: {seconds:.0f} s, model {plain['model_sha256'][:12]}")
     # Headroom that no card has: the cache is emptied after each round, and each round needs the card anew.
-    emptied = [row for row in plain["rounds"] if row["card"]["returned_bytes"] > 0]
-    claim(len(emptied) >= 7, f"headroom: {len(emptied)} of 8 rounds gave back "
+    # Where a heavy cleanup came first, that has emptied it.
+    emptied = [row for row in plain["rounds"] if row["card"]["returned_bytes"] > 0 or row["devices"]]
+    claim(len(emptied) >= ROUNDS - 1, f"headroom: {len(emptied)} of {ROUNDS} rounds gave back "
                               f"{emptied[0]['card']['returned_bytes'] / GIB:.1f} GiB each")
     status, kept, _, _ = simulate(program, "--heavy-gc-rounds", "4")
     claim(kept["model_sha256"] == plain["model_sha256"], "the same model without headroom")
     heavy = [(row["round"], row["devices"]) for row in kept["rounds"] if row["devices"]]
-    claim([number for number, _ in heavy] == [3, 7],
+    claim([number for number, _ in heavy] == list(range(3, ROUNDS, 4)),
           f"heavy cleanups alone empty the cache: rounds {[number for number, _ in heavy]}, "
           f"{sum(one['returned_bytes'] for _, devices in heavy for one in devices) / GIB:.1f} GiB")
     status, result, said, seconds = simulate(program, "--headroom", "1TiB", beside=(20, 64 << 20, 0))
