@@ -27,7 +27,7 @@ run: ## See it work: what a cleanup gives back on four allocators; three ways to
 	@build/release/bin/ebb compare --methods heuristic.random,system_aware.oort,system_aware.poc \
 	  --rounds 5 --partition dirichlet --no-folder --no-record --html build/compare.html
 
-test: ## Run every test: whole programs, from Python, under sanitizers, bare, half a minute of fuzzing (12 to 25 minutes on 2 cores)
+test: ## Run every test: whole programs, from Python, under sanitizers, bare, half a minute of fuzzing (12 to 36 minutes on 2 cores)
 	@scripts/setup test
 	@scripts/test
 

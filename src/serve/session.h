@@ -42,7 +42,7 @@ class SessionHost {
   /// Has a body taken on that thread, and the session answered whenever there is an answer.
   virtual void take(const std::shared_ptr<Session>& session, Taker taker,
                     base::FileDescriptor body) = 0;
-  /// Runs what writes to disk: on a thread of its own, since no connection waits for a disk.
+  /// Runs what writes to disk: on a thread of its own, since a disk may take its time.
   virtual void beside(std::function<void()> work) = 0;
   /// It has a topic from now on.
   virtual void listens(const std::shared_ptr<Session>& session) = 0;
