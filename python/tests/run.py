@@ -4,11 +4,18 @@
   run.py REPORT [--long] [MODULE...]
 """
 import json
+import resource
 import sys
 import time
 import traceback
 import unittest
 from pathlib import Path
+
+
+def processor_seconds():
+    """What this process and the children that it has waited for have used."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 class Reporter(unittest.TestResult):
@@ -19,12 +26,13 @@ class Reporter(unittest.TestResult):
 
     def startTest(self, test):
         super().startTest(test)
-        self._started[test.id()] = time.monotonic()
+        self._started[test.id()] = (time.monotonic(), processor_seconds())
 
     def _write(self, test, outcome, said=""):
-        seconds = time.monotonic() - self._started.get(test.id(), time.monotonic())
-        print(f"{outcome:8} {test.id()} ({seconds:.1f} s)", flush=True)
-        json.dump({"name": test.id(), "outcome": outcome, "said": said}, self._report)
+        now = (time.monotonic(), processor_seconds())
+        seconds, used = (end - start for start, end in zip(self._started.get(test.id(), now), now))
+        print(f"{outcome:8} {test.id()} ({seconds:.1f} s, {used:.1f} s of processor time)", flush=True)
+        json.dump({"name": test.id(), "outcome": outcome, "said": said, "processor_s": used}, self._report)
         self._report.write("\n")
         self._report.flush()
 

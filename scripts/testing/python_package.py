@@ -86,6 +86,7 @@ def add_cases(tally, group, cases, succeeded, output):
     before = len(tally.failures)
     for case in cases:
         name = f"python: {case['name']}"
+        tally.costs.append((case["processor_s"], name))
         if case["outcome"] == "passed":
             tally.passed += 1
         elif case["outcome"] == "skipped":

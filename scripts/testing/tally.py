@@ -24,12 +24,14 @@ class Tally:
         self.said = {}  # by a failed case: the last lines
         self.skips = []
         self.seconds = {}  # of a step: how long it took
+        self.costs = []  # of cases: (processor seconds, name)
 
     def add(self, other):
         self.passed += other.passed
         self.failures += other.failures
         self.said.update(other.said)
         self.skips += other.skips
+        self.costs += other.costs
 
     def fail(self, name, output):
         """Counts a failed case and shows the end of what it said."""
@@ -48,6 +50,7 @@ class Tally:
         for suite in json.loads(path.read_text(encoding="utf-8"))["testsuites"]:
             for case in suite["testsuite"]:
                 name = f"{part}: {suite['name']}.{case['name']}"
+                self.costs.append((int(case.get("processor_ms", 0)) / 1000, name))
                 said = "\n".join(said["failure"] for said in case.get("failures", ()))
                 if said:
                     failed += 1
