@@ -2,6 +2,7 @@
 #include "fl/torch/batched_network.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace ebb::fl {
@@ -39,9 +40,16 @@ class BatchedNetwork::Pass {
  public:
   explicit Pass(const BatchedNetwork& network) : network_(network) {}
 
-  at::Tensor through(const std::vector<NetworkLayer>& layers, at::Tensor flow) {
-    for (const NetworkLayer& layer : layers)
-      flow = through(layer, std::move(flow));
+  at::Tensor through(std::span<const NetworkLayer> layers, at::Tensor flow) {
+    using Kind = NetworkLayer::Kind;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      // What writes over a normalisation's output is done along with it.
+      const bool rectifies = layers[i].kind == Kind::group_norm && i + 1 < layers.size() &&
+                             layers[i + 1].kind == Kind::relu && layers[i + 1].in_place;
+      flow = rectifies ? normalise(layers[i], flow, at::Tensor(), true)
+                       : through(layers[i], std::move(flow));
+      if (rectifies) ++i;
+    }
     return flow;
   }
 
@@ -65,20 +73,36 @@ class BatchedNetwork::Pass {
         return kinds.max_pool(flow, static_cast<std::int64_t>(layer.kernel));
       case Kind::average_pool:
         return kinds.average(flow);
-      case Kind::group_norm: {
-        const at::Tensor& scale = next();
-        const at::Tensor& shift = next();
-        return kinds.normalise(flow, static_cast<std::int64_t>(layer.groups), scale, shift);
-      }
+      case Kind::group_norm:
+        return normalise(layer, flow, at::Tensor(), false);
       case Kind::relu:
         return layer.in_place ? flow.relu_() : flow.relu();
-      case Kind::residual: {
-        at::Tensor body = through(layer.body, flow);
-        at::Tensor around = through(layer.around, std::move(flow));
-        return body.add_(around).relu_();
-      }
+      case Kind::residual:
+        return residual(layer, std::move(flow));
     }
     return flow;
+  }
+
+  at::Tensor normalise(const NetworkLayer& layer, const at::Tensor& flow, const at::Tensor& added,
+                       bool rectifies) {
+    const at::Tensor& scale = next();
+    const at::Tensor& shift = next();
+    return network_.layers_->normalise(flow, static_cast<std::int64_t>(layer.groups), scale, shift,
+                                       added, rectifies);
+  }
+
+  at::Tensor residual(const NetworkLayer& layer, at::Tensor flow) {
+    const std::span<const NetworkLayer> body(layer.body);
+    if (body.empty() || body.back().kind != NetworkLayer::Kind::group_norm) {
+      const at::Tensor inside = through(body, flow);
+      return followed(inside, through(layer.around, std::move(flow)), true);
+    }
+    const at::Tensor inside = through(body.first(body.size() - 1), flow);
+    const at::Tensor& scale = next();
+    const at::Tensor& shift = next();
+    const at::Tensor around = through(layer.around, std::move(flow));
+    return network_.layers_->normalise(inside, static_cast<std::int64_t>(body.back().groups), scale,
+                                       shift, around, true);
   }
 
   const at::Tensor& next() { return network_.parameters_[taken_++]; }
