@@ -37,7 +37,8 @@ std::unique_ptr<Layers> layers_for(const NetworkShape& shape, std::int64_t clien
 /// One forward pass: takes the parameters in the order in which the layers come.
 class BatchedNetwork::Pass {
  public:
-  explicit Pass(const BatchedNetwork& network) : network_(network) {}
+  Pass(const BatchedNetwork& network, const Dropout* dropout, std::int64_t rows)
+      : network_(network), dropout_(dropout), rows_(rows) {}
 
   at::Tensor through(const std::vector<NetworkLayer>& layers, at::Tensor flow) {
     for (const NetworkLayer& layer : layers)
@@ -72,10 +73,17 @@ class BatchedNetwork::Pass {
       }
       case Kind::relu:
         return layer.in_place ? flow.relu_() : flow.relu();
+      case Kind::dropout: {
+        if (dropout_ == nullptr) return flow;
+        const std::size_t which = dropped_++;
+        const at::Tensor mask = dropout_->mask(which, rows_);
+        // The product keeps the mask for its gradient, a byte a value, and nothing else.
+        return flow.mul(kinds.lay_out(mask, flow)).mul_(dropout_->scale(which));
+      }
       case Kind::residual: {
         at::Tensor body = through(layer.body, flow);
         at::Tensor around = through(layer.around, std::move(flow));
-        return body.add_(around).relu_();
+        return (layer.sums_in_place() ? body.add_(around) : body.add(around)).relu_();
       }
     }
     return flow;
@@ -84,7 +92,10 @@ class BatchedNetwork::Pass {
   const at::Tensor& next() { return network_.parameters_[taken_++]; }
 
   const BatchedNetwork& network_;
+  const Dropout* const dropout_;
+  const std::int64_t rows_;
   std::size_t taken_ = 0;
+  std::size_t dropped_ = 0;
 };
 
 BatchedNetwork::BatchedNetwork(const plan::Network& network, const NetworkShape& shape,
@@ -134,8 +145,9 @@ void BatchedNetwork::store(std::int64_t client, at::Tensor row) const {
     row.copy_(at::cat(mine));  // a card makes one row of them sooner than it sends each
 }
 
-at::Tensor BatchedNetwork::forward(const at::Tensor& pictures) const {
-  return layers_->leave(Pass(*this).through(network_.layers, layers_->enter(pictures)));
+at::Tensor BatchedNetwork::forward(const at::Tensor& pictures, const Dropout* dropout) const {
+  Pass pass(*this, dropout, pictures.size(1));
+  return layers_->leave(pass.through(network_.layers, layers_->enter(pictures)));
 }
 
 void BatchedNetwork::step(double lr, double proximal) {
