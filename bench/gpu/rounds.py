@@ -23,6 +23,10 @@ PICTURES = ["--synthetic-channels", "3", "--synthetic-height", "32", "--syntheti
 WORKLOADS = {
     "CNN-MNIST, 50 of 100": (["--clients", "100", "--per-round", "50"], 12, 2),
     "CNN-MNIST, 200 of 400": (["--synthetic-train", "240000", "--clients", "400", "--per-round", "200"], 12, 2),
+    # pfl-research's benchmark; its pictures are CIFAR-10's.
+    "CNN-Dropout, 50 of 1000": (["--model", "cnn-dropout", *PICTURES, "--synthetic-train", "50000", "--clients", "1000",
+                                 "--per-round", "50", "--batch", "10", "--lr", "0.1", "--weighting", "none",
+                                 "--eval-every", "10"], 33, 3),
     "ResNet18, 32 of 64": (["--model", "resnet18", *PICTURES, "--synthetic-train", "16384", "--synthetic-test", "2000",
                             "--clients", "64", "--per-round", "32"], 5, 1),
 }

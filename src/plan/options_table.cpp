@@ -55,9 +55,11 @@ base::Options options_of(TransformerOptions& o) {
 }
 
 base::Options options_of(NetworkOptions& o) {
+  std::string networks;
+  for (const std::string_view name : network_names())
+    networks += (networks.empty() ? "" : ", ") + std::string(name);
   base::Options table = {
-      {"name", &o.name, "CNN-MNIST, 'CNN-MNIST (FedAvg)', LightCNN or ResNet18", "name", nullptr,
-       true},
+      {"name", &o.name, networks + ", or a JSON file that describes one", "name", nullptr, true},
       {"channels", &o.channels, "Channels of a picture"},
       {"size", &o.size, "Height and width of a picture"},
       {"classes", &o.classes, "Classes"},

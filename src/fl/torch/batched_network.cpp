@@ -38,7 +38,8 @@ std::unique_ptr<Layers> layers_for(const NetworkShape& shape, std::int64_t clien
 /// One forward pass: takes the parameters in the order in which the layers come.
 class BatchedNetwork::Pass {
  public:
-  explicit Pass(const BatchedNetwork& network) : network_(network) {}
+  Pass(const BatchedNetwork& network, const Dropout* dropout, std::int64_t rows)
+      : network_(network), dropout_(dropout), rows_(rows) {}
 
   at::Tensor through(std::span<const NetworkLayer> layers, at::Tensor flow) {
     using Kind = NetworkLayer::Kind;
@@ -77,6 +78,13 @@ class BatchedNetwork::Pass {
         return normalise(layer, flow, at::Tensor(), false);
       case Kind::relu:
         return layer.in_place ? flow.relu_() : flow.relu();
+      case Kind::dropout: {
+        if (dropout_ == nullptr) return flow;
+        const std::size_t which = dropped_++;
+        const at::Tensor mask = dropout_->mask(which, rows_);
+        // The product keeps the mask for its gradient, a byte a value, and nothing else.
+        return flow.mul(kinds.lay_out(mask, flow)).mul_(dropout_->scale(which));
+      }
       case Kind::residual:
         return residual(layer, std::move(flow));
     }
@@ -94,8 +102,9 @@ class BatchedNetwork::Pass {
   at::Tensor residual(const NetworkLayer& layer, at::Tensor flow) {
     const std::span<const NetworkLayer> body(layer.body);
     if (body.empty() || body.back().kind != NetworkLayer::Kind::group_norm) {
-      const at::Tensor inside = through(body, flow);
-      return followed(inside, through(layer.around, std::move(flow)), true);
+      at::Tensor inside = through(body, flow);
+      const at::Tensor around = through(layer.around, std::move(flow));
+      return (layer.sums_in_place() ? inside.add_(around) : inside.add(around)).relu_();
     }
     const at::Tensor inside = through(body.first(body.size() - 1), flow);
     const at::Tensor& scale = next();
@@ -108,7 +117,10 @@ class BatchedNetwork::Pass {
   const at::Tensor& next() { return network_.parameters_[taken_++]; }
 
   const BatchedNetwork& network_;
+  const Dropout* const dropout_;
+  const std::int64_t rows_;
   std::size_t taken_ = 0;
+  std::size_t dropped_ = 0;
 };
 
 BatchedNetwork::BatchedNetwork(const plan::Network& network, const NetworkShape& shape,
@@ -158,8 +170,9 @@ void BatchedNetwork::store(std::int64_t client, at::Tensor row) const {
     row.copy_(at::cat(mine));  // a card makes one row of them sooner than it sends each
 }
 
-at::Tensor BatchedNetwork::forward(const at::Tensor& pictures) const {
-  return layers_->leave(Pass(*this).through(network_.layers, layers_->enter(pictures)));
+at::Tensor BatchedNetwork::forward(const at::Tensor& pictures, const Dropout* dropout) const {
+  Pass pass(*this, dropout, pictures.size(1));
+  return layers_->leave(pass.through(network_.layers, layers_->enter(pictures)));
 }
 
 void BatchedNetwork::step(double lr, double proximal) {

@@ -117,6 +117,12 @@ class Columns final : public Layers {
                                  bias);
   }
 
+  at::Tensor lay_out(const at::Tensor& mask, const at::Tensor& flow) const override {
+    if (flow.dim() != 5) return mask;
+    return mask.reshape({flow.size(0), flow.size(2), flow.size(1), flow.size(3), flow.size(4)})
+        .transpose(1, 2);
+  }
+
   at::Tensor leave(const at::Tensor& flow) const override { return flow; }
 
  private:

@@ -47,6 +47,9 @@ class Grouped final : public Layers {
         flow.dim() == 4 ? flow.reshape({flow.size(0), clients_, -1}).transpose(0, 1) : flow;
     return multiply_side_by_side(flat, weight, bias);
   }
+  at::Tensor lay_out(const at::Tensor& mask, const at::Tensor& flow) const override {
+    return flow.dim() == 4 ? mask.transpose(0, 1).reshape(flow.sizes()) : mask;
+  }
   at::Tensor leave(const at::Tensor& flow) const override { return flow; }
 
  private:

@@ -30,6 +30,9 @@ class Layers {
                                bool rectifies) const = 0;
   virtual at::Tensor multiply(const at::Tensor& flow, const at::Tensor& weight,
                               const at::Tensor& bias) const = 0;
+  /// `mask`, [clients, batch, values] with values as channels, rows and columns, laid out as
+  /// `flow`.
+  virtual at::Tensor lay_out(const at::Tensor& mask, const at::Tensor& flow) const = 0;
   /// [clients, batch, classes].
   virtual at::Tensor leave(const at::Tensor& flow) const = 0;
 };

@@ -29,6 +29,9 @@ class Plain final : public Layers {
                       const at::Tensor& bias) const override {
     return at::linear(flow.flatten(1), weight, bias);
   }
+  at::Tensor lay_out(const at::Tensor& mask, const at::Tensor& flow) const override {
+    return mask.reshape(flow.sizes());
+  }
   at::Tensor leave(const at::Tensor& flow) const override { return flow.unsqueeze(0); }
 };
 

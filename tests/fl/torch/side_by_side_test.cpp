@@ -177,7 +177,7 @@ TEST_P(BatchedNetworkTest, TrainsSeveralClientsAsIfOneByOne) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, BatchedNetworkTest,
-                         testing::Values("CNN-MNIST", "LightCNN", "ResNet18"),
+                         testing::Values("CNN-MNIST", "LightCNN", "CNN-Dropout", "ResNet18"),
                          [](const auto& model) {
                            std::string name;
                            for (const char c : std::string(model.param))
