@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Seconds from one round to the next on a card, with their parts; each workload twice for its bits.
 
-  rounds.py --build build/gpu --out FOLDER [--before OTHER/ebb-simulate] [--backend cuda] [--tiny]
+  rounds.py --build build/gpu --out FOLDER [--before OTHER/ebb-simulate] [--backend cuda] [--tiny] [--only MODEL]
 
 Rounds are timed from outside, by when their lines arrive. Writes rounds.md and rounds.json. Exit 1 where the same
 command came to another SHA-256, also without kernels of Ebb's own, or sums on the card to other bits than the host's.
@@ -77,6 +77,7 @@ def main():
     parser.add_argument("--before", help="an earlier ebb-simulate, for comparison")
     parser.add_argument("--backend", default="cuda")
     parser.add_argument("--tiny", action="store_true", help="small sizes, to try this without a card")
+    parser.add_argument("--only", default="", help="workloads whose name begins with this")
     options = parser.parse_args()
     out = Path(options.out)
     out.mkdir(parents=True, exist_ok=True)
@@ -85,6 +86,8 @@ def main():
              f"| workload | round | {' | '.join(PARTS)} | accuracy | planned on the card | card in use | peak rss |",
              "|---|" + "--:|" * (len(PARTS) + 5)]
     for name, (words, rounds, warm_up) in WORKLOADS.items():
+        if not name.startswith(options.only):
+            continue
         if options.tiny:
             words = [*words, *TINY]
         if options.before:

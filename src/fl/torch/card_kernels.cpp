@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kFunctions[] = {"column_sums",    "column_products", "normalise",
                                       "normalise_back", "windows",         "windows_back",
-                                      "measure_moves",  "add_moves"};
+                                      "dropout_mask",   "measure_moves",   "add_moves"};
 static_assert(std::size(kFunctions) == CardKernels::kNames);
 
 /// A function of a library that was opened. Both interfaces answer 0 where all went well.

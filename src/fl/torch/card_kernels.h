@@ -22,10 +22,11 @@ class CardKernels {
     normalise_back,
     windows,
     windows_back,
+    dropout_mask,
     measure_moves,
     add_moves
   };
-  static constexpr std::size_t kNames = 8;
+  static constexpr std::size_t kNames = 9;
 
   /// Null where `device` is no card, where there is no compiler, or where the environment variable
   /// EBB_CARD_KERNELS is 0.

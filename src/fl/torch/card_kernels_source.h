@@ -171,6 +171,32 @@ extern "C" __global__ void windows_back(const float* windows, float* flow, Long 
   }
 }
 
+// A thread is one block of random numbers (random_block), which decides on eight values.
+extern "C" __global__ void dropout_mask(unsigned char* mask, const Long* rounds,
+                                        const Long* clients, Long samples, Long values, Long blocks,
+                                        Long of_a_sample, Long before, Long step, Long key,
+                                        Long limit, Long count) {
+  Long at = blockIdx.x * (Long)blockDim.x + threadIdx.x;
+  if (at >= count) return;
+  Long block = at % blocks, sample = at / blocks % samples, client = at / (blocks * samples);
+  unsigned n[4] = {(unsigned)(sample * of_a_sample + before + block), (unsigned)step,
+                   (unsigned)rounds[client], (unsigned)clients[client]};
+  unsigned first_key = (unsigned)key, second_key = (unsigned)(key >> 32);
+  for (int round = 0; round < 10; ++round) {
+    unsigned first = __umulhi(0xd2511f53u, n[0]), second = __umulhi(0xcd9e8d57u, n[2]);
+    unsigned low_first = 0xd2511f53u * n[0], low_second = 0xcd9e8d57u * n[2];
+    n[0] = second ^ n[1] ^ first_key;
+    n[1] = low_second;
+    n[2] = first ^ n[3] ^ second_key;
+    n[3] = low_first;
+    first_key += 0x9e3779b9u;
+    second_key += 0xbb67ae85u;
+  }
+  unsigned char* into = mask + (client * samples + sample) * values + block * 8;
+  for (int i = 0; i < 8 && block * 8 + i < values; ++i)
+    into[i] = (n[i / 2] >> (16 * (i % 2)) & 0xffff) >= limit;
+}
+
 // Of every `slice`th parameter: the sum of squares, and the largest; both are added to.
 extern "C" __global__ void measure_moves(const float* from, const float* to, double* squares,
                                          double* largest, Long first, Long elements, Long slice) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "fl/torch/card_kernels.h"
 #include "fl/torch/device_split.h"
 
 namespace ebb::fl {
@@ -70,7 +71,10 @@ std::int64_t Dropout::blocks_before(std::size_t layer) const {
 }
 
 at::Tensor Dropout::mask(std::size_t layer, std::int64_t rows) const {
-  return device_.is_cpu() ? mask_by_loop(layer, rows) : mask_by_operations(layer, rows);
+  if (device_.is_cpu()) return mask_by_loop(layer, rows);
+  const CardKernels* kernels = CardKernels::of(device_);
+  return kernels != nullptr ? mask_by_kernel(*kernels, layer, rows)
+                            : mask_by_operations(layer, rows);
 }
 
 at::Tensor Dropout::mask_by_loop(std::size_t layer, std::int64_t rows) const {
@@ -93,6 +97,23 @@ at::Tensor Dropout::mask_by_loop(std::size_t layer, std::int64_t rows) const {
       }
     }
   }
+  return mask;
+}
+
+at::Tensor Dropout::mask_by_kernel(const CardKernels& kernels, std::size_t layer,
+                                   std::int64_t rows) const {
+  constexpr std::int64_t kThreads = 256;
+  const auto values = static_cast<std::int64_t>(shape_.dropouts[layer].values);
+  const auto clients = static_cast<std::int64_t>(tasks_.size());
+  const std::int64_t blocks = blocks_of(shape_.dropouts[layer]);
+  const std::int64_t count = clients * rows * blocks;
+  at::Tensor mask =
+      at::empty({clients, rows, values}, at::TensorOptions().dtype(at::kBool).device(device_));
+  kernels.run(CardKernels::Name::dropout_mask, {(count + kThreads - 1) / kThreads}, {kThreads},
+              {mask, rounds_, clients_, rows, values, blocks, blocks_before(shape_.dropouts.size()),
+               blocks_before(layer), static_cast<std::int64_t>(step_),
+               static_cast<std::int64_t>(std::uint64_t{key_[1]} << 32U | key_[0]),
+               std::int64_t{threshold(layer)}, count});
   return mask;
 }
 

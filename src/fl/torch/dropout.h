@@ -8,6 +8,7 @@
 
 #include "fl/network_shape.h"
 #include "fl/random.h"
+#include "fl/torch/card_kernels.h"
 #include "fl/trainer.h"
 
 namespace ebb::fl {
@@ -28,7 +29,8 @@ class Dropout {
   void begin(std::size_t step) { step_ = step; }
 
   /// Of one dropout layer and batches of `rows`, on the device: [clients, rows, values], true where
-  /// a value is kept. The host makes it in a loop, a device by operations on whole tensors.
+  /// a value is kept. The host makes it in a loop, a device by a kernel of our own, or by
+  /// operations on whole tensors.
   at::Tensor mask(std::size_t layer, std::int64_t rows) const;
   at::Tensor mask_by_loop(std::size_t layer, std::int64_t rows) const;
   at::Tensor mask_by_operations(std::size_t layer, std::int64_t rows) const;
@@ -37,6 +39,7 @@ class Dropout {
   double scale(std::size_t layer) const;
 
  private:
+  at::Tensor mask_by_kernel(const CardKernels& kernels, std::size_t layer, std::int64_t rows) const;
   std::uint32_t threshold(std::size_t layer) const;
   /// Of a sample: in the layers before this one, and in all.
   std::int64_t blocks_before(std::size_t layer) const;
