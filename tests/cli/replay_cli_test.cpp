@@ -2,6 +2,7 @@
 // `ebb replay` and `ebb tune` as a user runs them, on recordings of real programs.
 #include <gtest/gtest.h>
 
+#include "base/bytes.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "cli/run_ebb.h"
@@ -99,9 +100,9 @@ TEST(EbbTune, PrintsALineToPaste) {
 
 TEST(EbbTune, PrintsOneJsonObjectWithTheKeysItPromises) {
   const base::Json json = json_of({"tune", kDefault, "--json"});
-  for (const char* key :
-       {"best", "rows", "recorded", "lower_bound_bytes", "offline_packing_bytes", "variable",
-        "futures", "later", "later_by_default", "later_live_bytes", "regret", "growth"}) {
+  for (const char* key : {"best", "rows", "recorded", "lower_bound_bytes", "offline_packing_bytes",
+                          "variable", "futures", "later", "later_by_default", "later_as_recorded",
+                          "later_live_bytes", "regret", "growth"}) {
     EXPECT_NE(json.find(key), nullptr) << key;
   }
   EXPECT_EQ(*json.find("lower_bound_bytes")->as_unsigned(), 468076032U);
@@ -149,6 +150,36 @@ TEST(EbbTune, TakesSeveralSnapshots) {
   EXPECT_EQ(*jobs[0].find("best")->find("conf")->as_string(),
             *jobs[1].find("best")->find("conf")->as_string());
   expect_refused(ebb({"tune", kDefault, "--objective", "glory"}), "glory");
+}
+
+TEST(EbbTuneAndDoctor, ForetellTheSame) {
+  int grow = 0;
+  for (const char* name : {"default", "cap", "split128", "round4", "expandable"}) {
+    SCOPED_TRACE(name);
+    const std::string file = kRuns + "prefetch_streams." + name + ".pickle.gz";
+    const base::Json tuned = json_of({"tune", file, "--json"});
+    const base::Json diagnosis = json_of({"doctor", file, "--json"});
+    const base::Json& later = *tuned.find("later_as_recorded");
+    const base::Json& growth = *diagnosis.find("growth");
+    if (growth.is_null()) continue;
+    ++grow;
+    EXPECT_EQ(growth.find("to_bytes")->text(), later.find("median_bytes")->text());
+    EXPECT_EQ(growth.find("worst_bytes")->text(), later.find("worst_bytes")->text());
+    EXPECT_EQ(growth.find("futures")->text(), later.find("futures")->text());
+    for (const auto& [key, value] : *later.find("growth")->as_object())
+      EXPECT_EQ(growth.find(key)->text(), value.text()) << key;
+    if (later.find("growth")->find("stops_after_steps") == nullptr) continue;
+    const std::string still =
+        "stands still after " + later.find("growth")->find("stops_after_steps")->text() + " steps";
+    const std::string most =
+        base::bytes_text(*growth.find("worst_bytes")->as_unsigned()) + " at the most";
+    for (const char* verb : {"tune", "doctor"}) {
+      const Finished shown = ebb({verb, file});
+      EXPECT_NE(shown.output.find(still), std::string::npos) << verb << shown.output;
+      EXPECT_NE(shown.output.find(most), std::string::npos) << verb << shown.output;
+    }
+  }
+  EXPECT_GE(grow, 2);
 }
 
 TEST(SnapshotPages, AreOneFileThatLoadsNothing) {
