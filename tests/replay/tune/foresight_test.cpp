@@ -37,7 +37,7 @@ TEST(Foresight, IsTheSameWhoeverAsks) {
   for (const std::string recorded : {"", "garbage_collection_threshold:0.9"}) {
     SCOPED_TRACE(recorded);
     const Workload work = job_that_grows(recorded);
-    const Setup setup = setup_for(work, recorded);
+    const auto setup = setup_for(work, recorded);
     const auto doctor = find_reserved_growth(work, setup, replay(work, setup));
     const auto tuned = tune({&work}, {});
     ASSERT_TRUE(doctor && tuned);
@@ -84,7 +84,9 @@ TEST(Foresight, GoesOnUntilMemoryHasStoodStillForHalfOfIt) {
     longest = std::max(longest, future.steps.size());
     EXPECT_GE(future.steps.size(), 4U * 14);
     EXPECT_LE(future.steps.size(), 33U * 16);
-    if (!future.growth.stops_after_steps) EXPECT_GE(future.steps.size(), 31U * 15);
+    if (!future.growth.stops_after_steps) {
+      EXPECT_GE(future.steps.size(), 31U * 15);
+    }
     EXPECT_EQ(future.steps.back().peak_reserved, future.peak);
   }
   EXPECT_LT(shortest, longest) << "each is as long as it takes";
@@ -106,7 +108,7 @@ TEST(Foresight, OfStepsThatNeverDifferIsOneFuture) {
 TEST(Foresight, KnowsNoLimit) {
   const Workload work = job_that_grows();
   const FutureMaker maker(work);
-  Setup setup = setup_for(work, "");
+  auto setup = setup_for(work, "");
   const auto open = foresee(maker, work.operations.size(), {setup}).front();
   setup.limit = 700 * kMiB;
   const auto limited = foresee(maker, work.operations.size(), {setup}).front();
