@@ -60,7 +60,7 @@ TEST(Advice, OnOnePassHoldsForFour) {
         static_cast<double>(best) / base::kMiB, real, foretold, by_default,
         answer->jobs[0].later_by_default->over_live());
   }
-  EXPECT_GE(as_good, count - 1);
+  EXPECT_EQ(as_good, count);
   EXPECT_GE(bounded, count - 1);
   EXPECT_GE(close, count - 2);
 }
