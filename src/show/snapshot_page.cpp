@@ -78,9 +78,9 @@ page::Plot steps_plot(std::uint64_t futures) {
   plot.x_label = "steps";
   plot.y_label = "most so far";
   plot.note = base::format_text(
-      futures == 1 ? "Most reserved so far in %llu future of this job, without a limit."
-                   : "Most reserved so far in %llu futures of this job, without a limit: as a "
-                     "rule, and shaded from the least to the most.",
+      futures == 1 ? "Most reserved so far in %llu future of this job."
+                   : "Most reserved so far in %llu futures of this job: as a rule, and shaded from "
+                     "the least to the most.",
       static_cast<unsigned long long>(futures));
   return plot;
 }

@@ -13,10 +13,18 @@ using base::bytes_text;
 using base::format_text;
 
 std::string later_text(const replay::Foresight& later, bool is_limited) {
-  return format_text("%s at the most, %s as a rule%s: up to %.2f times what is live; %s",
-                     bytes_text(later.worst().peak).c_str(), bytes_text(later.rule().peak).c_str(),
-                     is_limited ? ", without the limit" : "", later.over_live(),
-                     text_of(later.rule().growth).c_str());
+  const bool without = is_limited && later.limit() == cache::kUnlimited;
+  std::string text =
+      format_text("%s at the most, %s as a rule%s: up to %.2f times what is live; %s",
+                  bytes_text(later.worst().peak).c_str(), bytes_text(later.rule().peak).c_str(),
+                  without ? ", without the limit" : "", later.over_live(),
+                  text_of(later.rule().growth).c_str());
+  if (later.out_of_memory() != 0) {
+    text += format_text("; %llu of %llu futures run out of memory",
+                        static_cast<unsigned long long>(later.out_of_memory()),
+                        static_cast<unsigned long long>(later.futures().size()));
+  }
+  return text;
 }
 
 std::string card_text(const replay::SmallestCard& card) {

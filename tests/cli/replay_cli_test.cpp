@@ -106,7 +106,8 @@ TEST(EbbTune, PrintsOneJsonObjectWithTheKeysItPromises) {
     EXPECT_NE(json.find(key), nullptr) << key;
   }
   EXPECT_EQ(*json.find("lower_bound_bytes")->as_unsigned(), 468076032U);
-  EXPECT_LE(*json.find("best")->find("peak_reserved_bytes")->as_unsigned(), 568328192U);
+  // 542 MiB are held by plain expandable segments; pages of 16 hold 4 more here, and less later.
+  EXPECT_LE(*json.find("best")->find("peak_reserved_bytes")->as_unsigned(), 572522496U);
 }
 
 TEST(EbbTune, FitsWhatWasRecordedWhenThatIsAskedFor) {

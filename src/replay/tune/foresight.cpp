@@ -30,6 +30,7 @@ Followed followed(const FutureMaker& maker, const Future& future, Outcome outcom
   result.peak = outcome.peak_reserved;
   result.allocated = outcome.peak_allocated;
   result.live = lower_bound_of(future.work).live;
+  result.out_of_memory = outcome.oom.has_value();
   result.growth = growth_in(outcome.steps);
   result.rises = std::move(outcome.rises);
   // The first is everything before the steps, unless all of the job is one piece.
@@ -66,9 +67,16 @@ std::vector<Followed> follow(const FutureMaker& maker, std::uint64_t number, std
 
 }  // namespace
 
-Foresight::Foresight(std::vector<Followed> futures) : futures_(std::move(futures)) {
+Foresight::Foresight(std::vector<Followed> futures, std::uint64_t limit)
+    : futures_(std::move(futures)), limit_(limit) {
   std::stable_sort(futures_.begin(), futures_.end(),
                    [](const Followed& a, const Followed& b) { return a.peak < b.peak; });
+}
+
+std::uint64_t Foresight::out_of_memory() const {
+  return static_cast<std::uint64_t>(
+      std::count_if(futures_.begin(), futures_.end(),
+                    [](const Followed& future) { return future.out_of_memory; }));
 }
 
 double Foresight::over_live() const {
@@ -107,9 +115,9 @@ std::vector<Foresight> foresee(const FutureMaker& maker, std::uint64_t recorded_
                                const std::vector<Setup>& setups,
                                const std::function<void(double share)>& between) {
   const std::uint64_t recorded = std::max<std::uint64_t>(recorded_operations, 1);
-  std::vector<Setup> unlimited = setups;
-  for (Setup& setup : unlimited) {
-    setup.limit = cache::kUnlimited;
+  std::vector<Setup> ahead = setups;
+  for (Setup& setup : ahead) {
+    if (setup.settings.garbage_collection_threshold == 0) setup.limit = cache::kUnlimited;
     setup.as_recorded = false;
     setup.keep_events = setup.keep_curve = setup.keep_segments = false;
     setup.keep_rises = true;
@@ -118,9 +126,8 @@ std::vector<Foresight> foresee(const FutureMaker& maker, std::uint64_t recorded_
   std::vector<std::vector<Followed>> by_future(count);
   for (std::uint64_t from = 0; from < count; from += kAtATime) {
     if (between) between(static_cast<double>(from) / static_cast<double>(count));
-    for_all(std::min(kAtATime, count - from), [&](std::size_t i) {
-      by_future[from + i] = follow(maker, from + i, recorded, unlimited);
-    });
+    for_all(std::min(kAtATime, count - from),
+            [&](std::size_t i) { by_future[from + i] = follow(maker, from + i, recorded, ahead); });
   }
   std::vector<Foresight> foresights;
   for (std::size_t i = 0; i < setups.size(); ++i) {
@@ -128,7 +135,7 @@ std::vector<Foresight> foresee(const FutureMaker& maker, std::uint64_t recorded_
     for (std::vector<Followed>& all : by_future) {
       futures.push_back(std::move(all[i]));
     }
-    foresights.emplace_back(std::move(futures));
+    foresights.emplace_back(std::move(futures), ahead[i].limit);
   }
   return foresights;
 }

@@ -13,6 +13,7 @@ base::Json later_json(const Foresight& later) {
       {"worst_bytes", later.worst().peak},
       {"over_live", later.over_live()},
       {"futures", std::uint64_t{later.futures().size()}},
+      {"out_of_memory_futures", later.out_of_memory()},
       {"growth", to_json(later.rule().growth)},
   });
 }

@@ -116,6 +116,19 @@ TEST(Foresight, KnowsNoLimit) {
   EXPECT_EQ(limited.worst().peak, open.worst().peak);
 }
 
+TEST(Foresight, KeepsTheLimitByWhichGarbageIsCollected) {
+  const Workload work = job_that_grows();
+  const FutureMaker maker(work);
+  auto setup = setup_for(work, "garbage_collection_threshold:0.8");
+  setup.limit = 700 * kMiB;
+  const auto collected = foresee(maker, work.operations.size(), {setup}).front();
+  EXPECT_EQ(collected.limit(), setup.limit);
+  EXPECT_LE(collected.worst().peak, setup.limit);
+  setup.limit = 500 * kMiB;
+  const auto tight = foresee(maker, work.operations.size(), {setup}).front();
+  EXPECT_EQ(tight.out_of_memory(), tight.futures().size()) << "600 MiB are live";
+}
+
 TEST(Foresight, EndsWhereItIsToldTo) {
   const Workload work = job_that_grows();
   const FutureMaker maker(work);
