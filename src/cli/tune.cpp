@@ -26,7 +26,9 @@ base::Options options_of(TuneOptions& o) {
           {"snapshot", &o.paths,
            "Files of torch.cuda.memory._dump_snapshot(); one string is found for all", "snapshot",
            nullptr, true},
-          {"objective", &o.objective, "memory, calls or balanced"},
+          {"objective", &o.objective,
+           "What is best: least memory, least time in calls of the driver (calls), or both "
+           "(balanced)"},
           {"without", &o.without, "Settings that cannot be used, such as expandable_segments"},
           {"quick", &o.quick, "Fit what was recorded, without a look at how the job goes on"},
       },

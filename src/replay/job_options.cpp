@@ -7,7 +7,8 @@ base::Options options_of(JobOptions& o) {
   return {
       {"cap", base::Bytes{&o.cap},
        "Bytes that the process may take on the device, e.g. 24GiB; else as recorded"},
-      {"torch_version", &o.torch_version, "PyTorch 2.1 to 2.15; else as recorded"},
+      {"torch_version", &o.torch_version,
+       "Replays as this release does, 2.1 to 2.15; else the newest that writes such a file"},
       {"driver_model", &o.driver_model, "Where new segments go: recorded, down, up or chunks"},
       {"device", &o.device, "One device; else all that have a history"},
   };

@@ -211,7 +211,8 @@ class Run final : public cache::CompletionSource {
     const auto peak = static_cast<std::uint64_t>(core_->stats().reserved_bytes.peak);
     if (peak > outcome_.peak_reserved) {
       if (setup_.keep_rises)
-        outcome_.rises.push_back({operation_of(current_), peak - outcome_.peak_reserved});
+        outcome_.rises.push_back(
+            {current_ == nullptr ? 0 : current_->bytes, peak - outcome_.peak_reserved});
       outcome_.peak_reserved = peak;
       outcome_.peak_operation = operation_of(current_);
       if (peak > setup_.abandon_above) {

@@ -62,8 +62,8 @@ struct StepEnd {
 
 /// A new peak of what is reserved.
 struct Rise {
-  std::uint32_t operation = 0;  ///< that brought it
-  std::uint64_t bytes = 0;      ///< above the peak before it
+  std::uint64_t request = 0;  ///< bytes of the request that brought it
+  std::uint64_t bytes = 0;    ///< above the peak before it
 };
 
 struct Outcome {

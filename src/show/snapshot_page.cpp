@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "show/page_parts.h"
 #include "show/snapshot_map.h"
+#include "show/tuning_words.h"
 #include "show/verdict.h"
 #include "show/words.h"
 
@@ -47,9 +48,9 @@ page::Plot curves_of(const std::vector<replay::Row>& rows,
 }
 
 /// What is held as the job goes on: as a rule, and from the best to the worst of its futures.
-page::Line fan_of(const std::string& name, const std::vector<replay::FanStep>& fan) {
+page::Line fan_of(const std::string& conf, const std::vector<replay::FanStep>& fan) {
   page::Line line;
-  line.name = name;
+  line.name = "reserved, " + conf_text(conf);
   line.step = false;
   for (std::size_t step = 0; step < fan.size(); ++step) {
     line.x.push_back(static_cast<double>(step + 1));
@@ -60,52 +61,50 @@ page::Line fan_of(const std::string& name, const std::vector<replay::FanStep>& f
   return line;
 }
 
-page::Plot steps_plot() {
+page::Line live_of(const std::vector<replay::FanStep>& fan) {
+  page::Line line;
+  line.name = "live, at the most";
+  line.step = false;
+  for (std::size_t step = 0; step < fan.size(); ++step) {
+    line.x.push_back(static_cast<double>(step + 1));
+    line.y.push_back(static_cast<double>(fan[step].live));
+  }
+  return line;
+}
+
+page::Plot steps_plot(std::uint64_t futures) {
   page::Plot plot;
   plot.title = "As the job goes on";
   plot.x_label = "steps";
   plot.y_label = "most so far";
+  plot.note = base::format_text(
+      futures == 1 ? "Most reserved so far in %llu future of this job."
+                   : "Most reserved so far in %llu futures of this job: as a rule, and shaded from "
+                     "the least to the most.",
+      static_cast<unsigned long long>(futures));
   return plot;
 }
 
 page::Plot fans_of(const replay::TunedJob& tuned) {
-  page::Plot plot = steps_plot();
-  const auto futures = static_cast<unsigned long long>(tuned.later->futures);
-  plot.note = base::format_text(
-      "Most reserved so far in %llu futures of this job: as a rule, and shaded from the least to "
-      "the most.",
-      futures);
-  plot.lines.push_back(fan_of("reserved, " + conf_text(tuned.best.conf), tuned.later->fan));
+  page::Plot plot = steps_plot(tuned.later->futures().size());
+  const std::vector<replay::FanStep> fan = tuned.later->fan();
+  const std::string& recorded = tuned.recorded.conf;
+  plot.lines.push_back(fan_of(tuned.best.conf, fan));
+  if (tuned.later_as_recorded && !recorded.empty() && recorded != tuned.best.conf)
+    plot.lines.push_back(fan_of(recorded, tuned.later_as_recorded->fan()));
   if (tuned.later_by_default && !tuned.best.conf.empty())
-    plot.lines.push_back(fan_of("reserved, " + conf_text(""), tuned.later_by_default->fan));
-  page::Line live;
-  live.name = "live, at the most";
-  live.step = false;
-  for (std::size_t step = 0; step < tuned.later->fan.size(); ++step) {
-    live.x.push_back(static_cast<double>(step + 1));
-    live.y.push_back(static_cast<double>(tuned.later->fan[step].live));
-  }
-  plot.lines.push_back(std::move(live));
+    plot.lines.push_back(fan_of("", tuned.later_by_default->fan()));
+  plot.lines.push_back(live_of(fan));
   if (tuned.best.limit != cache::kUnlimited)
     plot.limit = page::Limit{"limit", static_cast<double>(tuned.best.limit)};
   return plot;
 }
 
-page::Plot growth_plot(const replay::ReservedGrowth& growth) {
-  page::Plot plot = steps_plot();
-  plot.note = "One of its futures: reserved memory goes beyond the " + bytes_text(growth.from) +
-              " recorded by more than live memory explains; it " + text_of(growth.growth) + ".";
-  page::Line reserved;
-  page::Line live;
-  reserved.name = "reserved";
-  live.name = "live";
-  for (std::size_t step = 0; step < growth.steps.size(); ++step) {
-    reserved.x.push_back(static_cast<double>(step + 1));
-    reserved.y.push_back(static_cast<double>(growth.steps[step].peak_reserved));
-    live.y.push_back(static_cast<double>(growth.steps[step].peak_allocated));
-  }
-  live.x = reserved.x;
-  plot.lines = {std::move(reserved), std::move(live)};
+page::Plot growth_plot(const replay::ReservedGrowth& growth, const std::string& conf) {
+  page::Plot plot = steps_plot(growth.futures);
+  plot.note += " It goes beyond the " + bytes_text(growth.from) +
+               " recorded by more than live memory explains; it " + text_of(growth.growth) + ".";
+  plot.lines = {fan_of(conf, growth.fan), live_of(growth.fan)};
   return plot;
 }
 
@@ -175,14 +174,20 @@ page::Table origins_table(const std::vector<replay::Origin>& origins) {
 page::Verdict best_card(const replay::TuneResult& result, const replay::TunedJob& tuned) {
   page::Verdict verdict;
   verdict.name = "best setting";
-  verdict.headline = bytes_text(tuned.best.outcome.peak_reserved) + " reserved instead of " +
-                     bytes_text(tuned.recorded.outcome.peak_reserved);
-  verdict.tone = page::Tone::good;
+  const std::string bytes = bytes_text(tuned.best.outcome.peak_reserved);
+  verdict.headline =
+      conf_text(tuned.best.conf) + ": " + bytes + " reserved; " + gain_text({&tuned});
+  verdict.tone = tuned.best.outcome.oom ? page::Tone::bad : page::Tone::good;
   verdict.confidence = check_text(tuned.best);
-  if (!tuned.best.conf.empty()) {
-    verdict.fix = page::Fix{"Put it into the job's environment",
-                            "export " + result.variable + "=" + tuned.best.conf};
-  }
+  const auto say = [&](const std::vector<LabelledText>& texts) {
+    for (const LabelledText& each : texts)
+      verdict.evidence.push_back(each.label + ": " + each.text);
+  };
+  say(outlook_texts(tuned));
+  if (result.futures) say(futures_texts(*result.futures));
+  for (const std::string& note : tuning_notes(result))
+    verdict.evidence.push_back("note: " + note);
+  verdict.fix = page::Fix{"Put it into the job's environment", shell_line(result)};
   return verdict;
 }
 
@@ -221,7 +226,7 @@ page::Document page_of_tuning(const replay::Job& job, const replay::TuneResult& 
   add_bounds(page, result, tuned);
   page.verdict = best_card(result, tuned);
   add_cards(page, tuned);
-  if (tuned.later && !tuned.later->fan.empty()) page.plots.push_back(fans_of(tuned));
+  if (tuned.later) page.plots.push_back(fans_of(tuned));
   page.plots.push_back(curves_of(tuned.rows));
   page.tables.push_back(settings_table(tuned.rows));
   page.tables.back().highlight = 0;
@@ -239,7 +244,8 @@ page::Document page_of_diagnosis(const replay::Job& job, const replay::SnapshotD
     page.maps.push_back(
         map_of(job, rows.front(), replays.moment, "Segments and blocks at the moment in question"));
   }
-  if (diagnosis.growth) page.plots.push_back(growth_plot(*diagnosis.growth));
+  if (diagnosis.growth)
+    page.plots.push_back(growth_plot(*diagnosis.growth, job.workload.recording.conf));
   // Without a history there is one moment, and nothing to replay.
   if (!rows.empty() && job.workload.requests > 0) {
     page.plots.push_back(curves_of(rows));
@@ -256,7 +262,7 @@ void add_tuning(page::Document& page, const replay::Job& job, const replay::Tune
   add_bounds(page, result, tuned);
   page.advice = best_card(result, tuned);
   add_cards(page, tuned);
-  if (tuned.later && !tuned.later->fan.empty()) {
+  if (tuned.later) {
     page.plots.push_back(fans_of(tuned));
     page.plots.back().title = "As the job goes on, with other settings";
   }

@@ -2,6 +2,7 @@
 // `ebb replay` and `ebb tune` as a user runs them, on recordings of real programs.
 #include <gtest/gtest.h>
 
+#include "base/bytes.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "cli/run_ebb.h"
@@ -99,13 +100,14 @@ TEST(EbbTune, PrintsALineToPaste) {
 
 TEST(EbbTune, PrintsOneJsonObjectWithTheKeysItPromises) {
   const base::Json json = json_of({"tune", kDefault, "--json"});
-  for (const char* key :
-       {"best", "rows", "recorded", "lower_bound_bytes", "offline_packing_bytes", "variable",
-        "futures", "later", "later_by_default", "later_live_bytes", "regret", "growth"}) {
+  for (const char* key : {"best", "rows", "recorded", "lower_bound_bytes", "offline_packing_bytes",
+                          "variable", "futures", "later", "later_by_default", "later_as_recorded",
+                          "later_live_bytes", "regret", "growth"}) {
     EXPECT_NE(json.find(key), nullptr) << key;
   }
   EXPECT_EQ(*json.find("lower_bound_bytes")->as_unsigned(), 468076032U);
-  EXPECT_LE(*json.find("best")->find("peak_reserved_bytes")->as_unsigned(), 568328192U);
+  // 542 MiB are held by plain expandable segments; pages of 16 hold 4 more here, and less later.
+  EXPECT_LE(*json.find("best")->find("peak_reserved_bytes")->as_unsigned(), 572522496U);
 }
 
 TEST(EbbTune, FitsWhatWasRecordedWhenThatIsAskedFor) {
@@ -149,6 +151,43 @@ TEST(EbbTune, TakesSeveralSnapshots) {
   EXPECT_EQ(*jobs[0].find("best")->find("conf")->as_string(),
             *jobs[1].find("best")->find("conf")->as_string());
   expect_refused(ebb({"tune", kDefault, "--objective", "glory"}), "glory");
+}
+
+TEST(EbbTuneAndDoctor, ForetellTheSame) {
+  int grow = 0;
+  const std::string file = kRuns + "prefetch_streams.cap.pickle.gz";
+  using Words = std::vector<std::string>;
+  for (const Words& options : {Words{}, {"--cap", "600MiB"}, {"--torch-version", "2.13"}}) {
+    SCOPED_TRACE(testing::PrintToString(options));
+    const auto asked = [&](const char* verb, const Words& more) {
+      Words words = {verb, file};
+      words.insert(words.end(), options.begin(), options.end());
+      words.insert(words.end(), more.begin(), more.end());
+      return words;
+    };
+    const base::Json tuned = json_of(asked("tune", {"--json"}));
+    const base::Json diagnosis = json_of(asked("doctor", {"--json"}));
+    const base::Json& later = *tuned.find("later_as_recorded");
+    const base::Json& growth = *diagnosis.find("growth");
+    if (growth.is_null()) continue;
+    ++grow;
+    EXPECT_EQ(growth.find("to_bytes")->text(), later.find("median_bytes")->text());
+    EXPECT_EQ(growth.find("worst_bytes")->text(), later.find("worst_bytes")->text());
+    EXPECT_EQ(growth.find("futures")->text(), later.find("futures")->text());
+    for (const auto& [key, value] : *later.find("growth")->as_object())
+      EXPECT_EQ(growth.find(key)->text(), value.text()) << key;
+    if (later.find("growth")->find("stops_after_steps") == nullptr) continue;
+    const std::string still =
+        "stands still after " + later.find("growth")->find("stops_after_steps")->text() + " steps";
+    const std::string most =
+        base::bytes_text(*growth.find("worst_bytes")->as_unsigned()) + " at the most";
+    for (const char* verb : {"tune", "doctor"}) {
+      const Finished shown = ebb(asked(verb, {}));
+      EXPECT_NE(shown.output.find(still), std::string::npos) << verb << shown.output;
+      EXPECT_NE(shown.output.find(most), std::string::npos) << verb << shown.output;
+    }
+  }
+  EXPECT_GE(grow, 2);
 }
 
 TEST(SnapshotPages, AreOneFileThatLoadsNothing) {

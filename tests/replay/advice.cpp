@@ -37,7 +37,9 @@ Advice advice_for(std::uint64_t seed) {
     const std::string conf = kExpandable + ",large_segment_size_mb:" + size;
     advice.baseline = std::min(advice.baseline, outcome_of(job.whole, conf).peak_reserved);
   }
-  const auto result = tune({&job.recorded}, {});
+  TuneOptions options;
+  options.foretell = false;
+  const auto result = tune({&job.recorded}, options);
   if (!result) throw std::runtime_error(result.error().message);
   advice.conf = conf_of(result->knobs);
   advice.followed = outcome_of(job.whole, advice.conf).peak_reserved;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "replay/tune/growth.h"
+#include "replay/tune/foresight.h"
 #include "replay/workload.h"
 
 namespace ebb::replay {
@@ -23,22 +23,23 @@ std::string text_of(const GrowingSizes& sizes);
 
 /// Reserved memory that goes on to grow from step to step, by more than live memory does.
 struct ReservedGrowth {
-  std::uint64_t from = 0;           ///< most reserved in the recording
-  std::uint64_t to = 0;             ///< most reserved later, as a rule
-  std::uint64_t worst = 0;          ///< at the most
-  std::uint64_t live = 0;           ///< most live in the future that stands for the rule
-  std::uint64_t without_live = 0;   ///< there, the growth that live memory does not explain
-  std::uint64_t futures = 0;        ///< that were tried
-  Growth growth;                    ///< of that future
-  std::vector<GrowingSizes> sizes;  ///< of requests that went beyond `from`, most bytes first
-  std::vector<StepEnd> steps;       ///< of that future, from the first that may happen again
+  std::uint64_t from = 0;          ///< most reserved in the recording
+  std::uint64_t to = 0;            ///< most reserved later, as a rule
+  std::uint64_t worst = 0;         ///< at the most
+  std::uint64_t live = 0;          ///< most live in the future that stands for the rule
+  std::uint64_t without_live = 0;  ///< the growth that live memory does not explain, as a rule
+  std::uint64_t futures = 0;       ///< that were tried
+  Growth growth;                   ///< of the future that stands for the rule
+  std::vector<GrowingSizes>
+      sizes;                 ///< there, of requests that went beyond `from`; most bytes first
+  std::vector<FanStep> fan;  ///< over all futures
 };
 
-/// Looks at the recorded job as it goes on: its steps in other orders, or repeated where they never
-/// differ. Nothing unless more than half of these futures go beyond what was recorded by a tenth of
-/// it and 2 MiB, what live memory adds not counted; and where the job has no steps that repeat.
-/// Does not look at recordings of more than two million operations, so that a diagnosis stays
-/// quick. `recorded`: what a replay of the recording with `setup` came to.
+/// Looks at the recorded job as it goes on, as foresee() does. Nothing unless more than half of
+/// these futures go beyond what was recorded by a tenth of it and 2 MiB, what live memory adds not
+/// counted; and where the job has no steps that repeat. Does not look at recordings of more than
+/// two million operations, so that a diagnosis stays quick. `recorded`: what a replay of the
+/// recording with `setup` came to.
 std::optional<ReservedGrowth> find_reserved_growth(const Workload& workload, const Setup& setup,
                                                    const Outcome& recorded);
 

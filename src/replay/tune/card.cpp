@@ -121,7 +121,7 @@ std::uint64_t in_card_units(std::uint64_t bytes) {
 }  // namespace
 
 std::optional<SmallestCard> smallest_card(const Outlook& outlook, std::size_t job,
-                                          const std::string& conf, std::uint64_t live) {
+                                          const std::string& conf) {
   CardSearch search(outlook, job, conf);
   const std::vector<OnCard> unlimited = search.run_all(cache::kUnlimited);
   const auto hardest =
@@ -135,6 +135,7 @@ std::optional<SmallestCard> smallest_card(const Outlook& outlook, std::size_t jo
     if (all_are(search.run_all(enough), Service::at_once)) break;
     enough += more;
   }
+  const std::uint64_t live = outlook.most_live(job);
   const std::uint64_t too_small = live == 0 ? 0 : (live - 1) / kCardUnit * kCardUnit;
   SmallestCard card;
   card.without_retries = search.smallest(Service::at_once, too_small, enough);

@@ -24,10 +24,9 @@ struct SmallestCard {
   std::uint64_t sizes_tried = 0;  ///< in one future at least
 };
 
-/// Searches for them in steps of 2 MiB, in all futures of one of the jobs. `live`: the most that is
-/// live in any of them. Nothing where no card that there is serves every request at once. Requires:
-/// settings that the release accepts.
+/// Searches for them in steps of 2 MiB, in all futures of one of the jobs. Nothing where no card
+/// that there is serves every request at once. Requires: settings that the release accepts.
 std::optional<SmallestCard> smallest_card(const Outlook& outlook, std::size_t job,
-                                          const std::string& conf, std::uint64_t live);
+                                          const std::string& conf);
 
 }  // namespace ebb::replay

@@ -15,15 +15,16 @@ namespace {
 /// As many as go on to all futures.
 constexpr std::size_t kFinalists = 8;
 /// What is chosen instead of the reference costs at most this multiple of it, wherever it was
-/// tried.
+/// tried; pages of another size, which can lose no more than a few of themselves, this one.
 constexpr double kSafe = 0.99;
+constexpr double kSafeForPages = 1.01;
 /// A peak that was seen n times is passed later about once in n, and then pages of another size may
 /// hold this much more than those of 20 MiB.
 constexpr double kAtStake = 8.0 * base::kMiB;
 /// What may so be lost on average, at the most, of what the job holds.
 constexpr double kMostLoss = 0.02;
 /// A gain that is worth another setting at all.
-constexpr double kWorth = 0.002;
+constexpr double kWorth = 0.01;
 /// Steps that are enough to trust more than expandable segments to, where none differ and where
 /// they do.
 constexpr std::size_t kManySteps = 12;
@@ -102,6 +103,13 @@ class Field {
     return order;
   }
 
+  /// Whether `i` is the reference with pages of another size.
+  bool differs_in_pages(std::size_t i) const {
+    Knobs knobs = knobs_[i];
+    knobs.segment_mb = 0;
+    return i < baselines_ && knobs.expandable && knobs == knobs_[reference()];
+  }
+
   /// Whether `i` may stand in for the reference: it fails less often, or as often and is no worse.
   bool is_safe(std::size_t i) const {
     const std::size_t reference = this->reference();
@@ -109,6 +117,7 @@ class Field {
     if (i == reference) return true;
     if (!knows_peak()) return false;
     if (knobs_[reference].expandable && !knobs_[i].expandable && !never_differs()) return false;
+    if (differs_in_pages(i)) return beside_reference_[i] <= kSafeForPages;
     return beside_reference_[i] <= kSafe && stretched_[i] <= 1;
   }
 

@@ -44,6 +44,7 @@ FutureMaker::FutureMaker(const Workload& job) : steps_(find_steps(job)) {
   for (std::size_t s = steps_.steady; s < parts_.size(); ++s)
     alike_[steps_.kinds[s]].push_back(s);
   foresee_ends();
+  foresee_completions();
   tell_leaks_from_caches();
   tell_constant_sizes();
   if (steps_.repeats) fit_lengths();
@@ -138,6 +139,41 @@ void FutureMaker::foresee_ends() {
         }
         block.once = false;
       }
+    }
+  }
+}
+
+/// Blocks that other streams still used when the recording ended are done with as their
+/// counterparts of earlier steps were, where that explains it; the others when the next step
+/// begins. Whoever draws such a step again would else wait for good.
+void FutureMaker::foresee_completions() {
+  const std::size_t count = parts_.size();
+  const auto completion_of = [](const Block& block) {
+    return std::find_if(block.fates.begin(), block.fates.end(),
+                        [](const Fate& fate) { return fate.kind == Kind::complete; });
+  };
+  for (std::size_t s = 0; s < count; ++s) {
+    std::vector<bool> awaited(parts_[s].blocks.size());
+    for (const Operation& op : parts_[s].operations) {
+      if (op.kind == Kind::free_later) awaited[op.block] = true;
+      if (op.kind == Kind::complete) awaited[op.block] = false;
+    }
+    for (Block& block : parts_[s].blocks) {
+      for (const Fate& fate : block.fates) {
+        if (fate.kind == Kind::free_later) awaited[block.ordinal] = true;
+      }
+      if (!awaited[block.ordinal] || completion_of(block) != block.fates.end()) continue;
+      Fate completion{Kind::complete, block.stream, block.pool,
+                      static_cast<std::uint32_t>(count - s), 0};
+      for (std::size_t before = s; before-- > steps_.steady;) {
+        if (steps_.kinds[before] != steps_.kinds[s]) continue;
+        const Block* same = counterpart(before, s, block);
+        if (same == nullptr || completion_of(*same) == same->fates.end()) continue;
+        if (s + completion_of(*same)->steps_later < count) continue;
+        completion = *completion_of(*same);
+        break;
+      }
+      block.fates.push_back(completion);
     }
   }
 }

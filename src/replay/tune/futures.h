@@ -77,6 +77,7 @@ class FutureMaker {
 
   void take_apart(const Workload& job);
   void foresee_ends();
+  void foresee_completions();
   void tell_leaks_from_caches();
   const Block* counterpart(std::size_t other, std::size_t step, const Block& block) const;
   void tell_constant_sizes();

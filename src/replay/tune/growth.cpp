@@ -62,28 +62,15 @@ bool stands_still(const std::vector<StepEnd>& steps) {
   return 2 * last_rise(steps) <= steps.size();
 }
 
-Continuation follow(const FutureMaker& maker, std::uint64_t number,
-                    std::uint64_t recorded_operations, Setup setup, std::uint64_t most_operations) {
-  const std::uint64_t recorded = std::max<std::uint64_t>(recorded_operations, 1);
-  setup.limit = cache::kUnlimited;
-  Continuation continuation;
-  for (std::uint64_t length = kUsualLength; length <= kMostLength; length *= 2) {
-    if (length > kUsualLength && length * recorded > most_operations) break;
-    continuation.future = maker.make(number, length * recorded);
-    setup.step_ends = &continuation.future.ends;
-    continuation.outcome = replay(continuation.future.work, setup);
-    const std::vector<StepEnd>& steps = continuation.outcome.steps;
-    Growth& growth = continuation.growth;
-    // The first step is everything before the steps.
-    growth.steps = steps.empty() ? 0 : steps.size() - 1;
-    growth.bytes_per_step = slope_of(steps, &StepEnd::peak_reserved);
-    growth.live_bytes_per_step = slope_of(steps, &StepEnd::allocated);
-    if (!stands_still(steps)) continue;
-    const std::uint64_t rise = last_rise(steps);
-    growth.stops_after_steps = rise == 0 ? 0 : rise - 1;
-    break;
-  }
-  return continuation;
+Growth growth_in(const std::vector<StepEnd>& steps) {
+  Growth growth;
+  growth.steps = steps.empty() ? 0 : steps.size() - 1;
+  growth.bytes_per_step = slope_of(steps, &StepEnd::peak_reserved);
+  growth.live_bytes_per_step = slope_of(steps, &StepEnd::allocated);
+  if (!stands_still(steps)) return growth;
+  const std::uint64_t rise = last_rise(steps);
+  growth.stops_after_steps = rise == 0 ? 0 : rise - 1;
+  return growth;
 }
 
 }  // namespace ebb::replay

@@ -8,7 +8,6 @@
 
 #include "base/json.h"
 #include "replay/replayer.h"
-#include "replay/tune/futures.h"
 
 namespace ebb::replay {
 
@@ -30,18 +29,8 @@ base::Json to_json(const Growth& growth);
 /// Whether the last new peak came in the first half of the steps.
 bool stands_still(const std::vector<StepEnd>& steps);
 
-/// A job as it goes on.
-struct Continuation {
-  Future future;
-  Outcome outcome;  ///< of that future, with the ends of its steps
-  Growth growth;
-};
-
-/// Follows future `number` for as long as it takes to tell whether memory stands still: four times
-/// the recorded operations, then twice as far each time, at the most 32 times and within
-/// `most_operations`. No limit holds; other than that, `setup` does.
-Continuation follow(const FutureMaker& maker, std::uint64_t number,
-                    std::uint64_t recorded_operations, Setup setup, std::uint64_t most_operations);
+/// What these steps show of it. The first is everything before the steps.
+Growth growth_in(const std::vector<StepEnd>& steps);
 
 /// A future is as long as so many recordings, and longer where memory still rises then.
 inline constexpr std::uint64_t kUsualLength = 4;

@@ -156,7 +156,6 @@ std::vector<std::optional<Prospect>> Outlook::try_all(const Scenario& which,
   const Workload& recorded = *jobs_[which.job];
   const Future future = which.recorded ? Future() : future_of(which);
   const Workload& work = which.recorded ? recorded : future.work;
-  const std::uint64_t live = lower_bound_of(work).live;
   // Time in driver calls of as much work as was recorded.
   const double scale = static_cast<double>(recorded.operations.size()) /
                        static_cast<double>(std::max<std::size_t>(work.operations.size(), 1));
@@ -165,16 +164,12 @@ std::vector<std::optional<Prospect>> Outlook::try_all(const Scenario& which,
     const auto settings = cache::parse_settings(confs[i], profile_);
     if (!settings) return;
     Setup setup = setup_for(which.job, *settings);
-    setup.step_ends = &future.ends;
     const Outcome outcome = replay(work, setup);
     const double seconds = outcome.calls.seconds * scale;
     const double share = recorded.recording.seconds > 0 ? seconds / recorded.recording.seconds : 0;
-    prospects[i] = Prospect{outcome.peak_reserved, live,
-                            cost_of(objective_, outcome.peak_reserved, seconds, share),
-                            outcome.oom.has_value()};
-    const std::size_t once = std::min(makers_[which.job].steps().steady, outcome.steps.size());
-    prospects[i]->steps.assign(outcome.steps.begin() + static_cast<std::ptrdiff_t>(once),
-                               outcome.steps.end());
+    prospects[i] =
+        Prospect{outcome.peak_reserved, cost_of(objective_, outcome.peak_reserved, seconds, share),
+                 outcome.oom.has_value()};
   });
   return prospects;
 }
@@ -187,13 +182,21 @@ Outcome Outlook::run(const Scenario& which, const std::string& conf, std::uint64
   return replay(future.work, setup);
 }
 
-Growth Outlook::growth_of(std::size_t job, const std::string& conf) const {
-  const auto settings = cache::parse_settings(conf, profile_);
-  if (!settings) return {};
-  const FutureMaker& maker = makers_[job];
-  return follow(maker, maker.varies() ? 1 : 0, jobs_[job]->operations.size(),
-                setup_for(job, *settings), kMostOperations)
-      .growth;
+std::uint64_t Outlook::most_live(std::size_t job) const {
+  std::uint64_t most = 0;
+  for (const Scenario& which : scenarios_) {
+    if (which.job == job) most = std::max(most, lower_bound_of(future_of(which).work).live);
+  }
+  return most;
+}
+
+std::vector<Foresight> Outlook::foresee(std::size_t job, const std::vector<std::string>& confs,
+                                        const std::function<void(double share)>& between) const {
+  std::vector<Setup> setups;
+  for (const std::string& conf : confs) {
+    setups.push_back(setup_for(job, *cache::parse_settings(conf, profile_)));
+  }
+  return replay::foresee(makers_[job], jobs_[job]->operations.size(), setups, between);
 }
 
 }  // namespace ebb::replay

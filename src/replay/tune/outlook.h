@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "replay/forecast.h"
+#include "replay/tune/foresight.h"
 #include "replay/tune/futures.h"
-#include "replay/tune/growth.h"
 #include "replay/tune/objective.h"
 
 namespace ebb::replay {
@@ -16,10 +17,8 @@ namespace ebb::replay {
 /// What came of one setting in one future.
 struct Prospect {
   std::uint64_t peak = 0;  ///< reserved
-  std::uint64_t live = 0;  ///< most bytes that were live at once
   double cost = 0;         ///< by the objective; the smaller the better
   bool out_of_memory = false;
-  std::vector<StepEnd> steps = {};  ///< those that may happen again
 };
 
 /// One future of one of the jobs.
@@ -66,9 +65,13 @@ class Outlook {
   /// the ends of the steps. Requires: settings that the release accepts.
   Outcome run(const Scenario& which, const std::string& conf, std::uint64_t limit) const;
 
-  /// How the job's memory goes on under these settings, for as long as it takes to tell, at the
-  /// most 32 times the recording.
-  Growth growth_of(std::size_t job, const std::string& conf) const;
+  /// Most bytes that are live in any of the job's futures.
+  std::uint64_t most_live(std::size_t job) const;
+
+  /// What comes of each of these settings as the job goes on, for as long as it takes to tell.
+  /// Requires: settings that the release accepts. `between` as in foresee().
+  std::vector<Foresight> foresee(std::size_t job, const std::vector<std::string>& confs,
+                                 const std::function<void(double share)>& between) const;
 
  private:
   Setup setup_for(std::size_t job, const cache::Settings& settings) const;

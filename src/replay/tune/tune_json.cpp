@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <set>
 
 #include "replay/tune/tuner.h"
@@ -6,12 +7,23 @@
 namespace ebb::replay {
 namespace {
 
-base::Json later_json(const Later& later) {
+base::Json later_json(const Foresight& later) {
   return base::Json::object({
-      {"median_bytes", later.median},
-      {"worst_bytes", later.worst},
-      {"over_live", later.over_live},
+      {"median_bytes", later.rule().peak},
+      {"worst_bytes", later.worst().peak},
+      {"over_live", later.over_live()},
+      {"futures", std::uint64_t{later.futures().size()}},
+      {"out_of_memory_futures", later.out_of_memory()},
+      {"growth", to_json(later.rule().growth)},
   });
+}
+
+std::uint64_t most_live(const Foresight& later) {
+  std::uint64_t most = 0;
+  for (const Followed& future : later.futures()) {
+    most = std::max(most, future.live);
+  }
+  return most;
 }
 
 base::Json futures_json(const FuturesTried& futures) {
@@ -53,8 +65,8 @@ base::Json to_json(const TuneResult& result, const TunedJob& job) {
   }
   if (job.later) {
     json.set("later", later_json(*job.later));
-    json.set("later_live_bytes", job.later_live);
-    json.set("growth", to_json(job.later->growth));
+    json.set("later_live_bytes", most_live(*job.later));
+    json.set("growth", to_json(job.later->rule().growth));
   }
   if (job.card) {
     json.set("card", base::Json::object({
@@ -67,11 +79,8 @@ base::Json to_json(const TuneResult& result, const TunedJob& job) {
                          {"sizes_tried", job.card->sizes_tried},
                      }));
   }
-  if (job.later_by_default) {
-    base::Json later = later_json(*job.later_by_default);
-    later.set("growth", to_json(job.later_by_default->growth));
-    json.set("later_by_default", std::move(later));
-  }
+  if (job.later_by_default) json.set("later_by_default", later_json(*job.later_by_default));
+  if (job.later_as_recorded) json.set("later_as_recorded", later_json(*job.later_as_recorded));
   return json;
 }
 

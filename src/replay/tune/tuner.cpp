@@ -84,63 +84,23 @@ FuturesTried futures_of(const Outlook& outlook, const Choice& choice) {
   return tried;
 }
 
-std::vector<FanStep> fan_of(const std::vector<Prospect>& prospects) {
-  std::size_t steps = prospects.front().steps.size();
-  for (const Prospect& prospect : prospects) {
-    steps = std::min(steps, prospect.steps.size());
-  }
-  std::vector<FanStep> fan(steps);
-  for (std::size_t s = 0; s < steps; ++s) {
-    std::vector<std::uint64_t> peaks;
-    for (const Prospect& prospect : prospects) {
-      peaks.push_back(prospect.steps[s].peak_reserved);
-      fan[s].live = std::max(fan[s].live, prospect.steps[s].peak_allocated);
-    }
-    std::sort(peaks.begin(), peaks.end());
-    fan[s].least = peaks.front();
-    fan[s].median = peaks[peaks.size() / 2];
-    fan[s].worst = peaks.back();
-  }
-  return fan;
-}
-
-Later later_of(const Outlook& outlook, std::size_t job, const std::string& conf,
-               const std::vector<Prospect>& prospects) {
-  Later later;
-  std::vector<std::uint64_t> peaks;
-  for (const Prospect& prospect : prospects) {
-    peaks.push_back(prospect.peak);
-    if (prospect.live == 0) continue;
-    later.over_live = std::max(
-        later.over_live, static_cast<double>(prospect.peak) / static_cast<double>(prospect.live));
-  }
-  std::sort(peaks.begin(), peaks.end());
-  later.median = peaks[peaks.size() / 2];
-  later.worst = peaks.back();
-  later.futures = peaks.size();
-  later.growth = outlook.growth_of(job, conf);
-  later.fan = fan_of(prospects);
-  return later;
-}
-
-/// What comes of the best settings, and of none, in all of the job's futures.
+/// What comes of the best settings, of none and of the recorded ones.
 void look_ahead(const Outlook& outlook, std::size_t job, TunedJob& tuned,
-                const TuneOptions& options) {
-  const std::vector<std::string> confs = {tuned.best.conf, ""};
-  std::vector<std::vector<Prospect>> prospects(confs.size());
-  for (const Scenario& which : outlook.scenarios()) {
-    if (which.job != job) continue;
-    stop_where_asked(options);
-    const auto found = outlook.try_all(which, confs);
-    for (std::size_t i = 0; i < confs.size(); ++i) {
-      if (!found[i]) continue;
-      prospects[i].push_back(*found[i]);
-      tuned.later_live = std::max(tuned.later_live, found[i]->live);
-    }
-  }
-  if (!prospects[0].empty()) tuned.later = later_of(outlook, job, confs[0], prospects[0]);
-  if (!prospects[1].empty())
-    tuned.later_by_default = later_of(outlook, job, confs[1], prospects[1]);
+                const std::function<void(double share)>& between) {
+  std::vector<std::string> confs;
+  const auto place_of = [&](const std::string& conf) {
+    const auto found = std::find(confs.begin(), confs.end(), conf);
+    const auto place = static_cast<std::size_t>(found - confs.begin());
+    if (found == confs.end()) confs.push_back(conf);
+    return place;
+  };
+  const std::size_t best = place_of(tuned.best.conf);
+  const std::size_t by_default = place_of("");
+  const std::size_t recorded = place_of(tuned.recorded.conf);
+  const std::vector<Foresight> found = outlook.foresee(job, confs, between);
+  tuned.later = found[best];
+  tuned.later_by_default = found[by_default];
+  tuned.later_as_recorded = found[recorded];
 }
 
 base::Result<TuneResult> search_for(const std::vector<const Workload*>& jobs,
@@ -180,11 +140,14 @@ base::Result<TuneResult> search_for(const std::vector<const Workload*>& jobs,
     auto job =
         tuned_job(*jobs[i], conf_of(result.knobs), search.bounds()[i], options.circumstances);
     if (!job) return job.error();
-    if (outlook && options.foretell) look_ahead(*outlook, i, *job, options);
+    const double done = 0.9 + 0.1 * static_cast<double>(i) / static_cast<double>(jobs.size());
+    const double next = 0.9 + 0.1 * static_cast<double>(i + 1) / static_cast<double>(jobs.size());
+    if (outlook && options.foretell) look_ahead(*outlook, i, *job, part(done, next));
     stop_where_asked(options);
     // No card is large enough for a job that goes on to grow.
-    if (outlook && outlook->is_limited() && job->later && job->later->growth.stops_after_steps)
-      job->card = smallest_card(*outlook, i, job->best.conf, job->later_live);
+    if (outlook && outlook->is_limited() && job->later &&
+        job->later->rule().growth.stops_after_steps)
+      job->card = smallest_card(*outlook, i, job->best.conf);
     result.jobs.push_back(std::move(*job));
   }
   result.proven = std::all_of(result.jobs.begin(), result.jobs.end(), [](const TunedJob& job) {

@@ -30,36 +30,18 @@ struct TuneOptions {
   std::function<bool()> stops = {};
 };
 
-/// Most held so far when a step ends, over all futures.
-struct FanStep {
-  std::uint64_t least = 0;  ///< reserved, in the future with the least
-  std::uint64_t median = 0;
-  std::uint64_t worst = 0;
-  std::uint64_t live = 0;  ///< in the future with the most
-};
-
-/// What comes of a setting as a job goes on.
-struct Later {
-  std::uint64_t median = 0;  ///< most reserved, over all futures
-  std::uint64_t worst = 0;
-  double over_live = 0;       ///< the largest multiple of what was live at most in the same future
-  std::uint64_t futures = 0;  ///< of this job
-  Growth growth;
-  std::vector<FanStep> fan;  ///< as many steps as every future has
-};
-
 /// What a search found for one of the jobs.
 struct TunedJob {
   Row best;
   Row recorded;                   ///< the default where the release refuses the recorded settings
   std::vector<Row> rows;          ///< the best and others to compare with, ranked
   std::uint64_t lower_bound = 0;  ///< most live bytes
-  std::uint64_t least_possible = 0;       ///< what any settings hold at least
-  std::uint64_t packing = 0;              ///< best offline packing found
-  std::optional<Later> later;             ///< of the best; where it was to be foretold
-  std::optional<Later> later_by_default;  ///< of PyTorch's default
-  std::uint64_t later_live = 0;           ///< most live bytes of any future
-  std::optional<SmallestCard> card;       ///< likewise; where there is a limit and growth stops
+  std::uint64_t least_possible = 0;            ///< what any settings hold at least
+  std::uint64_t packing = 0;                   ///< best offline packing found
+  std::optional<Foresight> later;              ///< of the best; where it was to be foretold
+  std::optional<Foresight> later_by_default;   ///< of PyTorch's default
+  std::optional<Foresight> later_as_recorded;  ///< of the recorded settings
+  std::optional<SmallestCard> card;  ///< likewise; where there is a limit and growth stops
 };
 
 /// The futures that an answer was chosen by.
@@ -90,7 +72,8 @@ base::Result<TuneResult> tune(const std::vector<const Workload*>& jobs, const Tu
 
 /// What was found for one of the result's jobs: the keys variable, best, rows, recorded,
 /// lower_bound_bytes, offline_packing_bytes, settings_tried, proven; futures, later,
-/// later_by_default, regret and growth unless the search was quick; card where there is a limit.
+/// later_by_default, later_as_recorded, regret and growth unless the search was quick; card where
+/// there is a limit.
 base::Json to_json(const TuneResult& result, const TunedJob& job);
 
 }  // namespace ebb::replay

@@ -51,7 +51,8 @@ TEST(ReservedGrowth, IsFoundWhereTheRecordingHadLuckWithTheOrderOfItsSteps) {
   }
   EXPECT_LE(of_sizes, growth->to - growth->from);
   EXPECT_GE(2 * of_sizes, growth->to - growth->from) << "what drives it is most of it";
-  EXPECT_EQ(growth->steps.back().peak_reserved, growth->to);
+  EXPECT_EQ(growth->fan.back().median, growth->to);
+  EXPECT_EQ(growth->fan.back().worst, growth->worst);
 }
 
 TEST(ReservedGrowth, SaysUntilWhen) {

@@ -27,26 +27,19 @@ Tried on_card(const Outlook& outlook, const std::string& conf, std::uint64_t byt
   return tried;
 }
 
-std::uint64_t live_in(const Outlook& outlook) {
-  std::uint64_t live = 0;
-  for (const Scenario& which : outlook.scenarios())
-    live = std::max(live, outlook.try_all(which, {""})[0]->live);
-  return live;
-}
-
 TEST(SmallestCard, ServesEveryFutureAndTwoMebibytesLessDoNot) {
   const Workload work = TrainingJob().run(varied_lengths(12));
   const Outlook outlook({&work}, Objective::memory, {});
   for (const std::string conf : {"", "expandable_segments:True"}) {
     SCOPED_TRACE(conf);
-    const SmallestCard card = smallest_card(outlook, 0, conf, live_in(outlook)).value();
+    const SmallestCard card = smallest_card(outlook, 0, conf).value();
     const Tried roomy = on_card(outlook, conf, card.without_retries);
     EXPECT_FALSE(roomy.fails);
     EXPECT_EQ(roomy.retries, 0U);
     const Tried less = on_card(outlook, conf, card.without_retries - 2 * kMiB);
     EXPECT_TRUE(less.fails || less.retries != 0);
     EXPECT_LE(card.with_retries, card.without_retries);
-    EXPECT_GE(card.with_retries, live_in(outlook));
+    EXPECT_GE(card.with_retries, outlook.most_live(0));
     const Tried tight = on_card(outlook, conf, card.with_retries);
     EXPECT_FALSE(tight.fails);
     EXPECT_EQ(tight.retries, card.retries);
@@ -58,7 +51,7 @@ TEST(SmallestCard, ServesEveryFutureAndTwoMebibytesLessDoNot) {
 TEST(SmallestCard, WithRetriesCostsSomething) {
   const Workload work = TrainingJob().run(varied_lengths(12));
   const Outlook outlook({&work}, Objective::memory, {});
-  const SmallestCard card = smallest_card(outlook, 0, "", live_in(outlook)).value();
+  const SmallestCard card = smallest_card(outlook, 0, "").value();
   ASSERT_LT(card.with_retries, card.without_retries);
   EXPECT_GT(card.retries, 0U);
   EXPECT_GT(card.seconds, 0);
@@ -73,7 +66,7 @@ TEST(SmallestCard, IsWhatLivesWhereStepsNeverDiffer) {
   }
   const Workload work = job.workload();
   const Outlook outlook({&work}, Objective::memory, {});
-  const SmallestCard card = smallest_card(outlook, 0, "", 164 * kMiB).value();
+  const SmallestCard card = smallest_card(outlook, 0, "").value();
   EXPECT_EQ(card.without_retries, 164 * kMiB);
   EXPECT_EQ(card.with_retries, 164 * kMiB);
   EXPECT_EQ(card.retries, 0U);
@@ -86,7 +79,7 @@ TEST(SmallestCard, IsNotNamedWhereNoneIsLargeEnough) {
   work.operations.front().bytes = std::uint64_t{1} << 60;
   const Outlook outlook({&work}, Objective::memory, {});
   for (const std::string conf : {"", "expandable_segments:True"}) {
-    EXPECT_FALSE(smallest_card(outlook, 0, conf, work.operations.front().bytes)) << conf;
+    EXPECT_FALSE(smallest_card(outlook, 0, conf)) << conf;
   }
 }
 

@@ -182,5 +182,31 @@ TEST(Futures, CarryBlocksThatOtherStreamsUse) {
   EXPECT_GT(completed, 20U);
 }
 
+TEST(Futures, WaitForNoStreamForGood) {
+  RecordedJob job;
+  job.take(10 * base::kMiB);
+  for (int step = 0; step < 12; ++step) {
+    const device::Address batch =
+        job.take((6 + static_cast<std::uint64_t>(step % 5)) * base::kMiB, 3);
+    job.give(job.take(20 * base::kMiB));
+    job.give_later(batch);
+    // The recording ends before the other stream is done with the last one.
+    if (step < 11) job.complete(batch);
+  }
+  const Workload recorded = job.workload();
+  const FutureMaker maker(recorded);
+  ASSERT_TRUE(maker.steps().repeats);
+  for (std::uint64_t number = 0; number < 4; ++number) {
+    const Future future = maker.make(number, 20 * recorded.operations.size());
+    expect_sound(future.work);
+    std::int64_t waiting = 0;
+    for (const Operation& op : future.work.operations) {
+      if (op.kind == Kind::free_later) ++waiting;
+      if (op.kind == Kind::complete) --waiting;
+    }
+    EXPECT_LE(waiting, 1) << number;
+  }
+}
+
 }  // namespace
 }  // namespace ebb::replay

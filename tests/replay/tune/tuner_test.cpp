@@ -162,12 +162,13 @@ TEST(Tuner, LooksAtHowTheJobGoesOn) {
   EXPECT_TRUE(result->futures->repeats);
   EXPECT_EQ(result->futures->sources.size(), 2 * result->futures->held_out);
   EXPECT_TRUE(result->futures->held_out_regret);
-  const Later& later = *result->jobs[0].later;
-  EXPECT_GE(later.worst, later.median);
-  EXPECT_GE(later.over_live, 1);
-  EXPECT_GE(later.worst, result->jobs[0].best.outcome.peak_reserved);
+  const Foresight& later = *result->jobs[0].later;
+  EXPECT_GE(later.worst().peak, later.rule().peak);
+  EXPECT_GE(later.over_live(), 1);
+  EXPECT_GE(later.worst().peak, result->jobs[0].best.outcome.peak_reserved);
   const base::Json json = to_json(*result, result->jobs[0]);
-  for (const char* key : {"futures", "later", "later_by_default", "regret", "growth"}) {
+  for (const char* key :
+       {"futures", "later", "later_by_default", "later_as_recorded", "regret", "growth"}) {
     EXPECT_NE(json.find(key), nullptr) << key;
   }
 }
@@ -202,7 +203,7 @@ TEST(Tuner, SaysThatWhatIsLiveGrows) {
   const Workload work = job.run(varied_lengths(12));
   const auto result = tune({&work}, {});
   ASSERT_TRUE(result);
-  const Growth& growth = result->jobs[0].later->growth;
+  const Growth& growth = result->jobs[0].later->rule().growth;
   EXPECT_FALSE(growth.stops_after_steps);
   EXPECT_NEAR(growth.live_bytes_per_step, 3.0 * kMiB, 0.5 * kMiB);
 }
