@@ -251,6 +251,7 @@ Json to_json(const Live& live) {
   Json json = Json::object(
       {{"events", live.events}, {"document", live.document}, {"revision", live.revision}});
   add(json, "said", live.said);
+  if (live.keep_seconds > 0) json.set("keep_seconds", std::uint64_t{live.keep_seconds});
   return json;
 }
 

@@ -232,6 +232,9 @@ struct Live {
   std::string document;   ///< the newest document, as to_json() gives it
   std::string revision;   ///< of this document; another one is another document
   std::string said = {};  ///< what the page says of it while all is well; empty: "Live"
+  /// Above 0: this is the last revision, and kept while somebody asks for it so often. A stream
+  /// would take one of the few connections that browsers have for a server.
+  std::uint32_t keep_seconds = 0;
 };
 
 /// Work on what the page shows that still goes on. How far it is comes with the events of a live

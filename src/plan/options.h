@@ -38,8 +38,10 @@ struct NetworkOptions : CommonOptions {
   std::uint64_t classes = 10;
 };
 
-/// Groups of options that a form need not show at first: what a preset says already, and what one
-/// device has no use for.
+/// Groups of options. A form need not show at first what a preset says already, and what one device
+/// has no use for.
+inline constexpr std::string_view kTrainingGroup = "Training";
+inline constexpr std::string_view kDeviceGroup = "Device";
 inline constexpr std::string_view kShapeGroup = "Shape";
 inline constexpr std::string_view kDevicesGroup = "Several devices";
 

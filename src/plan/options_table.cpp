@@ -10,8 +10,6 @@ namespace {
 
 constexpr std::string_view kNoForm;
 constexpr std::string_view kModel = "Model";
-constexpr std::string_view kTraining = "Training";
-constexpr std::string_view kDevice = "Device";
 
 template <class Kind, std::size_t n>
 std::vector<std::string_view> names_of(const std::array<Kind, n>& kinds) {
@@ -31,7 +29,7 @@ void add(base::Options& table, std::string_view group, base::Options options) {
 /// `batch`, `precision` and `optimizer` are what they are where they are not given.
 void add_steps(base::Options& table, CommonOptions& o, std::uint64_t batch, Precision precision,
                Optimizer optimizer) {
-  add(table, kTraining,
+  add(table, kTrainingGroup,
       {{.key = "batch",
         .place = &o.batch,
         .help = "Samples of one step on one device",
@@ -49,7 +47,7 @@ void add_steps(base::Options& table, CommonOptions& o, std::uint64_t batch, Prec
 }
 
 void add_device(base::Options& table, CommonOptions& o) {
-  add(table, kDevice,
+  add(table, kDeviceGroup,
       {{"cap", base::Bytes{&o.cap}, "Memory of the device, e.g. 24GiB"},
        {.key = "context",
         .place = base::Bytes{&o.context},
@@ -88,14 +86,13 @@ base::Options options_of(TransformerOptions& o) {
        {"max_positions", &o.max_positions, "Learned positions (gpt2: 1024)"},
        {"tied", &o.tied, "The output layer is the embedding table"},
        {"untied", &o.untied, "The output layer has a table of its own"}});
-  add(table, kTraining,
+  add_steps(table, o, training.batch, training.precision, usual.optimizer);
+  add(table, kTrainingGroup,
       {{.key = "seq",
         .place = &o.sequence,
         .help = "Tokens of one sample",
-        .shown = std::to_string(training.sequence)}});
-  add_steps(table, o, training.batch, training.precision, usual.optimizer);
-  add(table, kTraining,
-      {{.key = "attention",
+        .shown = std::to_string(training.sequence)},
+       {.key = "attention",
         .place = &o.attention,
         .help = "How attention is computed",
         .shown = name_of(training.attention),

@@ -68,7 +68,7 @@ base::Result<Words> words_of(const Query& values) {
 }
 
 template <class Words>
-base::Result<PlanRequest> request_of(const Words& words) {
+base::Result<PlanRequest> request_with(const Words& words) {
   const auto step = plan::request_of(words);
   if (!step) return step.error();
   const auto cap = plan::cap_of(words);
@@ -147,7 +147,8 @@ std::string PlanForm::query() const {
 base::Result<PlanRequest> PlanForm::request() const {
   if (kind_ == Kind::model) {
     const auto words = words_of<plan::NetworkOptions>(values_);
-    return words ? request_of(*words) : words.error();
+    if (!words) return words.error();
+    return request_with(*words);
   }
   const auto words = words_of<plan::TransformerOptions>(values_);
   if (!words) return words.error();
@@ -155,7 +156,7 @@ base::Result<PlanRequest> PlanForm::request() const {
     return error(Code::bad_input,
                  "what to plan is missing: expected a preset, or arch, layers, d-model, heads and "
                  "vocab");
-  return request_of(*words);
+  return request_with(*words);
 }
 
 std::string PlanForm::command() const {
@@ -179,10 +180,13 @@ std::string PlanForm::command() const {
 page::FormKind PlanForm::form_of(Kind kind, const Query& values) {
   page::FormKind form;
   form.name = word_of(kind);
-  form.label = kind == Kind::model ? "Network of the simulator" : "Transformer";
+  form.label = kind == Kind::model ? "Network" : "Transformer";
+  const auto find = [&](std::string_view name) {
+    return std::find_if(form.groups.begin(), form.groups.end(),
+                        [&](const auto& one) { return one.name == name; });
+  };
   for (const base::Option& option : options_of(kind)) {
-    auto group = std::find_if(form.groups.begin(), form.groups.end(),
-                              [&](const auto& one) { return one.name == option.group; });
+    auto group = find(option.group);
     if (group == form.groups.end()) {
       const bool folded =
           option.group == plan::kShapeGroup || option.group == plan::kDevicesGroup;
@@ -191,6 +195,9 @@ page::FormKind PlanForm::form_of(Kind kind, const Query& values) {
     }
     group->fields.push_back(field_of(option, value_of(values, option.key)));
   }
+  // What it has to fit into is asked before the many things that decide about it.
+  const auto device = find(plan::kDeviceGroup);
+  std::rotate(find(plan::kTrainingGroup), device, device + 1);
   return form;
 }
 

@@ -27,7 +27,7 @@ class Plans {
   static constexpr std::size_t kMostAtATime = 2;
   static constexpr std::size_t kMostWaiting = 16;
   static constexpr std::size_t kMostKept = 32;  ///< answers, for who goes back to them
-  static constexpr double kMostSeconds = 10;    ///< of a processor, for one
+  static constexpr double kMostSeconds = 20;    ///< of a processor, for one
 
   /// `clock` is asked for the time of a processor.
   explicit Plans(const base::Clock& clock = base::thread_cpu_clock()) : clock_(&clock) {}

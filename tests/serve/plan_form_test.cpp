@@ -86,7 +86,8 @@ TEST(PlanForm, SaysWhatIsWrongWithValues) {
             "18446744073709551615");
   EXPECT_EQ(no_plan("kind=transformer&preset=gpt2&cap=much"),
             "--cap 'much': expected a number and a unit, such as 24GiB");
-  EXPECT_EQ(no_plan("kind=transformer&preset=gpt3"), "preset 'gpt3': did you mean gpt-3?");
+  EXPECT_EQ(no_plan("kind=transformer&preset=lama-7b"),
+            "preset 'lama-7b': did you mean llama-7b?");
   EXPECT_EQ(no_plan("kind=transformer&preset=gpt2&precision=fp8"),
             "precision 'fp8': expected fp32, amp, bf16 or fp16-mixed");
   EXPECT_EQ(no_plan("kind=transformer&arch=llama"), "--layers is missing");

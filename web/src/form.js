@@ -2,11 +2,14 @@
 import { copyButton } from './copy.js';
 import { el, items } from './dom.js';
 import { Kind } from './form_kind.js';
+/** @import { Change, Changed } from './form_field.js' */
 /** @import { Document, Form } from './types.js' */
 /** @import { Piece } from './sheet.js' */
 
 /// While somebody types, an answer is asked for after such a pause, in milliseconds.
 const PAUSE = 200;
+/// An answer that takes longer is said to be on its way.
+const SLOW = 400;
 /// Until it is asked for again, where it could not be had.
 const RETRY = 2000;
 const KEPT = 'Shown is the last plan that could be made.';
@@ -28,8 +31,8 @@ class FormWidget {
   /** @param {Form} data */
   constructor(data) {
     this.data = data;
-    /** @type {(typing: boolean) => void} */
-    const changed = (typing) => this.changed(typing);
+    /** @type {Changed} */
+    const changed = (change) => this.changed(change);
     this.kinds = items(data.kinds).map((kind) => new Kind(kind, changed));
     this.kind = this.kinds.find(({ name }) => name === data.kind) ?? this.kinds[0];
     this.choices = this.kinds.map(({ name, label }) => {
@@ -41,12 +44,12 @@ class FormWidget {
     const form = el('form', {
       onsubmit: (event) => {
         event.preventDefault();
-        this.changed(false);
+        this.changed('typed');
       },
     },
     el('fieldset', { class: 'form-kinds' }, el('legend', { class: 'offscreen' }, 'What to plan'),
       this.choices.map(({ element }) => element)),
-    this.kinds.map(({ element }) => element), this.said);
+    this.said, this.kinds.map(({ element }) => element));
     this.element = el('section', { class: 'card form', 'aria-label': 'What to plan' }, form, this.command);
     /// Whether the change that goes on has its step in the page's history.
     this.hasStep = false;
@@ -74,17 +77,18 @@ class FormWidget {
   choose(name) {
     this.kind = this.kinds.find((kind) => kind.name === name) ?? this.kind;
     this.showKind();
-    this.changed(false);
+    this.changed('chosen');
   }
 
-  /// While somebody types, all of it is one step of the page's history.
-  /** @param {boolean} typing */
-  changed(typing) {
+  /// What is typed into one field is one step of the page's history.
+  /** @param {Change} change */
+  changed(change) {
     clearTimeout(this.timer);
-    if (typing) {
+    if (change === 'typing') {
       this.timer = setTimeout(() => this.ask(true), PAUSE);
       return;
     }
+    if (change === 'chosen') this.hasStep = false;
     this.ask(true);
     this.hasStep = false;
   }
@@ -116,29 +120,34 @@ class FormWidget {
   async get(query) {
     this.asking?.abort();
     clearTimeout(this.retry);
+    clearTimeout(this.slow);
     const asking = new AbortController();
     this.asking = asking;
-    this.element.setAttribute('aria-busy', 'true');
+    this.slow = setTimeout(() => this.say('Planning\u2026', false, true), SLOW);
     try {
       const answer = await fetch(`${this.data.document}?${query}`, { cache: 'no-store', signal: asking.signal });
-      if (answer.ok) {
-        /** @type {Document} */
-        const made = await answer.json();
-        if (asking.signal.aborted) return;
-        this.hasAnswer = true;
-        window.dispatchEvent(new CustomEvent('ebb-document', { detail: made }));
-      } else {
-        const line = (await answer.text()).trim();
-        if (asking.signal.aborted) return;
-        this.fail(line || `The server answered ${answer.status}.`);
-        if (answer.status === 503) this.again(query);
-      }
+      /** @type {Document | null} */
+      const made = answer.ok ? await answer.json() : null;
+      const line = made ? '' : (await answer.text()).trim();
+      if (asking.signal.aborted) return;
+      clearTimeout(this.slow);
+      if (made) this.answer(made);
+      else this.fail(line || `The server answered ${answer.status}.`);
+      if (answer.status === 503) this.again(query);
     } catch {
       if (asking.signal.aborted) return;
+      clearTimeout(this.slow);
       this.fail('The server does not answer; trying again.');
       this.again(query);
     }
-    this.element.removeAttribute('aria-busy');
+  }
+
+  /** @param {Document} made */
+  answer(made) {
+    this.hasAnswer = true;
+    window.dispatchEvent(new CustomEvent('ebb-document', { detail: made }));
+    // The same answer as before changes nothing on the page.
+    if (made.form) this.show(made.form);
   }
 
   /** @param {string} query */
@@ -152,12 +161,13 @@ class FormWidget {
     this.kind.mark(line);
   }
 
-  /** @type {(line: string, failed: boolean) => void} */
-  say(line, failed) {
+  /// `isOld`: what the page shows is no answer to what the form says.
+  /** @type {(line: string, failed: boolean, isOld?: boolean) => void} */
+  say(line, failed, isOld = failed) {
     const whole = failed && this.hasAnswer ? `${line}${/[.?]$/.test(line) ? '' : '.'} ${KEPT}` : line;
     if (this.said.textContent !== whole) this.said.textContent = whole;
     this.said.classList.toggle('failed', failed);
-    document.body.classList.toggle('stale', failed && this.hasAnswer);
+    document.body.classList.toggle('stale', isOld && this.hasAnswer);
   }
 
   /// What a document says of its form: what came of it, and the command that prints the same.

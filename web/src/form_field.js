@@ -4,7 +4,8 @@ import { el } from './dom.js';
 /** @import { FieldData } from './types.js' */
 
 /** @typedef {HTMLInputElement | HTMLSelectElement} Control */
-/** @typedef {(typing: boolean) => void} Changed */
+/** @typedef {'typing' | 'typed' | 'chosen'} Change more letters may follow; none will; at once */
+/** @typedef {(change: Change) => void} Changed */
 
 /// So long a value may be.
 const LONGEST = 60;
@@ -33,7 +34,7 @@ function controlOf(data) {
   });
 }
 
-/// A field. `changed` hears of each change, and whether more letters may follow.
+/// A field. `changed` hears of each change.
 export class Field {
   /**
    * @param {FieldData} data
@@ -54,8 +55,8 @@ export class Field {
       if (value) this.control.setAttribute(name, value);
     }
     const isTyped = data.kind === 'text' || data.kind === 'number';
-    this.control.addEventListener('input', () => changed(isTyped));
-    this.control.addEventListener('change', () => changed(false));
+    this.control.addEventListener('input', () => changed(isTyped ? 'typing' : 'chosen'));
+    if (isTyped) this.control.addEventListener('change', () => changed('typed'));
     this.element = el('div', { class: `field ${data.kind}` }, el('label', { for: id }, data.label), this.control, help);
     this.value = data.value ?? '';
   }

@@ -7,7 +7,7 @@
 /** @typedef {{ title?: string, note?: string }} Titled */
 /** @typedef {{ label: string, value: string }} Fact */
 /** @typedef {{ text: string, path: string }} Link */
-/** @typedef {{ events: string, document: string, revision: string, said?: string }} Live */
+/** @typedef {{ events: string, document: string, revision: string, said?: string, keep_seconds?: number }} Live */
 /** @typedef {{ name: string, share?: number, stop?: string }} Task */
 /** @typedef {{ title: string, note: string, path: string, most: number }} Upload */
 /** @typedef {{ name: string, value: number }} Limit */
