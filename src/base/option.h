@@ -83,7 +83,7 @@ struct Option {
   bool last_counts = false;
   std::string shown = {};  ///< default that --help shows; "": what stands in its place
   std::vector<std::string_view> choices = {};  ///< the words that it may be; none: any
-  std::string_view group = {};                 ///< heading of its part of a form; "": no form has it
+  std::string_view group = {};  ///< heading of its part of a form; "": no form has it
 
   /// The names on the command line: "--aggregation,--rule".
   std::string names() const;

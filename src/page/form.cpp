@@ -26,8 +26,8 @@ void add_text(Json& object, const char* key, const std::string& text) {
 }
 
 Json to_json(const Field& field) {
-  Json json = Json::object(
-      {{"name", field.name}, {"label", field.label}, {"kind", name_of(field.kind)}});
+  Json json =
+      Json::object({{"name", field.name}, {"label", field.label}, {"kind", name_of(field.kind)}});
   add_text(json, "help", field.help);
   add_text(json, "value", field.value);
   add_text(json, "otherwise", field.otherwise);
@@ -59,8 +59,8 @@ Json to_json(const Form& form) {
   Json kinds = Json::array();
   for (const FormKind& kind : form.kinds)
     kinds.push(to_json(kind));
-  Json json = Json::object(
-      {{"kinds", std::move(kinds)}, {"kind", form.kind}, {"document", form.document}});
+  Json json =
+      Json::object({{"kinds", std::move(kinds)}, {"kind", form.kind}, {"document", form.document}});
   add_text(json, "said", form.said);
   if (form.failed) json.set("failed", true);
   add_text(json, "command", form.command);

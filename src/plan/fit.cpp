@@ -214,8 +214,7 @@ base::Result<Fit> fit(const TransformerRequest& request, std::uint64_t cap, cons
   return result;
 }
 
-base::Result<NetworkFit> fit(const NetworkRequest& request, std::uint64_t cap,
-                             const Stops& stops) {
+base::Result<NetworkFit> fit(const NetworkRequest& request, std::uint64_t cap, const Stops& stops) {
   const Search search(stops);
   auto asked = plan(request);
   if (!asked) return asked.error();

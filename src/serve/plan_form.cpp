@@ -39,8 +39,9 @@ base::Status check_names(const Query& query, const base::Options& options, const
     const auto& [name, value] = query[i];
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       const auto guess = base::nearest(name, known);
-      return error(Code::bad_input, "%s: no such field of the plan of a %s%s", one_line(name).c_str(),
-                   kind, guess ? (": did you mean " + std::string(*guess) + "?").c_str() : "");
+      return error(Code::bad_input, "%s: no such field of the plan of a %s%s",
+                   one_line(name).c_str(), kind,
+                   guess ? (": did you mean " + std::string(*guess) + "?").c_str() : "");
     }
     const auto is_same = [&](const auto& other) { return other.first == name; };
     const auto before = query.begin() + static_cast<std::ptrdiff_t>(i);
@@ -188,8 +189,7 @@ page::FormKind PlanForm::form_of(Kind kind, const Query& values) {
   for (const base::Option& option : options_of(kind)) {
     auto group = find(option.group);
     if (group == form.groups.end()) {
-      const bool folded =
-          option.group == plan::kShapeGroup || option.group == plan::kDevicesGroup;
+      const bool folded = option.group == plan::kShapeGroup || option.group == plan::kDevicesGroup;
       form.groups.push_back({std::string(option.group), folded, {}});
       group = form.groups.end() - 1;
     }

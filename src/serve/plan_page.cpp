@@ -45,14 +45,13 @@ MadePage made_page(page::Document document, page::Form form) {
 
 base::Result<MadePlan> make_plan(const PlanForm& form, const PlanRequest& request,
                                  const plan::Stops& stops) {
-  auto made = std::visit([&](const auto& step) { return planned(step, request.cap, stops); },
-                         request.step);
+  auto made =
+      std::visit([&](const auto& step) { return planned(step, request.cap, stops); }, request.step);
   if (!made) return made.error();
   page::Form shown = form.shown();
   shown.command = form.command();
   if (made->page.verdict) shown.said = said_of(*made->page.verdict);
-  return MadePlan{made_page(std::move(made->page), std::move(shown)),
-                  made->json.text(true) + "\n"};
+  return MadePlan{made_page(std::move(made->page), std::move(shown)), made->json.text(true) + "\n"};
 }
 
 MadePage failed_plan(const PlanForm& form, const std::string& line) {

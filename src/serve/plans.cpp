@@ -109,8 +109,7 @@ Answer Plans::made(const Job& job) {
   const std::string query = job.form.query();
   if (const Made kept = find(query)) return answer_of(*kept, job.view);  // another has asked, too
   const std::int64_t begun_ns = clock_->now_ns();
-  auto plan =
-      make_plan(job.form, job.request, [&] { return is_to_stop(job, begun_ns); });
+  auto plan = make_plan(job.form, job.request, [&] { return is_to_stop(job, begun_ns); });
   if (plan) {
     const auto made = std::make_shared<const MadePlan>(*std::move(plan));
     keep(query, made);

@@ -240,8 +240,8 @@ void Server::Running::answer_later(const std::shared_ptr<Session>& session, Make
 
 void Server::Running::take(const std::shared_ptr<Session>& session, Taker taker,
                            base::FileDescriptor body) {
-  answer_later(session, [taker = std::move(taker), body = std::move(body)](
-                            const std::shared_ptr<Waiting>& waiting) mutable {
+  answer_later(session, [taker = std::move(taker),
+                         body = std::move(body)](const std::shared_ptr<Waiting>& waiting) mutable {
     taker(std::move(body), [waiting](Answer made) { waiting->answer(std::move(made)); });
   });
 }

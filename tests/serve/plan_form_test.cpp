@@ -86,14 +86,15 @@ TEST(PlanForm, SaysWhatIsWrongWithValues) {
             "18446744073709551615");
   EXPECT_EQ(no_plan("kind=transformer&preset=gpt2&cap=much"),
             "--cap 'much': expected a number and a unit, such as 24GiB");
-  EXPECT_EQ(no_plan("kind=transformer&preset=lama-7b"),
-            "preset 'lama-7b': did you mean llama-7b?");
+  EXPECT_EQ(no_plan("kind=transformer&preset=lama-7b"), "preset 'lama-7b': did you mean llama-7b?");
   EXPECT_EQ(no_plan("kind=transformer&preset=gpt2&precision=fp8"),
             "precision 'fp8': expected fp32, amp, bf16 or fp16-mixed");
   EXPECT_EQ(no_plan("kind=transformer&arch=llama"), "--layers is missing");
-  EXPECT_EQ(no_plan("kind=transformer"),
-            "what to plan is missing: expected a preset, or arch, layers, d-model, heads and vocab");
-  EXPECT_EQ(no_plan("kind=transformer&preset=gpt2&fsdp=yes"), "--fsdp 'yes': expected true or false");
+  EXPECT_EQ(
+      no_plan("kind=transformer"),
+      "what to plan is missing: expected a preset, or arch, layers, d-model, heads and vocab");
+  EXPECT_EQ(no_plan("kind=transformer&preset=gpt2&fsdp=yes"),
+            "--fsdp 'yes': expected true or false");
 }
 
 TEST(PlanForm, TheCommandIsWhatAShellTakes) {
@@ -105,8 +106,7 @@ TEST(PlanForm, TheCommandIsWhatAShellTakes) {
             "ebb plan model 'CNN-MNIST (FedAvg)' --cap '8 GiB' --fit");
   EXPECT_EQ(form_of("kind=transformer&preset=gpt2&dropout=-0").command(),
             "ebb plan transformer gpt2 --dropout=-0");
-  EXPECT_EQ(form_of("kind=model&name=x%27;rm+-rf+~").command(),
-            "ebb plan model 'x'\\'';rm -rf ~'");
+  EXPECT_EQ(form_of("kind=model&name=x%27;rm+-rf+~").command(), "ebb plan model 'x'\\'';rm -rf ~'");
 }
 
 TEST(PlanForm, ShowsTheOptionsOfBothKindsWithWhatIsUsual) {
@@ -132,12 +132,30 @@ TEST(PlanForm, ShowsTheOptionsOfBothKindsWithWhatIsUsual) {
   EXPECT_EQ(field(model, "size").otherwise, "28");
 }
 
+TEST(PlanForm, EveryChoiceOnOfferIsTaken) {
+  for (const std::string start : {"kind=transformer&preset=gpt2", "kind=model"}) {
+    const page::Form form = form_of(start).shown();
+    for (const page::FormKind& kind : form.kinds) {
+      for (const page::FieldGroup& group : kind.groups) {
+        for (const page::Field& one : group.fields) {
+          if (kind.name != form.kind || one.name == "preset") continue;
+          for (const std::string& choice : one.choices) {
+            const std::string query = start + "&" + one.name + "=" + encoded(choice);
+            EXPECT_TRUE(form_of(query).request()) << query;
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(PlanForm, FoldsWhatAPresetSaysAndWhatOneDeviceHasNoUseFor) {
   std::vector<std::string> folded;
   for (const page::FormKind& kind : form_of("").shown().kinds)
     for (const page::FieldGroup& group : kind.groups)
       if (group.folded) folded.push_back(kind.name + ": " + group.name);
-  EXPECT_EQ(folded, (std::vector<std::string>{"transformer: Shape", "transformer: Several devices"}));
+  EXPECT_EQ(folded,
+            (std::vector<std::string>{"transformer: Shape", "transformer: Several devices"}));
 }
 
 }  // namespace

@@ -100,8 +100,8 @@ TEST(Plans, MakesAPlanOnceForWhoeverAsks) {
 
 TEST(Plans, SaysWhatFitsWhereThereIsACap) {
   Plans plans;
-  for (const char* query : {"kind=model&name=LightCNN&cap=8GiB",
-                            "kind=transformer&preset=gpt2&cap=4GiB&batch=4"}) {
+  for (const char* query :
+       {"kind=model&name=LightCNN&cap=8GiB", "kind=transformer&preset=gpt2&cap=4GiB&batch=4"}) {
     const auto read = base::parse_json(asked(plans, View::json, query).body);
     ASSERT_TRUE(read) << query;
     const base::Json* fit = read->find("fit");
@@ -149,7 +149,7 @@ TEST(Plans, WhatCannotBePlannedIsOneLine) {
 
 TEST(Plans, OnAPageThatLineStandsBesideTheForm) {
   Plans plans;
-  for (const char* query : {"kind=transformer&preset=gpt2&batch=x",      // seen at once
+  for (const char* query : {"kind=transformer&preset=gpt2&batch=x",     // seen at once
                             "kind=transformer&preset=gpt2&batch=0"}) {  // seen by the plan
     const Answer page = asked(plans, View::page, query);
     EXPECT_EQ(page.status, 400);
@@ -251,7 +251,8 @@ TEST(Plans, EndsWhileOneIsMade) {
 TEST(Plans, EveryPresetIsAPlan) {
   Plans plans;
   for (const std::string_view preset : plan::preset_names())
-    EXPECT_EQ(asked(plans, View::json, "kind=transformer&preset=" + std::string(preset)).status, 200)
+    EXPECT_EQ(asked(plans, View::json, "kind=transformer&preset=" + std::string(preset)).status,
+              200)
         << preset;
 }
 

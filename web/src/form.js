@@ -56,6 +56,8 @@ class FormWidget {
     this.hasAnswer = !data.failed;
     /** @type {AbortController | null} */
     this.asking = null;
+    /** @type {string | undefined} */
+    this.shown = undefined;
     this.showKind();
     this.asked = this.kind.query;
     this.first = this.asked;
