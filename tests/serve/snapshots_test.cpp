@@ -132,6 +132,14 @@ TEST(Snapshots, WhatIsNoneIsSaidInOneLine) {
   EXPECT_EQ(upload(snapshots, "", cut).status, 422);
 }
 
+TEST(Snapshots, ALongNameIsCut) {
+  Snapshots snapshots;
+  const Answer answer = upload(snapshots, std::string(5000, 'x'), "hello");
+  EXPECT_EQ(answer.status, 422);
+  EXPECT_EQ(answer.body.find_first_not_of('x'), 100U) << answer.body;
+  EXPECT_TRUE(answer.body.substr(100).starts_with("…: ")) << answer.body;
+}
+
 TEST(Snapshots, OnlyTwoAreLetInAtATime) {
   Snapshots snapshots;
   Answer first = snapshots.upload("first");
