@@ -5,7 +5,7 @@
   rounds.py --build build/gpu --out FOLDER [--before OTHER/ebb-simulate] [--backend cuda] [--tiny]
 
 Rounds are timed from outside, by when their lines arrive. Writes rounds.md and rounds.json. Exit 1 where the same
-command came to another SHA-256, or sums on the card to other bits than the host's.
+command came to another SHA-256, also without kernels of Ebb's own, or sums on the card to other bits than the host's.
 """
 import argparse
 import json
@@ -23,6 +23,10 @@ PICTURES = ["--synthetic-channels", "3", "--synthetic-height", "32", "--syntheti
 WORKLOADS = {
     "CNN-MNIST, 50 of 100": (["--clients", "100", "--per-round", "50"], 12, 2),
     "CNN-MNIST, 200 of 400": (["--synthetic-train", "240000", "--clients", "400", "--per-round", "200"], 12, 2),
+    # pfl-research's benchmark; its pictures are CIFAR-10's.
+    "CNN-Dropout, 50 of 1000": (["--model", "cnn-dropout", *PICTURES, "--synthetic-train", "50000", "--clients", "1000",
+                                 "--per-round", "50", "--batch", "10", "--lr", "0.1", "--weighting", "none",
+                                 "--eval-every", "10"], 33, 3),
     "ResNet18, 32 of 64": (["--model", "resnet18", *PICTURES, "--synthetic-train", "16384", "--synthetic-test", "2000",
                             "--clients", "64", "--per-round", "32"], 5, 1),
 }
@@ -30,10 +34,10 @@ TINY = ["--synthetic-train", "64", "--synthetic-test", "100", "--clients", "8", 
 PARTS = ("training", "sums", "evaluation", "selection", "cleanup", "writing", "other")
 
 
-def simulate(binary, options, rounds, warm_up, backend):
+def simulate(binary, options, rounds, warm_up, backend, **variables):
     """Medians over the rounds that count, and what the whole run came to."""
     command = [binary, "simulate", *COMMON, *options, "--rounds", str(rounds), "--backend", backend]
-    environment = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+    environment = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", **variables)
     arrived, said, result = [], [], None
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as run:
         for line in run.stdout:
@@ -88,13 +92,15 @@ def main():
             lines.append(row(f"{name}, before", raw[f"{name}, before"]))
         binary = os.path.join(options.build, "bin", "ebb-simulate")
         once, again = (simulate(binary, words, rounds, warm_up, options.backend) for _ in range(2))
-        raw[name] = once
-        raw[f"{name}, again"] = again
-        lines.append(row(name, once))
-        if once["sha256"] != again["sha256"]:
-            failed.append(f"{name}: {once['sha256']} and then {again['sha256']}")
+        bare = simulate(binary, words, rounds, warm_up, options.backend, EBB_CARD_KERNELS="0")
+        raw.update({name: once, f"{name}, again": again, f"{name}, without kernels of its own": bare})
+        for label in (name, f"{name}, without kernels of its own"):
+            lines.append(row(label, raw[label]))
+            print(lines[-1], flush=True)
+        for other in (again, bare):
+            if once["sha256"] != other["sha256"]:
+                failed.append(f"{name}: {once['sha256']} and then {other['sha256']}")
         failed += [f"{name}: {line}" for line in once["said"] + again["said"]]
-        print(lines[-1], flush=True)
     together = subprocess.run([os.path.join(options.build, "bench", "gpu", "fl-together"), options.backend],
                               stdout=subprocess.PIPE, text=True, check=False,
                               env=dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1"))

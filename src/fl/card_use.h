@@ -15,6 +15,9 @@ namespace ebb::fl {
 /// what each takes of it meanwhile.
 inline constexpr std::uint64_t kParametersAtATime = 1U << 18U;
 inline constexpr std::uint64_t kBytesOfAParameter = 28;
+/// What a value that may be dropped takes of a card while its mask is made: whole numbers of 64
+/// bits for every eight of them, in eight tensors, and the mask in pieces and as a whole.
+inline constexpr std::uint64_t kBytesOfAMaskInTheMaking = 11;
 /// Of sums that come from a card to the host.
 inline constexpr std::uint64_t kSumsOnTheirWayBytes = 8U << 20U;
 
@@ -32,7 +35,8 @@ base::Result<CardUse> card_use(const plan::Network& network, std::uint32_t batch
                                std::uint32_t wanted, const DataSet& data, std::uint64_t available);
 
 /// Bytes of device memory that each of the clients takes which train side by side on a card:
-/// weights, gradients, activations of a batch, and the columns of its largest convolution.
+/// weights, gradients, activations of a batch, the columns of its largest convolution, and its
+/// largest mask while it is made.
 base::Result<std::uint64_t> side_by_side_bytes(const plan::Network& network, std::uint32_t batch);
 
 /// The memory of one client's step.

@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "fl/names.h"
+#include "plan/network_file.h"
 #include "sense/memory_info.h"
 
 namespace ebb::fl {
@@ -24,7 +25,37 @@ constexpr std::array<Named<Rule>, 7> kRules = {{
     {Rule::median, "median"},
     {Rule::trimmed_mean, "trimmed-mean"},
 }};
+constexpr std::array<Named<Weighting>, 2> kWeightings = {{
+    {Weighting::samples, "samples"},
+    {Weighting::none, "none"},
+}};
+constexpr std::array<Named<ScheduleKind>, 3> kSchedules = {{
+    {ScheduleKind::constant, "constant"},
+    {ScheduleKind::step, "step"},
+    {ScheduleKind::cosine, "cosine"},
+}};
 const std::vector<std::string_view> kBackends = {"auto", "native", "onednn", "cuda"};
+
+/// The same of what a client does in a round.
+base::Status check_local_work(const Config& config) {
+  const RateSchedule& schedule = config.schedule;
+  if (config.local_steps && config.epochs != 1)
+    return base::error(base::Code::bad_input,
+                       "local_steps %llu with epochs %u, expected one of the two",
+                       static_cast<unsigned long long>(*config.local_steps), config.epochs);
+  if (schedule.kind == ScheduleKind::step && !schedule.step_size)
+    return base::error(base::Code::bad_input, "lr_schedule step, expected lr_step_size with it");
+  if (schedule.kind != ScheduleKind::step && schedule.step_size)
+    return base::error(base::Code::bad_input, "lr_step_size with lr_schedule %s, expected step",
+                       name_of(schedule.kind));
+  if (schedule.kind != ScheduleKind::cosine && schedule.t_max)
+    return base::error(base::Code::bad_input, "lr_t_max with lr_schedule %s, expected cosine",
+                       name_of(schedule.kind));
+  if (schedule.kind == ScheduleKind::cosine && !(schedule.eta_min < config.lr))
+    return base::error(base::Code::bad_input, "lr_eta_min %g, expected less than the lr of %g",
+                       schedule.eta_min, config.lr);
+  return {};
+}
 
 /// Options that are right each alone, but not together.
 base::Status check_company(const Config& config) {
@@ -50,6 +81,11 @@ base::Status check_company(const Config& config) {
                        "workflow cyclic with aggregation %s, expected fedavg or fedprox: it "
                        "aggregates nothing",
                        name_of(rule));
+  if (config.aggregation.weighting != Weighting::samples)
+    return base::error(base::Code::bad_input,
+                       "workflow cyclic with weighting %s, expected server or swarm: it sums "
+                       "nothing",
+                       name_of(config.aggregation.weighting));
   if (config.privacy.on())
     return base::error(base::Code::bad_input,
                        "workflow cyclic with dp_clip, expected server or swarm: it sums nothing");
@@ -66,12 +102,28 @@ const char* name_of(Rule rule) {
   return name_in<Rule>(kRules, rule);
 }
 
+const char* name_of(Weighting weighting) {
+  return name_in<Weighting>(kWeightings, weighting);
+}
+
+const char* name_of(ScheduleKind kind) {
+  return name_in<ScheduleKind>(kSchedules, kind);
+}
+
 base::Result<Workflow> workflow_from(std::string_view name) {
   return value_in<Workflow>(kWorkflows, "workflow", name);
 }
 
 base::Result<Rule> rule_from(std::string_view name) {
   return value_in<Rule>(kRules, "aggregation", name);
+}
+
+base::Result<Weighting> weighting_from(std::string_view name) {
+  return value_in<Weighting>(kWeightings, "weighting", name);
+}
+
+base::Result<ScheduleKind> schedule_from(std::string_view name) {
+  return value_in<ScheduleKind>(kSchedules, "lr_schedule", name);
 }
 
 std::vector<std::string> model_names() {
@@ -89,6 +141,12 @@ std::vector<std::string> model_names() {
     names.push_back(name);
   }
   return names;
+}
+
+base::Result<plan::Network> network_of(const Config& config, const plan::Picture& picture,
+                                       std::uint64_t classes) {
+  if (!config.network) return plan::network_of(config.model, picture, classes);
+  return plan::network_from(*config.network, config.model, picture, classes);
 }
 
 base::Status check(const NvflareSettings& settings, Workflow workflow) {
@@ -137,6 +195,7 @@ base::Status check(const Config& config) {
   if (config.per_round > config.clients)
     return base::error(base::Code::bad_input, "per_round %u, expected at most the %u clients",
                        config.per_round, config.clients);
+  if (const auto right = check_local_work(config); !right) return right;
   if (const auto right = check(config.partition); !right) return right;
   if (const auto right = check(config.world); !right) return right;
   if (const auto right = check(config.privacy); !right) return right;

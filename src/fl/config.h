@@ -15,6 +15,7 @@
 #include "fl/privacy.h"
 #include "fl/select/selector.h"
 #include "fl/world.h"
+#include "plan/network.h"
 
 namespace ebb::fl {
 
@@ -36,8 +37,15 @@ enum class Rule : std::uint8_t {
   trimmed_mean,  ///< coordinate-wise without the extremes, unweighted (Yin et al. 2018)
 };
 
+/// What an update counts in a mean.
+enum class Weighting : std::uint8_t {
+  samples,  ///< as many as its client has samples
+  none,     ///< all alike
+};
+
 struct Aggregation {
   Rule rule = Rule::fedavg;
+  Weighting weighting = Weighting::samples;
   double proximal = 0.01;  ///< mu of fedprox
   double server_lr = 1;    ///< of all; FedAdam and FedYogi want less, e.g. 0.01
   double momentum = 0.9;   ///< of fedavgm; beta1 of fedadam and fedyogi
@@ -46,20 +54,40 @@ struct Aggregation {
   double trim = 0.1;  ///< share that trimmed_mean drops at either end
 };
 
+/// How the learning rate of clients goes from round to round; PyTorch's StepLR and
+/// CosineAnnealingLR, with rounds in the place of epochs.
+enum class ScheduleKind : std::uint8_t {
+  constant,
+  step,    ///< times `gamma` every `step_size` rounds
+  cosine,  ///< along half a cosine down to `eta_min` within `t_max` rounds
+};
+
+struct RateSchedule {
+  ScheduleKind kind = ScheduleKind::constant;
+  std::uint32_t warmup = 0;                ///< rounds in which the rate rises first
+  std::optional<std::uint64_t> step_size;  ///< of step
+  double gamma = 0.1;                      ///< of step
+  std::optional<std::uint64_t> t_max;      ///< of cosine; else the rounds after the warm-up
+  double eta_min = 0;                      ///< of cosine
+};
+
 /// Everything that decides what a simulation comes to. Two runs of one Config give the same bits on
 /// one machine, however they are executed.
 struct Config {
   std::string dataset = "fashion-mnist";
-  SyntheticOptions synthetic;  ///< of the data set "synthetic"; its seed is `seed`
-  std::string model = "cnn-mnist";
+  SyntheticOptions synthetic;          ///< of the data set "synthetic"; its seed is `seed`
+  std::string model = "cnn-mnist";     ///< a name, or a file that describes one
+  std::optional<std::string> network;  ///< what that file says
   PartitionOptions partition;
 
   std::uint32_t clients = 100;
   std::uint32_t per_round = 10;
   std::uint32_t rounds = 10;
   std::uint32_t epochs = 1;
+  std::optional<std::uint64_t> local_steps;  ///< of each client in a round, in place of epochs
   std::uint32_t batch = 32;
   double lr = 0.01;
+  RateSchedule schedule;
   std::uint64_t seed = 42;
   std::uint32_t eval_every = 1;  ///< rounds; the last one is always evaluated
 
@@ -116,12 +144,20 @@ struct Execution {
 
 const char* name_of(Workflow workflow);
 const char* name_of(Rule rule);
+const char* name_of(Weighting weighting);
+const char* name_of(ScheduleKind kind);
 /// Code::bad_input names the nearest.
 base::Result<Workflow> workflow_from(std::string_view name);
 base::Result<Rule> rule_from(std::string_view name);
+base::Result<Weighting> weighting_from(std::string_view name);
+base::Result<ScheduleKind> schedule_from(std::string_view name);
 
 /// Every model, as Config::model takes it, e.g. "cnn-mnist".
 std::vector<std::string> model_names();
+
+/// The network that `config` trains; of its file's text, where it has one.
+base::Result<plan::Network> network_of(const Config& config, const plan::Picture& picture,
+                                       std::uint64_t classes);
 
 /// Code::bad_input names the option that is out of its range or does not go with another.
 base::Status check(const Config& config);

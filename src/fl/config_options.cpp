@@ -5,6 +5,9 @@
 namespace ebb::fl {
 namespace {
 
+constexpr base::Range kSteps = {"1 to 1000000", 1, true, 1'000'000};
+constexpr base::Range kWarmup = {"0 to 1000000", 0, true, 1'000'000};
+constexpr base::Range kGamma = {"a number above 0 and at most 1", 0, false, 1};
 constexpr base::Range kTrim = {"0 or more and below 0.5", 0, true, 0.5, false};
 constexpr base::Range kParallel = {"1 to 4096", 0, true, 4096};
 constexpr base::Range kEverySoManyRounds = {"1 to 1000000", 1, true, 1'000'000};
@@ -21,7 +24,8 @@ base::Options options_of(Config& c) {
       {"synthetic_classes", &c.synthetic.classes, "Classes of synthetic"},
       {"synthetic_train", &c.synthetic.train, "Training samples of synthetic"},
       {"synthetic_test", &c.synthetic.test, "Test samples of synthetic"},
-      {"model", &c.model, "Network; --list shows all"},
+      {"model", &c.model, "Network; --list shows all; or a JSON file that describes one"},
+      {"network", &c.network, ""},
       {"partition", base::choice<partition_kind_from>(c.partition.kind),
        "iid, dirichlet or shards"},
       {"alpha", &c.partition.alpha, "For dirichlet: smaller means fewer labels"},
@@ -34,8 +38,24 @@ base::Options options_of(Config& c) {
       {"per_round", &c.per_round, "Clients chosen in a round", {}, &base::kOneOrMore},
       {"rounds", &c.rounds, "Rounds", {}, &base::kOneOrMore},
       {"epochs", &c.epochs, "Passes over a client's samples in a round", {}, &base::kOneOrMore},
+      {"local_steps",
+       &c.local_steps,
+       "Batches that each client trains on in a round, in place of epochs",
+       {},
+       &kSteps},
       {"batch", &c.batch, "Samples per step", {}, &base::kOneOrMore},
       {"lr", &c.lr, "Learning rate of the clients", {}, &base::kAboveZero},
+      {"lr_schedule", base::choice<schedule_from>(c.schedule.kind),
+       "constant, step or cosine: how it goes from round to round"},
+      {"lr_warmup", &c.schedule.warmup, "Rounds in which it rises first", {}, &kWarmup},
+      {"lr_step_size", &c.schedule.step_size, "For step: rounds from one to the next", {}, &kSteps},
+      {"lr_gamma", &c.schedule.gamma, "For step: what each multiplies it by", {}, &kGamma},
+      {"lr_t_max",
+       &c.schedule.t_max,
+       "For cosine: rounds until its end (those that are left after the warm-up)",
+       {},
+       &kSteps},
+      {"lr_eta_min", &c.schedule.eta_min, "For cosine: where it ends", {}, &base::kNotNegative},
       {"seed", &c.seed, "Seed of all random numbers"},
       {"eval_every", &c.eval_every, "Rounds between evaluations", {}, &base::kOneOrMore},
       {"method", &c.method, "How clients are chosen; --list shows all"},
@@ -44,6 +64,8 @@ base::Options options_of(Config& c) {
       {"aggregation", base::choice<rule_from>(c.aggregation.rule),
        "fedavg, fedprox, fedavgm, fedadam, fedyogi, median or trimmed-mean",
        "--aggregation,--rule"},
+      {"weighting", base::choice<weighting_from>(c.aggregation.weighting),
+       "samples or none: what each update counts in a mean"},
       {"proximal", &c.aggregation.proximal, "mu of fedprox", {}, &base::kNotNegative},
       {"server_lr", &c.aggregation.server_lr, "Step of the aggregator", {}, &base::kAboveZero},
       {"momentum",

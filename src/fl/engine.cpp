@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/sha256.h"
+#include "fl/local_work.h"
 #include "fl/stopwatch.h"
 
 namespace ebb::fl {
@@ -38,12 +39,11 @@ base::Result<std::unique_ptr<Engine>> Engine::create(const Config& config,
   auto partition = partition_samples(resources.data->train.labels, resources.data->classes,
                                      config.clients, config.partition, config.seed);
   if (!partition) return partition.error();
-  std::vector<std::uint32_t> samples;
+  std::vector<std::uint64_t> visited;
   for (std::uint32_t client = 0; client < partition->clients(); ++client)
-    samples.push_back(static_cast<std::uint32_t>(partition->of(client).size()));
-  const Workload workload{shape->flops_per_sample(), shape->elements * sizeof(float),
-                          config.epochs};
-  auto world = World::create(config.world, workload, samples, config.seed);
+    visited.push_back(local_work(config, partition->of(client).size()).visited);
+  const Workload workload{shape->flops_per_sample(), shape->elements * sizeof(float)};
+  auto world = World::create(config.world, workload, visited, config.seed);
   if (!world) return world.error();
   auto selector = create_selector(config.method, config.method_parameters);
   if (!selector) return selector.error();
@@ -82,6 +82,10 @@ base::Status Engine::open_aggregator(const std::string& folder) {
 
 bool Engine::is_mine(std::size_t item) const {
   return item % resources_.ranks->size() == resources_.ranks->rank();
+}
+
+double Engine::visited_by(std::uint32_t client) const {
+  return static_cast<double>(local_work(config_, partition_.of(client).size()).visited);
 }
 
 base::Result<std::vector<double>> Engine::probe(std::span<const std::uint32_t> clients) {
@@ -171,7 +175,7 @@ void Engine::account(const std::vector<Member>& members, RoundReport& report) {
     if (!member.fate.arrives) continue;
     const double own = static_cast<double>(partition_.of(member.client).size());
     totals_.communicated_bytes += model;
-    totals_.flops += own * config_.epochs * shape_.flops_per_sample();
+    totals_.flops += visited_by(member.client) * shape_.flops_per_sample();
     totals_.energy += world_.condition(member.client).energy;
     loss += own * member.result.loss;
     samples += own;
@@ -216,6 +220,7 @@ base::Status Engine::train_and_measure(std::vector<Member>& members, RoundReport
 base::Result<RoundReport> Engine::run_round(const Steps& steps) {
   RoundReport report;
   report.round = round_;
+  report.lr = learning_rate(config_, round_);
   {
     const Stopwatch watch(report.selection_seconds);
     world_.move_to(round_);

@@ -89,6 +89,8 @@ class Engine {
   base::Result<std::vector<double>> probe(std::span<const std::uint32_t> clients);
   std::vector<std::uint32_t> visiting_order(std::uint32_t client) const;
   LocalTask task_of(std::uint32_t client, std::span<const std::uint32_t> order) const;
+  /// Samples in a round.
+  double visited_by(std::uint32_t client) const;
   bool is_mine(std::size_t item) const;
 
   /// Trains, and tells the time of it from that of adding up.

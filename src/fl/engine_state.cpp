@@ -13,12 +13,14 @@ base::Error not_of_this() {
 }
 
 /// The first key whose value differs, "" where none does. A run may be made longer; a setting that
-/// an earlier Ebb did not have is as one that is not given.
+/// an earlier Ebb did not have was as it is by default.
 std::string difference(const base::Json& mine, const base::Json& saved) {
   if (mine.as_object() == nullptr) return "config";
+  const base::Json defaults = to_json(Config{});
   for (const auto& [key, value] : *mine.as_object()) {
     const base::Json* other = saved.find(key);
-    const bool same = other == nullptr ? value.is_null() : other->text() == value.text();
+    if (other == nullptr) other = defaults.find(key);
+    const bool same = other != nullptr && other->text() == value.text();
     if (key != "rounds" && !same) return key;
   }
   return {};

@@ -4,6 +4,7 @@
 
 #include "fl/aggregate/sketch.h"
 #include "fl/engine.h"
+#include "fl/local_work.h"
 #include "fl/stopwatch.h"
 
 namespace ebb::fl {
@@ -12,8 +13,9 @@ std::vector<std::uint32_t> Engine::visiting_order(std::uint32_t client) const {
   const std::span<const std::uint32_t> samples = partition_.of(client);
   Random random(config_.seed, Purpose::sample_order, round_, client);
   std::vector<std::uint32_t> order;
-  order.reserve(samples.size() * config_.epochs);
-  for (std::uint32_t epoch = 0; epoch < config_.epochs; ++epoch) {
+  const std::uint32_t passes = local_work(config_, samples.size()).passes;
+  order.reserve(samples.size() * passes);
+  for (std::uint32_t pass = 0; pass < passes; ++pass) {
     order.insert(order.end(), samples.begin(), samples.end());
     random.shuffle(std::span(order).last(samples.size()));
   }
@@ -25,9 +27,11 @@ LocalTask Engine::task_of(std::uint32_t client, std::span<const std::uint32_t> o
   task.client = client;
   task.round = round_;
   task.order = order;
-  task.epochs = config_.epochs;
+  const LocalWork work = local_work(config_, partition_.of(client).size());
+  task.epochs = work.passes;
+  task.steps = work.steps;
   task.batch = config_.batch;
-  task.lr = config_.lr;
+  task.lr = learning_rate(config_, round_);
   task.proximal = config_.aggregation.rule == Rule::fedprox ? config_.aggregation.proximal : 0;
   task.seed = config_.seed;
   return task;
@@ -89,7 +93,9 @@ Contribution Engine::contribution_of(std::uint32_t place, const Member& member,
   Contribution contribution;
   contribution.place = place;
   contribution.late = member.fate.late;
-  contribution.weight = static_cast<double>(partition_.of(member.client).size());
+  contribution.weight = config_.aggregation.weighting == Weighting::none
+                            ? 1
+                            : static_cast<double>(partition_.of(member.client).size());
   if (config_.privacy.on()) {
     // Neither the number of samples nor the size of an update may show.
     contribution.weight = 1;
@@ -103,7 +109,7 @@ base::Error Engine::diverged(const Member& member, const base::Error& why) const
   return base::error(
       base::Code::bad_input,
       "client %u diverged in round %u (%s), expected a smaller learning rate than %g",
-      member.client, round_, why.message.c_str(), config_.lr);
+      member.client, round_, why.message.c_str(), learning_rate(config_, round_));
 }
 
 base::Status Engine::contribute(std::uint32_t place, Member& member,
@@ -126,9 +132,10 @@ void Engine::take_note(Member& member, std::span<const float> from,
 }
 
 double Engine::gradient_norm_of(const Member& member, double norm) const {
-  const double path =
-      config_.lr * static_cast<double>(std::max<std::uint64_t>(member.result.steps, 1));
-  return norm / path;
+  const double path = learning_rate(config_, round_) *
+                      static_cast<double>(std::max<std::uint64_t>(member.result.steps, 1));
+  // At the end of a schedule nobody may move at all.
+  return path > 0 ? norm / path : 0;
 }
 
 base::Status Engine::exchange(std::vector<Member>& members) {

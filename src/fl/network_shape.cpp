@@ -59,6 +59,9 @@ class Walk {
         add(ParameterShape::Kind::scale, {flow.channels}, 0);
         add(ParameterShape::Kind::shift, {flow.channels}, 0);
         return flow;
+      case Kind::dropout:
+        shape.dropouts.push_back({layer.rate, flow.elements()});
+        return flow;
       case Kind::residual: {
         const auto out = through(layer.body, flow);
         if (!out) return out;

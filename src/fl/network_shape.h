@@ -20,9 +20,16 @@ struct ParameterShape {
   std::size_t fan_in = 0;  ///< inputs of one output; decides the initial values
 };
 
+/// A layer that drops values in training, in the order in which a network runs them.
+struct DropoutShape {
+  double rate = 0;
+  std::size_t values = 0;  ///< of one sample
+};
+
 /// What follows from a network's layers and the pictures it is given.
 struct NetworkShape {
   std::vector<ParameterShape> parameters;
+  std::vector<DropoutShape> dropouts;
   std::size_t elements = 0;  ///< of all parameters
   std::size_t largest_columns =
       0;                       ///< values, where a convolution's windows are laid out as columns

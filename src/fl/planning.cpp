@@ -62,10 +62,16 @@ std::vector<MemoryItem> fixed_items(const Config& config, const Execution& execu
   };
 }
 
+/// In which order a client visits its samples, where that is more than the samples themselves.
+std::uint64_t order_bytes(const Config& config) {
+  return config.local_steps.value_or(0) * config.batch * sizeof(std::uint32_t);
+}
+
 /// What training takes, on the card or on the host.
 base::Status add_training(const Config& config, const SimulationResources& resources,
                           const NetworkShape& shape, MemoryPlan& plan) {
   const std::uint64_t model = shape.elements * sizeof(float);
+  plan.items.push_back({"order of samples of a client", order_bytes(config), true});
   if (resources.card_available == 0) {
     const auto step = step_bytes(resources.network, config.batch);
     if (!step) return step.error();

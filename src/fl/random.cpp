@@ -10,8 +10,6 @@
 namespace ebb::fl {
 namespace {
 
-constexpr int kRounds = 10;
-
 /// Spreads a seed over 64 bits (the finaliser of SplitMix64), so that seeds 1, 2, 3 share nothing.
 std::uint64_t spread(std::uint64_t value) {
   value += 0x9e3779b97f4a7c15;
@@ -20,32 +18,35 @@ std::uint64_t spread(std::uint64_t value) {
   return value ^ (value >> 31);
 }
 
-std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
-                                    std::array<std::uint32_t, 2> key) {
-  for (int round = 0; round < kRounds; ++round) {
-    const std::uint64_t first = std::uint64_t{0xd2511f53} * counter[0];
-    const std::uint64_t second = std::uint64_t{0xcd9e8d57} * counter[2];
+}  // namespace
+
+RandomKey random_key(std::uint64_t seed, Purpose purpose) {
+  const std::uint64_t key = spread(spread(seed) ^ static_cast<std::uint64_t>(purpose));
+  return {static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32)};
+}
+
+std::array<std::uint32_t, 4> random_block(std::array<std::uint32_t, 4> counter, RandomKey key) {
+  for (int round = 0; round < kRandomRounds; ++round) {
+    const std::uint64_t first = std::uint64_t{kRandomFactors[0]} * counter[0];
+    const std::uint64_t second = std::uint64_t{kRandomFactors[1]} * counter[2];
     counter = {static_cast<std::uint32_t>(second >> 32) ^ counter[1] ^ key[0],
                static_cast<std::uint32_t>(second),
                static_cast<std::uint32_t>(first >> 32) ^ counter[3] ^ key[1],
                static_cast<std::uint32_t>(first)};
-    key[0] += 0x9e3779b9;
-    key[1] += 0xbb67ae85;
+    key[0] += kRandomKeySteps[0];
+    key[1] += kRandomKeySteps[1];
   }
   return counter;
 }
 
-}  // namespace
-
 Random::Random(std::uint64_t seed, Purpose purpose, std::uint32_t round, std::uint32_t client) {
-  const std::uint64_t key = spread(spread(seed) ^ static_cast<std::uint64_t>(purpose));
-  key_ = {static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32)};
+  key_ = random_key(seed, purpose);
   // The first half counts blocks, the second says whose they are.
   counter_ = {0, 0, round, client};
 }
 
 void Random::refill() {
-  block_ = philox(counter_, key_);
+  block_ = random_block(counter_, key_);
   if (++counter_[0] == 0) ++counter_[1];
   used_ = 0;
 }

@@ -24,9 +24,23 @@ enum class Purpose : std::uint32_t {
   synthetic_data = 10,
   workflow = 11,
   sketch = 12,
+  dropout_mask = 13,
 };
 
-/// Random numbers from a counter (Philox 4x32-10, Salmon et al. 2011): the stream is decided by
+/// What a purpose's stream and its place in it are scrambled with.
+using RandomKey = std::array<std::uint32_t, 2>;
+RandomKey random_key(std::uint64_t seed, Purpose purpose);
+
+/// Four random numbers, of a counter and a key alone (Philox 4x32-10, Salmon et al. 2011), for who
+/// wants those of any place. The second half of the counter is {round, client} everywhere.
+std::array<std::uint32_t, 4> random_block(std::array<std::uint32_t, 4> counter, RandomKey key);
+
+/// Its constants, for who computes many blocks at a time.
+inline constexpr int kRandomRounds = 10;
+inline constexpr std::uint32_t kRandomFactors[2] = {0xd2511f53, 0xcd9e8d57};
+inline constexpr std::uint32_t kRandomKeySteps[2] = {0x9e3779b9, 0xbb67ae85};
+
+/// Random numbers from a counter, block by block: the stream is decided by
 /// seed, purpose, round and client, whoever draws it, when and on which thread. The distributions
 /// are our own, so that no library's version changes a result. Not thread-safe.
 class Random {
@@ -63,7 +77,7 @@ class Random {
  private:
   void refill();
 
-  std::array<std::uint32_t, 2> key_;
+  RandomKey key_;
   std::array<std::uint32_t, 4> counter_;
   std::array<std::uint32_t, 4> block_{};
   unsigned used_ = 4;

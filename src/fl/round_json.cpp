@@ -43,6 +43,9 @@ class Members {
   }
   /// One that an earlier Ebb did not write.
   double later_number(const char* key) { return json_.find(key) == nullptr ? 0 : number(key); }
+  std::optional<double> later_optional_number(const char* key) {
+    return json_.find(key) == nullptr ? std::nullopt : optional_number(key);
+  }
   std::uint64_t whole(const char* key) {
     const auto value = optional_whole(key);
     return value ? *value : missing(std::uint64_t{0});
@@ -87,6 +90,7 @@ base::Json to_json(const RoundReport& report) {
   json.set("took_part", list_of(report.took_part));
   json.set("aggregator",
            report.aggregator ? base::Json(std::uint64_t{*report.aggregator}) : base::Json());
+  json.set("lr", report.lr);
   json.set("train_loss", report.train_loss);
   json.set("gini", report.participation.gini);
   json.set("entropy", report.participation.entropy);
@@ -147,6 +151,7 @@ base::Result<RoundReport> round_report_from(const base::Json& json) {
   report.took_part = members.list("took_part");
   if (const auto aggregator = members.optional_whole("aggregator"))
     report.aggregator = static_cast<std::uint32_t>(*aggregator);
+  report.lr = members.later_optional_number("lr");
   report.train_loss = members.number("train_loss");
   report.participation = {members.number("gini"), members.number("entropy"),
                           members.number("participation_variance")};

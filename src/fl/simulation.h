@@ -47,6 +47,7 @@ struct RoundReport {
   std::vector<std::uint32_t> cohort;
   std::vector<std::uint32_t> took_part;     ///< whose updates went into this round's model
   std::optional<std::uint32_t> aggregator;  ///< of a swarm
+  std::optional<double> lr;                 ///< of the clients; an earlier Ebb did not tell
   double train_loss = 0;                    ///< mean over the samples of those who trained
   Participation participation;
   // Sums since round 0.

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "fl/run_folder.h"
 #include "plan/network.h"
+#include "plan/network_file.h"
 
 namespace ebb::fl {
 namespace {
@@ -15,6 +16,13 @@ using base::Code;
 
 /// The longest sweep: folders and tables are made for every seed.
 constexpr std::uint64_t kMostRepeats = 1000;
+
+/// What follows from the rounds now shall not change when a run is made longer.
+void settle_schedule(Config& config) {
+  RateSchedule& schedule = config.schedule;
+  if (schedule.kind == ScheduleKind::cosine && !schedule.t_max)
+    schedule.t_max = config.rounds > schedule.warmup ? config.rounds - schedule.warmup : 1;
+}
 
 /// --config, or what the folder to be resumed was started with.
 base::Result<SweepFile> file_words(const SweepWords& words) {
@@ -71,6 +79,28 @@ base::Status set_seeds(const SweepWords& words, const SweepFile& file, Sweep& sw
   return {};
 }
 
+/// The text of a model's file becomes a part of the configuration. Where that has it already, of a
+/// simulation that was begun, the file may be gone, but not say something else.
+base::Status settle_model_file(Config& config) {
+  std::error_code failure;
+  if (!config.network || std::filesystem::exists(config.model, failure)) {
+    const auto text = plan::read_network_file(config.model);
+    if (!text) return text.error();
+    const auto network = plan::network_from(*text, config.model, {}, 10);
+    if (!network) return network.error();
+    const std::string written = base::parse_json(*text)->text();
+    if (config.network && written != *config.network)
+      return base::error(Code::bad_input,
+                         "%s: has changed since the simulation was begun, expected \"network\" of "
+                         "its config.json",
+                         config.model.c_str());
+    config.network = written;
+    return {};
+  }
+  const auto network = plan::network_from(*config.network, config.model, {}, 10);
+  return network ? base::Status() : network.error();
+}
+
 base::Status check_model(const std::string& model) {
   if (plan::network_named(model, plan::Picture{}, 10)) return {};
   const std::vector<std::string> names = model_names();
@@ -78,6 +108,18 @@ base::Status check_model(const std::string& model) {
   if (const auto guess = base::nearest(model, {names.begin(), names.end()}))
     line += ": did you mean " + std::string(*guess) + "?";
   return base::Error{Code::bad_input, line + " (ebb simulate --list shows all)", 0};
+}
+
+base::Status settle_model(const SweepWords& words, Config& config) {
+  const base::Options settings = options_of(config);
+  for (std::size_t i = 0; i < words.settings.size(); ++i) {
+    // Who names a model for a simulation that is begun means the file as it is now.
+    if (settings[i].key == "model" && words.settings[i] && words.resume.empty())
+      config.network.reset();
+  }
+  if (plan::is_network_file(config.model)) return settle_model_file(config);
+  config.network.reset();
+  return check_model(config.model);
 }
 
 }  // namespace
@@ -116,9 +158,10 @@ base::Result<Sweep> sweep_from(const SweepWords& words) {
   }
   if (const auto set = set_methods(words, *file, sweep); !set) return set.error();
   if (const auto set = set_seeds(words, *file, sweep); !set) return set.error();
+  settle_schedule(sweep.config);
   sweep.config = sweep.config_of(0, 0);
   if (const auto sound = check(sweep.config); !sound) return sound.error();
-  if (const auto known = check_model(sweep.config.model); !known) return known.error();
+  if (const auto known = settle_model(words, sweep.config); !known) return known.error();
   return sweep;
 }
 

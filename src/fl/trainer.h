@@ -20,6 +20,7 @@ struct LocalTask {
   /// Samples in the order in which they are visited; `epochs` passes of the same length.
   std::span<const std::uint32_t> order;
   std::uint32_t epochs = 1;
+  std::uint64_t steps = 0;  ///< so many of theirs; 0: all
   std::uint32_t batch = 32;
   double lr = 0.01;
   double proximal = 0;     ///< pull towards the global model; 0: none

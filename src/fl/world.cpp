@@ -52,19 +52,19 @@ base::Status check(const WorldOptions& options) {
 }
 
 base::Result<World> World::create(const WorldOptions& options, const Workload& workload,
-                                  std::span<const std::uint32_t> samples, std::uint64_t seed) {
+                                  std::span<const std::uint64_t> visited, std::uint64_t seed) {
   if (const auto right = check(options); !right) return right.error();
   if (const auto right = check_workload(workload); !right) return right.error();
   World world(options, workload, seed);
-  world.devices_.resize(samples.size());
-  for (std::uint32_t client = 0; client < samples.size(); ++client) {
+  world.devices_.resize(visited.size());
+  for (std::uint32_t client = 0; client < visited.size(); ++client) {
     Random random(seed, Purpose::world, 0, client);
     Device& device = world.devices_[client];
     device.speed = std::clamp(random.lognormal(0, kSpeedSigma), kSlowest, kFastest);
     device.watts = kMedianWatts * random.lognormal(0, kWattsSigma);
-    device.samples = samples[client];
+    device.visited = visited[client];
   }
-  std::vector<std::uint32_t> by_speed(samples.size());
+  std::vector<std::uint32_t> by_speed(visited.size());
   std::iota(by_speed.begin(), by_speed.end(), 0U);
   std::stable_sort(by_speed.begin(), by_speed.end(), [&](std::uint32_t one, std::uint32_t other) {
     return world.devices_[one].speed < world.devices_[other].speed;
@@ -98,8 +98,7 @@ double World::transfer_of(const Device& device) const {
 }
 
 double World::seconds_of(const Device& device) const {
-  const double work =
-      static_cast<double>(workload_.epochs) * device.samples * workload_.flops_per_sample;
+  const double work = static_cast<double>(device.visited) * workload_.flops_per_sample;
   const double there = transfer_of(device);
   // Nobody waits longer than that for what comes back.
   const double back = std::min(there, options_.round_timeout.value_or(there));

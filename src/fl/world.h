@@ -28,11 +28,10 @@ struct WorldOptions {
   std::optional<double> round_timeout = std::nullopt;
 };
 
-/// What one local training is, to the world.
+/// What one sample and one model are, to the world.
 struct Workload {
   double flops_per_sample = 0;  ///< forward and backward
   std::uint64_t model_bytes = 0;
-  std::uint32_t epochs = 1;
 };
 
 /// A client in one round.
@@ -58,14 +57,15 @@ base::Status check(const WorldOptions& options);
 ///
 /// Speeds and watts are lognormal (sigma 0.5, between a tenth and ten times the median; and 0.3)
 /// and stay as they are; tiers are the thirds of the clients by speed. A channel begins between 0.5
-/// and 1.5 and walks by up to 0.05 a round, between 0.25 and 1.75. A training takes epochs *
-/// samples * flops_per_sample at the client's speed and twice model_bytes over its channel; its
-/// energy is the device's watts for so long.
+/// and 1.5 and walks by up to 0.05 a round, between 0.25 and 1.75. A training takes the
+/// samples it visits * flops_per_sample at the client's speed and twice model_bytes over its
+/// channel; its energy is the device's watts for so long.
 class World {
  public:
-  /// `samples` of each client. Code::bad_input where an option is out of its range.
+  /// `visited`: samples that each client trains on in a round. Code::bad_input where an option is
+  /// out of its range.
   static base::Result<World> create(const WorldOptions& options, const Workload& workload,
-                                    std::span<const std::uint32_t> samples, std::uint64_t seed);
+                                    std::span<const std::uint64_t> visited, std::uint64_t seed);
 
   /// Goes to `round`, from wherever it is: a resumed run meets the same world.
   void move_to(std::uint32_t round);
@@ -86,7 +86,7 @@ class World {
     double watts = 1;
     double channel = 1;
     std::uint32_t tier = 0;
-    std::uint32_t samples = 0;
+    std::uint64_t visited = 0;
   };
 
   World(const WorldOptions& options, const Workload& workload, std::uint64_t seed)

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "plan/network_file.h"
 #include "plan/options.h"
 #include "plan/presets.h"
 
@@ -126,7 +127,8 @@ Result<std::optional<Plan>> exact_plan(const BudgetOptions& options, const std::
 
 /// That the model is known, before anything else is said about it.
 base::Status check_model(const std::optional<std::string>& model) {
-  if (!model || is_preset(*model) || network_named(*model, {}, 10)) return {};
+  if (!model || is_preset(*model) || is_network_file(*model) || network_named(*model, {}, 10))
+    return {};
   const std::string shown = model->substr(0, 60);
   if (const auto guess = base::nearest(*model, model_names()))
     return error(Code::bad_input, "--model '%s': did you mean %s?", shown.c_str(),

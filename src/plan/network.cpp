@@ -64,6 +64,9 @@ class NetworkWriter {
         return {};
       case Kind::group_norm:
         return group_norm(layer, x);
+      case Kind::dropout:
+        x = tape_.dropout(x, layer.rate);
+        return {};
       case Kind::linear:
         linear(layer, x);
         return {};
@@ -127,7 +130,9 @@ class NetworkWriter {
         shape_.width != after.width)
       return error(Code::bad_input, "residual: both branches must end in pictures of one size");
     tape_.enter(Part::residual);
-    x = tape_.relu(tape_.add_in_place(body, around), true);
+    const ValueId sum =
+        layer.sums_in_place() ? tape_.add_in_place(body, around) : tape_.add(body, around);
+    x = tape_.relu(sum, true);
     return {};
   }
 
@@ -155,6 +160,11 @@ base::Status check(const Network& network, std::uint64_t batch, Precision precis
 }
 
 }  // namespace
+
+bool NetworkLayer::sums_in_place() const {
+  return !body.empty() &&
+         (body.back().kind == Kind::convolution || body.back().kind == Kind::group_norm);
+}
 
 base::Result<std::uint64_t> Network::parameters() const {
   const auto tape = write_network(*this, 1, Precision::fp32);

@@ -19,6 +19,7 @@ struct NetworkLayer {
     average_pool,  ///< over the whole picture, to one value per channel
     relu,
     group_norm,
+    dropout,   ///< in training alone, in one or another of its values
     linear,    ///< flattens what comes in
     residual,  ///< `body` plus `around`, which is the input itself where it is empty; then relu
   };
@@ -29,10 +30,15 @@ struct NetworkLayer {
   std::uint64_t stride = 1;
   std::uint64_t padding = 0;
   std::uint64_t groups = 0;  ///< of a group_norm
+  double rate = 0;           ///< share that a dropout makes zero
   bool bias = true;
   bool in_place = false;  ///< a relu that writes over its input
   std::vector<NetworkLayer> body;
   std::vector<NetworkLayer> around;
+
+  /// Of a residual layer: whether the sum may be written over what its body gives. That is so where
+  /// nothing needs it for a gradient.
+  bool sums_in_place() const;
 };
 
 /// What a network is given: pictures.

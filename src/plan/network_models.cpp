@@ -77,6 +77,19 @@ std::vector<NetworkLayer> light_cnn(std::uint64_t classes) {
           linear(256),        relu(), linear(classes)};
 }
 
+NetworkLayer dropout(double rate) {
+  NetworkLayer layer;
+  layer.kind = Kind::dropout;
+  layer.rate = rate;
+  return layer;
+}
+
+/// Reddi et al. 2021, for EMNIST; pfl-research's benchmark has it for CIFAR-10.
+std::vector<NetworkLayer> cnn_dropout(std::uint64_t classes) {
+  return {convolution(32, 3), relu(), convolution(64, 3), relu(),         pool(), dropout(0.25),
+          linear(128),        relu(), dropout(0.5),       linear(classes)};
+}
+
 std::vector<NetworkLayer> resnet18(std::uint64_t classes) {
   std::vector<NetworkLayer> layers = {bare_convolution(64, 3, 1), norm(), relu(true)};
   std::uint64_t inputs = 64;
@@ -101,6 +114,7 @@ struct Named {
 constexpr Named kNetworks[] = {{"CNN-MNIST", cnn_mnist},
                                {"CNN-MNIST (FedAvg)", cnn_fedavg},
                                {"LightCNN", light_cnn},
+                               {"CNN-Dropout", cnn_dropout},
                                {"ResNet18", resnet18}};
 
 /// Letters and digits alone, in lower case: `cnn-mnist-fedavg` is "CNN-MNIST (FedAvg)".
@@ -133,9 +147,11 @@ base::Result<Network> network_named(std::string_view name, const Picture& pictur
   if (guess)
     return base::error(base::Code::bad_input, "model '%s': did you mean '%s'?", shown.c_str(),
                        std::string(*guess).c_str());
-  return base::error(base::Code::bad_input,
-                     "model '%s': expected CNN-MNIST, 'CNN-MNIST (FedAvg)', LightCNN or ResNet18",
-                     shown.c_str());
+  std::string known;
+  for (const Named& network : kNetworks)
+    known += std::string(network.name) + ", ";
+  return base::error(base::Code::bad_input, "model '%s': expected %sor a JSON file", shown.c_str(),
+                     known.c_str());
 }
 
 }  // namespace ebb::plan

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/file.h"
+#include "plan/network_file.h"
 #include "plan/presets.h"
 
 namespace ebb::plan {
@@ -117,7 +118,7 @@ base::Result<TransformerRequest> request_of(const TransformerOptions& options) {
 
 base::Result<NetworkRequest> request_of(const NetworkOptions& options) {
   const auto network =
-      network_named(options.name, {options.channels, options.size, options.size}, options.classes);
+      network_of(options.name, {options.channels, options.size, options.size}, options.classes);
   if (!network) return network.error();
   NetworkRequest request;
   request.network = *network;

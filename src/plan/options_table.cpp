@@ -124,7 +124,7 @@ base::Options options_of(NetworkOptions& o) {
   add(table, kModel,
       {{.key = "name",
         .place = &o.name,
-        .help = "A network of the simulator",
+        .help = "A network of the simulator (the command also takes a JSON file of one)",
         .written = "name",
         .required = true,
         .choices = network_names()},

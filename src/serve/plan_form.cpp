@@ -58,13 +58,29 @@ base::Status check_names(const Query& query, const base::Options& options, const
   return {};
 }
 
+/// That what is chosen is on offer: where a command takes the name of a file, too, a form does not.
+base::Status check_choice(const base::Option& option, const std::string& value) {
+  const std::vector<std::string_view>& choices = option.choices;
+  if (choices.empty() || std::find(choices.begin(), choices.end(), value) != choices.end())
+    return {};
+  const std::string start = std::string(option.key) + " '" + value + "': ";
+  if (const auto guess = base::nearest(value, choices))
+    return error(Code::bad_input, "%sdid you mean %s?", start.c_str(), std::string(*guess).c_str());
+  std::string known;
+  for (const std::string_view choice : choices)
+    known += (known.empty() ? "" : ", ") + std::string(choice);
+  return error(Code::bad_input, "%sexpected one of %s", start.c_str(), known.c_str());
+}
+
 template <class Words>
 base::Result<Words> words_of(const Query& values) {
   Words words;
   const base::Options options = plan::options_of(words);
-  for (const auto& [name, value] : values)
-    if (const auto set = base::set_text(*base::find(options, name), value); !set)
-      return set.error();
+  for (const auto& [name, value] : values) {
+    const base::Option& option = *base::find(options, name);
+    if (const auto known = check_choice(option, value); !known) return known.error();
+    if (const auto set = base::set_text(option, value); !set) return set.error();
+  }
   return words;
 }
 

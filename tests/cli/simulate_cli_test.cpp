@@ -415,6 +415,38 @@ TEST_F(EbbSimulate, ThreadsDoNotChangeTheModel) {
   EXPECT_NE(model_of(simulate(tiny({"--no-folder", "--seed", "7"}))), one);
 }
 
+/// A small network with dropout, as somebody describes it.
+constexpr const char* kOwnModel = R"({"layers": [
+  {"type": "conv2d", "out_channels": 4, "kernel_size": 5, "stride": 2}, {"type": "relu"},
+  {"type": "dropout", "p": 0.2}, {"type": "linear", "out_features": "classes"}]})";
+
+TEST_F(EbbSimulate, GoesOnWithAModelOfOnesOwnWhereItsFileIsGoneAndNotWhereItHasChanged) {
+  ASSERT_TRUE(base::write_file_atomically(file("my.json"), kOwnModel));
+  const Words words = simulate(tiny({"--model", "my.json"}));
+  const std::string longer = model_of(joined(words, {"--no-folder", "--rounds", "6"}));
+  EXPECT_EQ(ebb(joined(words, {"--folder", file("run")})).status, 0);
+  std::string other = kOwnModel;
+  other.replace(other.find("0.2"), 3, "0.3");
+  ASSERT_TRUE(base::write_file_atomically(file("my.json"), other));
+  const Words resumed = {"simulate", "--resume", file("run"), "--rounds", "6"};
+  expect_refused(resumed, "my.json: has changed since the simulation was begun");
+  files::remove(file("my.json"));
+  EXPECT_EQ(model_of(resumed), longer);
+}
+
+TEST_F(EbbSimulate, SaysAtOnceWhatIsWrongWithAModelOfOnesOwn) {
+  ASSERT_TRUE(base::write_file_atomically(file("my.json"), R"({"layers": [{"type": "relo"}]})"));
+  expect_refused(simulate(tiny({"--model", "my.json"})),
+                 R"(my.json: layers[0].type: "relo", did you mean "relu"?)");
+  expect_refused({"compare", "--methods", "heuristic.random", "--model", "other.json"},
+                 "other.json: no such file");
+  // What follows from the pictures is known when they are there.
+  ASSERT_TRUE(base::write_file_atomically(
+      file("my.json"), R"({"layers": [{"type": "linear", "out_features": 7}]})"));
+  expect_refused(simulate(tiny({"--model", "my.json"})),
+                 "my.json: layers: the last one gives 7 values, expected 10 classes");
+}
+
 #ifdef EBB_MPIRUN
 Words on_ranks(int count, const Words& words) {
   return joined({EBB_MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", std::to_string(count)},
@@ -431,6 +463,19 @@ TEST_F(EbbSimulate, RanksDoNotChangeTheModelAndOnlyTheFirstSpeaks) {
     ASSERT_TRUE(json) << finished.output;
     EXPECT_EQ(*json->find("model_sha256")->as_string(), alone) << ranks;
   }
+}
+
+TEST_F(EbbSimulate, RanksDropTheSameValuesAndTakeTheSameSteps) {
+  ASSERT_TRUE(base::write_file_atomically(file("my.json"), kOwnModel));
+  const Words words =
+      simulate(tiny({"--model", "my.json", "--local-steps", "5", "--weighting", "none",
+                     "--lr-schedule", "cosine", "--lr-warmup", "1", "--no-record", "--no-folder"}));
+  const std::string alone = model_of(words);
+  const Finished finished = support::run(on_ranks(2, command(joined(words, {"--json"}))));
+  EXPECT_EQ(finished.status, 0) << finished.error;
+  const auto json = base::parse_json(finished.output);
+  ASSERT_TRUE(json) << finished.output;
+  EXPECT_EQ(*json->find("model_sha256")->as_string(), alone);
 }
 
 TEST_F(EbbSimulate, WhatIsWrongOnAllRanksIsSaidOnce) {

@@ -44,6 +44,19 @@ TEST_F(CardUseTest, OfALargeOneIsWhatWasWanted) {
   EXPECT_EQ(item(*use, "adding up a client"), 21840U * kBytesOfAParameter);
 }
 
+TEST_F(CardUseTest, HasRoomForTheLargestMaskWhileItIsMade) {
+  network_ = *plan::network_named("CNN-Dropout", data_.picture, data_.classes);
+  plan::Network without = network_;
+  std::erase_if(without.layers, [](const plan::NetworkLayer& layer) {
+    return layer.kind == plan::NetworkLayer::Kind::dropout;
+  });
+  // What is made for one of 64 x 12 x 12 values, beyond what a step itself has of it.
+  const auto beyond = [&](const plan::Network& network) {
+    return *side_by_side_bytes(network, 32) - *step_bytes(network, 32);
+  };
+  EXPECT_EQ(beyond(network_) - beyond(without), 32U * 64 * 12 * 12 * kBytesOfAMaskInTheMaking);
+}
+
 TEST_F(CardUseTest, FitsWhateverThereIs) {
   bool gathers = false;
   for (std::uint64_t available = 40 * kMiB; available < 2000 * kMiB; available += 13 * kMiB) {

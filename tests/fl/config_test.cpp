@@ -13,7 +13,8 @@ Config unusual() {
   Config config;
   config.dataset = "synthetic";
   config.synthetic = {{3, 32, 24}, 7, 1000, 100, 9};
-  config.model = "resnet18";
+  config.model = "my.json";
+  config.network = R"({"layers":[]})";
   config.partition = {PartitionKind::shards, 0.1, 3, SizeSkew::power_law, 0.7, 2.5};
   config.clients = 1000;
   config.per_round = 50;
@@ -27,7 +28,9 @@ Config unusual() {
   config.method = "system_aware.oort";
   config.method_parameters = {{"epsilon", 0.9}, {"alpha", 2}};
   config.workflow = Workflow::swarm;
-  config.aggregation = {Rule::fedyogi, 0.02, 0.01, 0.8, 0.999, 1e-4, 0.2};
+  config.local_steps = 7;
+  config.schedule = {ScheduleKind::step, 3, 20, 0.5, 40, 1e-4};
+  config.aggregation = {Rule::fedyogi, Weighting::none, 0.02, 0.01, 0.8, 0.999, 1e-4, 0.2};
   config.world = {0.1, 2.5, 3, 0.5};
   config.privacy = {1.5, 0.7, 1e-6};
   config.backend = "native";
@@ -59,7 +62,11 @@ TEST(Configuration, EveryFieldComesBackFromJson) {
   EXPECT_EQ(read->seed, 0xFEDCBA9876543210);
   EXPECT_EQ(read->method_parameters, unusual().method_parameters);
   EXPECT_EQ(read->world.deadline, 2.5);
-  EXPECT_TRUE(check(*read)) << check(*read).error().message;
+  // Of settings that exclude each other, one.
+  Config sound = *read;
+  sound.local_steps.reset();
+  sound.schedule.t_max.reset();
+  EXPECT_TRUE(check(sound)) << check(sound).error().message;
 }
 
 TEST(Configuration, WhatJsonDoesNotSayStaysAsItWas) {
@@ -145,6 +152,41 @@ TEST(Configuration, OptionsThatDoNotGoTogetherAreRefused) {
             "dp_clip with aggregation median, expected a mean: the noise is added to a sum");
 }
 
+TEST(Configuration, WhatAClientDoesInARoundIsSaidInOneWay) {
+  const auto refusal = [](auto change) {
+    Config config;
+    change(config);
+    const base::Status status = check(config);
+    return status ? std::string("none") : status.error().message;
+  };
+  EXPECT_EQ(refusal([](Config& c) { c.local_steps = 5; }), "none");
+  EXPECT_EQ(refusal([](Config& c) { c.local_steps = 0; }), "local_steps 0, expected 1 to 1000000");
+  EXPECT_EQ(refusal([](Config& c) {
+              c.local_steps = 5;
+              c.epochs = 2;
+            }),
+            "local_steps 5 with epochs 2, expected one of the two");
+  EXPECT_EQ(refusal([](Config& c) { c.schedule.kind = ScheduleKind::step; }),
+            "lr_schedule step, expected lr_step_size with it");
+  EXPECT_EQ(refusal([](Config& c) { c.schedule.step_size = 5; }),
+            "lr_step_size with lr_schedule constant, expected step");
+  EXPECT_EQ(refusal([](Config& c) { c.schedule.t_max = 5; }),
+            "lr_t_max with lr_schedule constant, expected cosine");
+  EXPECT_EQ(refusal([](Config& c) { c.schedule.kind = ScheduleKind::cosine; }), "none");
+  EXPECT_EQ(refusal([](Config& c) {
+              c.schedule.kind = ScheduleKind::cosine;
+              c.schedule.eta_min = 0.01;
+            }),
+            "lr_eta_min 0.01, expected less than the lr of 0.01");
+  EXPECT_EQ(refusal([](Config& c) { c.schedule.gamma = 1.5; }),
+            "lr_gamma 1.5, expected a number above 0 and at most 1");
+  EXPECT_EQ(refusal([](Config& c) {
+              c.workflow = Workflow::cyclic;
+              c.aggregation.weighting = Weighting::none;
+            }),
+            "workflow cyclic with weighting none, expected server or swarm: it sums nothing");
+}
+
 TEST(Configuration, ARoundTimeoutIsForSwarms) {
   Config config;
   config.world.round_timeout = 5;
@@ -185,6 +227,10 @@ TEST(Configuration, NamesGoBothWays) {
     EXPECT_EQ(*workflow_from(name_of(workflow)), workflow);
   for (int rule = 0; rule < 7; ++rule)
     EXPECT_EQ(*rule_from(name_of(static_cast<Rule>(rule))), static_cast<Rule>(rule));
+  for (const Weighting weighting : {Weighting::samples, Weighting::none})
+    EXPECT_EQ(*weighting_from(name_of(weighting)), weighting);
+  for (const ScheduleKind kind : {ScheduleKind::constant, ScheduleKind::step, ScheduleKind::cosine})
+    EXPECT_EQ(*schedule_from(name_of(kind)), kind);
 }
 
 TEST(MemoryPlans, AddUpWhatIsFixedAndWhatEachClientTakes) {

@@ -24,6 +24,7 @@ TEST(NetworkShape, HasTheParametersOfThePublishedModels) {
   EXPECT_EQ(parameters("lightcnn", grey, 10), 369098U);
   EXPECT_EQ(parameters("resnet18", colours, 10), 11173962U);
   EXPECT_EQ(parameters("resnet18", colours, 100), 11220132U);
+  EXPECT_EQ(parameters("cnn-dropout", colours, 10), 1626442U);
   EXPECT_EQ(parameters("ResNet18", grey, 10), 11172810U);
 }
 

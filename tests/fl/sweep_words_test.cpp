@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fl/sweep_words.h"
 
+#include "base/file.h"
+#include "support/temporary_directory.h"
+
 namespace ebb::fl {
 namespace {
 
@@ -53,6 +56,98 @@ TEST(SweepWords, OnlyAComparisonTakesSeveralMethods) {
   ASSERT_TRUE(sweep) << sweep.error().message;
   EXPECT_EQ(sweep->methods, (std::vector<std::string>{"heuristic.random", "system_aware.oort"}));
   EXPECT_EQ(sweep->config_of(1, 0).seed, 3U);
+}
+
+TEST(SweepWords, ACosineEndsWhereItDidWhenTheRunIsMadeLonger) {
+  SweepWords words;
+  write(words, "lr_schedule", "cosine");
+  write(words, "lr_warmup", "2");
+  write(words, "rounds", "12");
+  const auto sweep = sweep_from(words);
+  ASSERT_TRUE(sweep) << sweep.error().message;
+  EXPECT_EQ(sweep->config.schedule.t_max, 10U);
+}
+
+class ModelFiles : public testing::Test {
+ protected:
+  ModelFiles() { write_layers("128"); }
+
+  void write_layers(const std::string& width) {
+    directory_.write("my.json", R"({"layers": [{"type": "linear", "out_features": )" + width +
+                                    R"(}, {"type": "linear", "out_features": "classes"}]})");
+  }
+  /// As a simulation leaves it in its folder.
+  std::string begun() {
+    SweepWords words;
+    write(words, "model", path_);
+    const auto sweep = sweep_from(words);
+    EXPECT_TRUE(sweep) << sweep.error().message;
+    if (!sweep) return "";
+    directory_.write("run/config.json", to_json(sweep->config).text(true));
+    return directory_ / "run";
+  }
+
+  const support::TemporaryDirectory directory_;
+  const std::string path_ = directory_ / "my.json";
+};
+
+TEST_F(ModelFiles, BecomeAPartOfTheConfiguration) {
+  SweepWords words;
+  write(words, "model", path_);
+  const auto sweep = sweep_from(words);
+  ASSERT_TRUE(sweep) << sweep.error().message;
+  EXPECT_EQ(sweep->config.model, path_);
+  ASSERT_TRUE(sweep->config.network);
+  std::filesystem::remove(path_);
+  const auto network = network_of(sweep->config, {1, 28, 28}, 10);
+  ASSERT_TRUE(network) << network.error().message;
+  EXPECT_EQ(network->name, "my");
+  EXPECT_EQ(*network->parameters(), (784U + 1) * 128 + 129 * 10);
+}
+
+TEST_F(ModelFiles, OfASimulationThatIsResumedMayBeGoneOrLaidOutAnew) {
+  SweepWords words;
+  words.resume = begun();
+  const auto kept = sweep_from(words);
+  ASSERT_TRUE(kept) << kept.error().message;
+  write_layers("   128  ");
+  const auto laid_out = sweep_from(words);
+  ASSERT_TRUE(laid_out) << laid_out.error().message;
+  EXPECT_EQ(laid_out->config.network, kept->config.network);
+  std::filesystem::remove(path_);
+  const auto gone = sweep_from(words);
+  ASSERT_TRUE(gone) << gone.error().message;
+  EXPECT_EQ(gone->config.network, kept->config.network);
+}
+
+TEST_F(ModelFiles, ThatHaveChangedAreRefusedOnResume) {
+  SweepWords words;
+  words.resume = begun();
+  write_layers("64");
+  EXPECT_EQ(refusal(words), path_ +
+                                ": has changed since the simulation was begun, expected "
+                                "\"network\" of its config.json");
+  // Naming it again does not help; a new simulation takes it as it is.
+  write(words, "model", path_);
+  EXPECT_NE(refusal(words), "none");
+  SweepWords anew;
+  anew.config = words.resume + "/config.json";
+  write(anew, "model", path_);
+  const auto sweep = sweep_from(anew);
+  ASSERT_TRUE(sweep) << sweep.error().message;
+  EXPECT_NE(sweep->config.network->find("64"), std::string::npos);
+}
+
+TEST_F(ModelFiles, ThatAreNoneAreNamed) {
+  SweepWords words;
+  write(words, "model", directory_ / "other.json");
+  EXPECT_EQ(refusal(words),
+            (directory_ / "other.json") +
+                std::string(": no such file, expected a JSON description of a model"));
+  SweepWords wrong;
+  write_layers("0");
+  write(wrong, "model", path_);
+  EXPECT_EQ(refusal(wrong), path_ + ": layers[0].out_features: 0, expected 1 to 65536");
 }
 
 TEST(SweepWords, WhatCannotBeSimulatedIsNamed) {

@@ -37,6 +37,8 @@ INSTANTIATE_TEST_SUITE_P(All, NetworkParameters,
                                          Counted{"LightCNN", kCifar, 10, 519'754},
                                          Counted{"LightCNN", kCifar, 100, 542'884},
                                          Counted{"LightCNN", kMnist, 10, 369'098},
+                                         Counted{"CNN-Dropout", kCifar, 10, 1'626'442},
+                                         Counted{"CNN-Dropout", kMnist, 62, 1'206'590},
                                          Counted{"ResNet18", kCifar, 10, 11'173'962},
                                          Counted{"ResNet18", kCifar, 100, 11'220'132},
                                          Counted{"ResNet18", kMnist, 10, 11'172'810}));
@@ -53,6 +55,24 @@ TEST(Network, GrowsWithItsBatchAlone) {
   const double ratio =
       static_cast<double>(large->activations()) / static_cast<double>(small->activations());
   EXPECT_NEAR(ratio, 2, 0.001);
+}
+
+TEST(Network, KeepsAByteForEachValueThatADropoutMayDrop) {
+  const auto saved = [](const Network& network) {
+    NetworkRequest request;
+    request.network = network;
+    request.batch = 256;
+    const auto planned = plan(request);
+    EXPECT_TRUE(planned);
+    return planned ? planned->step.after_forward.allocated : 0;
+  };
+  const Network with = *network_named("CNN-Dropout", kCifar, 10);
+  Network without = with;
+  std::erase_if(without.layers, [](const NetworkLayer& layer) {
+    return layer.kind == NetworkLayer::Kind::dropout;
+  });
+  // And the result of the second one, which the linear layer needs beside that of the relu.
+  EXPECT_EQ(saved(with) - saved(without), 256U * (64 * 14 * 14 + 128) + 256U * 128 * 4);
 }
 
 TEST(Network, RefusesPicturesThatItsKernelsDoNotFit) {

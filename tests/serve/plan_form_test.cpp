@@ -78,6 +78,18 @@ TEST(PlanForm, NamesNoFile) {
   }
 }
 
+TEST(PlanForm, ReadsNoFileWhereTheCommandWould) {
+  const auto refusal = [](const std::string& name) {
+    return no_plan("kind=model&name=" + encoded(name));
+  };
+  for (const std::string& name : {std::string("network.json"), std::string("CNN/MNIST"),
+                                  std::string("./ResNet18"), std::string("/etc/x.json")})
+    EXPECT_TRUE(refusal(name).starts_with("name '" + name + "': ")) << refusal(name);
+  EXPECT_EQ(refusal("/etc/x.json"),
+            "name '/etc/x.json': expected one of CNN-MNIST, CNN-MNIST (FedAvg), LightCNN, "
+            "CNN-Dropout, ResNet18");
+}
+
 TEST(PlanForm, SaysWhatIsWrongWithValues) {
   EXPECT_EQ(no_plan("kind=transformer&preset=gpt2&batch=many"),
             "--batch 'many': expected a whole number from 0 to 18446744073709551615");
@@ -88,7 +100,7 @@ TEST(PlanForm, SaysWhatIsWrongWithValues) {
             "--cap 'much': expected a number and a unit, such as 24GiB");
   EXPECT_EQ(no_plan("kind=transformer&preset=lama-7b"), "preset 'lama-7b': did you mean llama-7b?");
   EXPECT_EQ(no_plan("kind=transformer&preset=gpt2&precision=fp8"),
-            "precision 'fp8': expected fp32, amp, bf16 or fp16-mixed");
+            "precision 'fp8': expected one of fp32, amp, bf16, fp16-mixed");
   EXPECT_EQ(no_plan("kind=transformer&arch=llama"), "--layers is missing");
   EXPECT_EQ(
       no_plan("kind=transformer"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notes with each case the processor time that it took, its child processes included, for the list of the dearest
-// cases at the end of `make test`. Linked into every test program; nothing calls it.
+// Notes with each case the processor time that it took, its child processes included, for the list
+// of the dearest cases at the end of `make test`. Linked into every test program; nothing calls it.
 #include <sys/resource.h>
 
 #include <gtest/gtest.h>
@@ -24,14 +24,16 @@ class ProcessorTime : public testing::EmptyTestEventListener {
   void OnTestStart(const testing::TestInfo&) override { started_ = seconds_used(); }
 
   void OnTestEnd(const testing::TestInfo&) override {
-    testing::Test::RecordProperty("processor_ms", static_cast<int>((seconds_used() - started_) * 1000));
+    testing::Test::RecordProperty("processor_ms",
+                                  static_cast<int>((seconds_used() - started_) * 1000));
   }
 
   double started_ = 0;
 };
 
 [[maybe_unused]] const bool listens = [] {
-  testing::UnitTest::GetInstance()->listeners().Append(new ProcessorTime);  // which GoogleTest deletes
+  testing::UnitTest::GetInstance()->listeners().Append(
+      new ProcessorTime);  // which GoogleTest deletes
   return true;
 }();
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "fl/in_parts.h"
 #include "fl/random.h"
 
 namespace ebb::fl {
@@ -97,9 +98,11 @@ base::Status MeanAggregator::finish_round(std::span<float> weights, Ranks& ranks
   if (sum.weight() > 0 && noise.deviation == 0 && moments_of(options_.rule) == 0) {
     // The same as below, with nothing to decide for each of millions of parameters.
     const double rate = options_.server_lr;
-    for (std::size_t i = 0; i < weights.size(); ++i)
-      weights[i] =
-          static_cast<float>(static_cast<double>(weights[i]) + rate * (sum.sum(i) / divisor));
+    in_parts(weights.size(), [&](std::size_t first, std::size_t end) {
+      for (std::size_t i = first; i < end; ++i)
+        weights[i] =
+            static_cast<float>(static_cast<double>(weights[i]) + rate * (sum.sum(i) / divisor));
+    });
   } else if (sum.weight() > 0 || noise.deviation > 0) {
     Random random(noise.seed, Purpose::privacy_noise, noise.round);
     for (std::size_t i = 0; i < weights.size(); ++i) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fl/aggregate/update_sum.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/check.h"
+#include "fl/in_parts.h"
 
 namespace ebb::fl {
 namespace {
@@ -80,7 +82,9 @@ double UpdateSum::weight() const {
 }
 
 void UpdateSum::clear() {
-  sums_.assign(sums_.size(), 0);
+  in_parts(sums_.size(), [&](std::size_t first, std::size_t end) {
+    std::fill(sums_.data() + first, sums_.data() + end, 0);
+  });
 }
 
 }  // namespace ebb::fl

@@ -2,6 +2,7 @@
 #include "fl/torch/batched_network.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace ebb::fl {
@@ -37,11 +38,19 @@ std::unique_ptr<Layers> layers_for(const NetworkShape& shape, std::int64_t clien
 /// One forward pass: takes the parameters in the order in which the layers come.
 class BatchedNetwork::Pass {
  public:
-  explicit Pass(const BatchedNetwork& network) : network_(network) {}
+  Pass(const BatchedNetwork& network, const Dropout* dropout, std::int64_t rows)
+      : network_(network), dropout_(dropout), rows_(rows) {}
 
-  at::Tensor through(const std::vector<NetworkLayer>& layers, at::Tensor flow) {
-    for (const NetworkLayer& layer : layers)
-      flow = through(layer, std::move(flow));
+  at::Tensor through(std::span<const NetworkLayer> layers, at::Tensor flow) {
+    using Kind = NetworkLayer::Kind;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      // What writes over a normalisation's output is done along with it.
+      const bool rectifies = layers[i].kind == Kind::group_norm && i + 1 < layers.size() &&
+                             layers[i + 1].kind == Kind::relu && layers[i + 1].in_place;
+      flow = rectifies ? normalise(layers[i], flow, at::Tensor(), true)
+                       : through(layers[i], std::move(flow));
+      if (rectifies) ++i;
+    }
     return flow;
   }
 
@@ -65,26 +74,53 @@ class BatchedNetwork::Pass {
         return kinds.max_pool(flow, static_cast<std::int64_t>(layer.kernel));
       case Kind::average_pool:
         return kinds.average(flow);
-      case Kind::group_norm: {
-        const at::Tensor& scale = next();
-        const at::Tensor& shift = next();
-        return kinds.normalise(flow, static_cast<std::int64_t>(layer.groups), scale, shift);
-      }
+      case Kind::group_norm:
+        return normalise(layer, flow, at::Tensor(), false);
       case Kind::relu:
         return layer.in_place ? flow.relu_() : flow.relu();
-      case Kind::residual: {
-        at::Tensor body = through(layer.body, flow);
-        at::Tensor around = through(layer.around, std::move(flow));
-        return body.add_(around).relu_();
+      case Kind::dropout: {
+        if (dropout_ == nullptr) return flow;
+        const std::size_t which = dropped_++;
+        const at::Tensor mask = dropout_->mask(which, rows_);
+        // The product keeps the mask for its gradient, a byte a value, and nothing else.
+        return flow.mul(kinds.lay_out(mask, flow)).mul_(dropout_->scale(which));
       }
+      case Kind::residual:
+        return residual(layer, std::move(flow));
     }
     return flow;
+  }
+
+  at::Tensor normalise(const NetworkLayer& layer, const at::Tensor& flow, const at::Tensor& added,
+                       bool rectifies) {
+    const at::Tensor& scale = next();
+    const at::Tensor& shift = next();
+    return network_.layers_->normalise(flow, static_cast<std::int64_t>(layer.groups), scale, shift,
+                                       added, rectifies);
+  }
+
+  at::Tensor residual(const NetworkLayer& layer, at::Tensor flow) {
+    const std::span<const NetworkLayer> body(layer.body);
+    if (body.empty() || body.back().kind != NetworkLayer::Kind::group_norm) {
+      at::Tensor inside = through(body, flow);
+      const at::Tensor around = through(layer.around, std::move(flow));
+      return (layer.sums_in_place() ? inside.add_(around) : inside.add(around)).relu_();
+    }
+    const at::Tensor inside = through(body.first(body.size() - 1), flow);
+    const at::Tensor& scale = next();
+    const at::Tensor& shift = next();
+    const at::Tensor around = through(layer.around, std::move(flow));
+    return network_.layers_->normalise(inside, static_cast<std::int64_t>(body.back().groups), scale,
+                                       shift, around, true);
   }
 
   const at::Tensor& next() { return network_.parameters_[taken_++]; }
 
   const BatchedNetwork& network_;
+  const Dropout* const dropout_;
+  const std::int64_t rows_;
   std::size_t taken_ = 0;
+  std::size_t dropped_ = 0;
 };
 
 BatchedNetwork::BatchedNetwork(const plan::Network& network, const NetworkShape& shape,
@@ -134,8 +170,9 @@ void BatchedNetwork::store(std::int64_t client, at::Tensor row) const {
     row.copy_(at::cat(mine));  // a card makes one row of them sooner than it sends each
 }
 
-at::Tensor BatchedNetwork::forward(const at::Tensor& pictures) const {
-  return layers_->leave(Pass(*this).through(network_.layers, layers_->enter(pictures)));
+at::Tensor BatchedNetwork::forward(const at::Tensor& pictures, const Dropout* dropout) const {
+  Pass pass(*this, dropout, pictures.size(1));
+  return layers_->leave(pass.through(network_.layers, layers_->enter(pictures)));
 }
 
 void BatchedNetwork::step(double lr, double proximal) {

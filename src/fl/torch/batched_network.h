@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fl/network_shape.h"
+#include "fl/torch/dropout.h"
 #include "fl/torch/layers.h"
 #include "plan/network.h"
 
@@ -36,8 +37,9 @@ class BatchedNetwork {
   /// Copies the weights of one client into a row on the host.
   void store(std::int64_t client, at::Tensor row) const;
 
-  /// `pictures`: [clients, batch, channels, height, width]; gives [clients, batch, classes].
-  at::Tensor forward(const at::Tensor& pictures) const;
+  /// `pictures`: [clients, batch, channels, height, width]; gives [clients, batch, classes]. A step
+  /// of training has a `dropout`; without one nothing is dropped.
+  at::Tensor forward(const at::Tensor& pictures, const Dropout* dropout = nullptr) const;
 
   /// Goes `lr` down the gradients that backward() left, pulled by `proximal` towards what was last
   /// loaded; and forgets them.

@@ -60,22 +60,26 @@ class Convolution : public torch::autograd::Function<Convolution> {
   }
 
  private:
-  /// The same convolution backwards: of the gradient, spread out by the stride, with kernels turned
-  /// round.
+  /// What a pixel has in each of the columns that it is in, added up in their order.
   static at::Tensor gradient_of_flow(const at::Tensor& flow, const at::Tensor& weight,
                                      const at::Tensor& gradient, std::int64_t stride,
                                      std::int64_t padding) {
     const std::int64_t kernel = weight.size(3);
-    const std::int64_t height = flow.size(3) + 2 * padding - kernel + 1;
-    const std::int64_t width = flow.size(4) + 2 * padding - kernel + 1;
-    at::Tensor spread = gradient;
-    if (stride > 1) {
-      spread = at::zeros({gradient.size(0), gradient.size(1), gradient.size(2), height, width},
-                         gradient.options());
-      spread.slice(3, 0, height, stride).slice(4, 0, width, stride).copy_(gradient);
+    const std::int64_t down = gradient.size(3);
+    const std::int64_t across = gradient.size(4);
+    const at::Tensor columns =
+        at::bmm(weight.flatten(2).transpose(1, 2), gradient.flatten(2))
+            .view({flow.size(0), flow.size(1), kernel, kernel, flow.size(2), down, across});
+    const at::Tensor padded = at::zeros({flow.size(0), flow.size(1), flow.size(2),
+                                         flow.size(3) + 2 * padding, flow.size(4) + 2 * padding},
+                                        flow.options());
+    for (std::int64_t y = 0; y < kernel; ++y) {
+      for (std::int64_t x = 0; x < kernel; ++x)
+        padded.slice(3, y, y + stride * (down - 1) + 1, stride)
+            .slice(4, x, x + stride * (across - 1) + 1, stride)
+            .add_(columns.select(3, x).select(2, y));
     }
-    const at::Tensor turned = weight.flip({3, 4}).transpose(1, 2).flatten(2);
-    return at::bmm(turned, columns_of(spread, kernel, 1, kernel - 1 - padding)).view_as(flow);
+    return padded.narrow(3, padding, flow.size(3)).narrow(4, padding, flow.size(4)).contiguous();
   }
 };
 
@@ -99,17 +103,24 @@ class Columns final : public Layers {
   at::Tensor average(const at::Tensor& flow) const override { return flow.mean({3, 4}, true); }
 
   at::Tensor normalise(const at::Tensor& flow, std::int64_t groups, const at::Tensor& scale,
-                       const at::Tensor& shift) const override {
+                       const at::Tensor& shift, const at::Tensor& added,
+                       bool rectifies) const override {
     const at::Tensor by_sample = flow.transpose(1, 2).contiguous();
     const at::Tensor normal =
         at::group_norm(by_sample.flatten(0, 1), groups).view_as(by_sample).transpose(1, 2);
-    return at::addcmul(per_channel(shift), normal, per_channel(scale));
+    return followed(at::addcmul(per_channel(shift), normal, per_channel(scale)), added, rectifies);
   }
 
   at::Tensor multiply(const at::Tensor& flow, const at::Tensor& weight,
                       const at::Tensor& bias) const override {
     return multiply_side_by_side(flow.dim() == 5 ? flow.transpose(1, 2).flatten(2) : flow, weight,
                                  bias);
+  }
+
+  at::Tensor lay_out(const at::Tensor& mask, const at::Tensor& flow) const override {
+    if (flow.dim() != 5) return mask;
+    return mask.reshape({flow.size(0), flow.size(2), flow.size(1), flow.size(3), flow.size(4)})
+        .transpose(1, 2);
   }
 
   at::Tensor leave(const at::Tensor& flow) const override { return flow; }

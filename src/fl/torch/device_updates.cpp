@@ -8,6 +8,8 @@
 
 #include "base/check.h"
 #include "fl/card_use.h"
+#include "fl/in_parts.h"
+#include "fl/torch/card_kernels.h"
 #include "fl/torch/failures.h"
 
 namespace ebb::fl {
@@ -15,6 +17,14 @@ namespace {
 
 /// Sums that come to the host at a time.
 constexpr std::int64_t kSumsOnTheirWay = std::int64_t{kSumsOnTheirWayBytes / sizeof(std::int64_t)};
+
+constexpr std::int64_t kSlice = kParametersAtATime;
+
+constexpr std::int64_t kThreadsOfABlock = 256;
+
+std::int64_t blocks_for(std::int64_t threads) {
+  return (threads + kThreadsOfABlock - 1) / kThreadsOfABlock;
+}
 
 /// The sum of each row, by halves: additions of single elements in an order that only the length
 /// decides. `rows` is written to.
@@ -43,7 +53,6 @@ DeviceUpdates::DeviceUpdates(std::int64_t clients, const std::vector<at::Tensor>
 }
 
 void DeviceUpdates::each_slice(const Visit& visit) const {
-  constexpr std::int64_t kSlice = kParametersAtATime;
   std::size_t tensor = 0;
   std::int64_t offset = 0;  // in that tensor
   for (std::int64_t first = 0; first < parameters_; first += kSlice) {
@@ -65,14 +74,27 @@ void DeviceUpdates::each_slice(const Visit& visit) const {
 
 void DeviceUpdates::measure() {
   const auto options = to_.front().options().dtype(at::kDouble);
-  at::Tensor squares =
-      at::zeros({clients_, std::min<std::int64_t>(kParametersAtATime, parameters_)}, options);
+  const std::int64_t slice = std::min(kSlice, parameters_);
+  at::Tensor squares = at::zeros({clients_, slice}, options);
   at::Tensor largest = at::zeros({clients_}, options);
-  each_slice([&](std::int64_t, at::Tensor moves) {
-    moves.abs_();
-    largest = at::maximum(largest, moves.amax(1));
-    squares.narrow(1, 0, moves.size(1)).add_(moves.mul_(moves));
-  });
+  if (const CardKernels* kernels = CardKernels::of(to_.front().device())) {
+    const at::Tensor each = at::zeros({clients_, slice}, options);
+    std::int64_t first = 0;
+    for (std::size_t i = 0; i < from_.size(); ++i) {
+      const std::int64_t elements = from_[i].size(0);
+      kernels->run(CardKernels::Name::measure_moves,
+                   {blocks_for(std::min(elements, slice)), clients_}, {kThreadsOfABlock, 1},
+                   {from_[i], to_[i], squares, each, first, elements, slice});
+      first += elements;
+    }
+    largest = each.amax(1);
+  } else {
+    each_slice([&](std::int64_t, at::Tensor moves) {
+      moves.abs_();
+      largest = at::maximum(largest, moves.amax(1));
+      squares.narrow(1, 0, moves.size(1)).add_(moves.mul_(moves));
+    });
+  }
   // To the host in one go.
   const at::Tensor found = at::stack({sum_by_halves(squares), largest}).cpu();
   const double* values = found.data_ptr<double>();
@@ -105,6 +127,16 @@ at::Tensor DeviceUpdates::summed(std::span<const double> scales) const {
   const at::Tensor each =
       at::from_blob(const_cast<double*>(scales.data()), {clients_, 1}, at::kDouble).to(device);
   at::Tensor sums = at::empty({parameters_}, at::TensorOptions().dtype(at::kLong).device(device));
+  if (const CardKernels* kernels = CardKernels::of(device)) {
+    std::int64_t first = 0;
+    for (std::size_t i = 0; i < from_.size(); ++i) {
+      const std::int64_t elements = from_[i].size(0);
+      kernels->run(CardKernels::Name::add_moves, {blocks_for(elements)}, {kThreadsOfABlock, 1},
+                   {from_[i], to_[i], each, sums.narrow(0, first, elements), elements, clients_});
+      first += elements;
+    }
+    return sums;
+  }
   each_slice([&](std::int64_t first, at::Tensor moves) {
     const std::int64_t count = moves.size(1);
     sums.narrow(0, first, count).copy_(moves.mul_(each).round_().to(at::kLong).sum(0));
@@ -125,8 +157,10 @@ base::Status DeviceUpdates::add_up(std::span<const double> scales, std::span<std
       way.narrow(0, 0, count).copy_(here.narrow(0, first, count));
       const std::int64_t* values = way.data_ptr<std::int64_t>();
       std::int64_t* into = sums.data() + first;
-      for (std::int64_t i = 0; i < count; ++i)
-        into[i] += values[i];
+      in_parts(static_cast<std::size_t>(count), [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+          into[i] += values[i];
+      });
     }
     return {};
   });

@@ -10,9 +10,9 @@
 
 namespace ebb::fl {
 
-/// Updates on the device that trained them, gone through a slice of parameters at a time. All is
-/// done by single operations of libtorch, which contract nothing: so the host's and a card's bits
-/// are the same, and those of every other grouping. What libtorch throws on the way is an Error.
+/// Updates on the device that trained them, gone through a slice of parameters at a time, or by
+/// kernels of our own. Neither contracts anything: so the host's and a card's bits are the same,
+/// and those of every other grouping. What libtorch throws on the way is an Error.
 class DeviceUpdates final : public UpdateGroup {
  public:
   /// The parameters of the model that all started from, and of the models that `clients` made of

@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "fl/torch/card_kernels.h"
+#include "fl/torch/group_norm.h"
 #include "fl/torch/layers.h"
+#include "fl/torch/product_convolution.h"
 
 namespace ebb::fl {
 namespace {
 
-/// What flows is [batch, clients * channels, height, width], and [clients, batch, features] from
-/// the first linear layer on.
+/// What flows is [batch, clients * channels, height, width] with channels last, which cards
+/// convolve faster in groups, and [clients, batch, features] from the first linear layer on.
 class Grouped final : public Layers {
  public:
   explicit Grouped(std::int64_t clients) : clients_(clients) {}
 
   at::Tensor enter(const at::Tensor& pictures) const override {
-    return pictures.transpose(0, 1).flatten(1, 2).contiguous();
+    return pictures.transpose(0, 1).flatten(1, 2).contiguous(kLast);
   }
   at::Tensor convolve(const at::Tensor& flow, const at::Tensor& weight, const at::Tensor& bias,
                       std::int64_t stride, std::int64_t padding) const override {
     if (weight.size(3) == 1 && weight.size(4) == 1 && padding == 0)
       return mix_channels(flow, weight, bias, stride);
-    // Cards convolve groups faster with channels last, though all has to be turned round for it.
-    constexpr auto kLast = at::MemoryFormat::ChannelsLast;
+    if (suits_products(flow, weight, stride, padding)) {
+      const at::Tensor out =
+          convolve_by_products(flow, weight, stride, padding, CardKernels::of(flow.device()));
+      return bias.defined() ? out + merged(bias).view({1, -1, 1, 1}) : out;
+    }
     return at::conv2d(flow.contiguous(kLast), merged(weight).contiguous(kLast), merged(bias),
                       at::IntArrayRef{stride, stride}, at::IntArrayRef{padding, padding},
                       at::IntArrayRef{1, 1}, clients_);
@@ -30,8 +36,10 @@ class Grouped final : public Layers {
     return at::adaptive_avg_pool2d(flow, {1, 1});
   }
   at::Tensor normalise(const at::Tensor& flow, std::int64_t groups, const at::Tensor& scale,
-                       const at::Tensor& shift) const override {
-    return at::group_norm(flow, clients_ * groups, merged(scale), merged(shift));
+                       const at::Tensor& shift, const at::Tensor& added,
+                       bool rectifies) const override {
+    return normalise_channels_last(flow, groups, scale, shift, added, rectifies,
+                                   CardKernels::of(flow.device()));
   }
   at::Tensor multiply(const at::Tensor& flow, const at::Tensor& weight,
                       const at::Tensor& bias) const override {
@@ -39,22 +47,37 @@ class Grouped final : public Layers {
         flow.dim() == 4 ? flow.reshape({flow.size(0), clients_, -1}).transpose(0, 1) : flow;
     return multiply_side_by_side(flat, weight, bias);
   }
+  at::Tensor lay_out(const at::Tensor& mask, const at::Tensor& flow) const override {
+    return flow.dim() == 4 ? mask.transpose(0, 1).reshape(flow.sizes()) : mask;
+  }
   at::Tensor leave(const at::Tensor& flow) const override { return flow; }
 
  private:
+  static constexpr auto kLast = at::MemoryFormat::ChannelsLast;
+  static constexpr std::int64_t kFewOutputs = 16;  ///< of a picture and channel
+
+  /// Where the groups' own kernels are slow on a card: with strides, and where there are fewer
+  /// outputs than channels.
+  static bool suits_products(const at::Tensor& flow, const at::Tensor& weight, std::int64_t stride,
+                             std::int64_t padding) {
+    const auto outputs_along = [&](std::int64_t size) {
+      return (size + 2 * padding - weight.size(3)) / stride + 1;
+    };
+    return stride > 1 || outputs_along(flow.size(2)) * outputs_along(flow.size(3)) <= kFewOutputs;
+  }
+
   /// A convolution of single pixels: one product of matrices per client, which takes a card a
   /// fraction of the time that a grouped convolution does.
   at::Tensor mix_channels(const at::Tensor& flow, const at::Tensor& weight, const at::Tensor& bias,
                           std::int64_t stride) const {
     const at::Tensor seen = every(flow, stride);
-    const at::Tensor pixels =
-        seen.unflatten(1, {clients_, weight.size(2)}).permute({1, 2, 0, 3, 4}).flatten(2);
-    const at::Tensor mixed = bias.defined()
-                                 ? at::baddbmm(bias.unsqueeze(2), weight.flatten(2), pixels)
-                                 : at::bmm(weight.flatten(2), pixels);
-    return mixed.unflatten(2, {seen.size(0), seen.size(2), seen.size(3)})
-        .permute({2, 0, 1, 3, 4})
-        .flatten(1, 2);
+    const at::Tensor pixels = seen.permute({0, 2, 3, 1})
+                                  .reshape({-1, clients_, weight.size(2)})
+                                  .transpose(0, 1);  // [clients, pixels, inputs]
+    return multiply_side_by_side(pixels, weight.flatten(2), bias)
+        .transpose(0, 1)
+        .reshape({seen.size(0), seen.size(2), seen.size(3), -1})
+        .permute({0, 3, 1, 2});
   }
 
   /// Every so many pixels, in both directions.

@@ -23,10 +23,16 @@ class Layers {
                               std::int64_t padding) const = 0;
   virtual at::Tensor max_pool(const at::Tensor& flow, std::int64_t kernel) const = 0;
   virtual at::Tensor average(const at::Tensor& flow) const = 0;
+  /// With what follows: `added` is added where it is defined, and then what is negative becomes 0
+  /// where it `rectifies`.
   virtual at::Tensor normalise(const at::Tensor& flow, std::int64_t groups, const at::Tensor& scale,
-                               const at::Tensor& shift) const = 0;
+                               const at::Tensor& shift, const at::Tensor& added,
+                               bool rectifies) const = 0;
   virtual at::Tensor multiply(const at::Tensor& flow, const at::Tensor& weight,
                               const at::Tensor& bias) const = 0;
+  /// `mask`, [clients, batch, values] with values as channels, rows and columns, laid out as
+  /// `flow`.
+  virtual at::Tensor lay_out(const at::Tensor& mask, const at::Tensor& flow) const = 0;
   /// [clients, batch, classes].
   virtual at::Tensor leave(const at::Tensor& flow) const = 0;
 };
@@ -41,6 +47,12 @@ std::unique_ptr<Layers> grouped_layers(std::int64_t clients);
 /// grouped convolutions of few channels leave it idle. Columns are made again for the gradient, and
 /// not kept.
 std::unique_ptr<Layers> column_layers();
+
+/// Does in place what follows a normalisation, as Layers::normalise has it.
+inline at::Tensor followed(at::Tensor normal, const at::Tensor& added, bool rectifies) {
+  if (added.defined()) normal.add_(added);
+  return rectifies ? normal.relu_() : normal;
+}
 
 /// [clients, batch, features] by weights [clients, outputs, features].
 at::Tensor multiply_side_by_side(const at::Tensor& flow, const at::Tensor& weight,

@@ -20,7 +20,8 @@ at::Tensor losses_of(const at::Tensor& logits, const at::Tensor& labels) {
 }
 
 std::size_t steps_of(const LocalTask& task) {
-  return steps_of_an_epoch(task) * task.epochs;
+  const std::size_t all = steps_of_an_epoch(task) * task.epochs;
+  return task.steps > 0 ? std::min<std::size_t>(task.steps, all) : all;
 }
 
 std::span<const std::uint32_t> batch_of(const LocalTask& task, std::size_t step) {

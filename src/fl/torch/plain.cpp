@@ -21,12 +21,16 @@ class Plain final : public Layers {
     return at::adaptive_avg_pool2d(flow, {1, 1});
   }
   at::Tensor normalise(const at::Tensor& flow, std::int64_t groups, const at::Tensor& scale,
-                       const at::Tensor& shift) const override {
-    return at::group_norm(flow, groups, scale, shift);
+                       const at::Tensor& shift, const at::Tensor& added,
+                       bool rectifies) const override {
+    return followed(at::group_norm(flow, groups, scale, shift), added, rectifies);
   }
   at::Tensor multiply(const at::Tensor& flow, const at::Tensor& weight,
                       const at::Tensor& bias) const override {
     return at::linear(flow.flatten(1), weight, bias);
+  }
+  at::Tensor lay_out(const at::Tensor& mask, const at::Tensor& flow) const override {
+    return mask.reshape(flow.sizes());
   }
   at::Tensor leave(const at::Tensor& flow) const override { return flow.unsqueeze(0); }
 };

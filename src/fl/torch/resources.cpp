@@ -98,7 +98,7 @@ base::Result<SimulationResources> load_resources(const Config& config, const Exe
   const std::int64_t start = base::system_clock().now_ns();
   auto data = load(config, execution);
   if (!data) return data.error();
-  auto network = plan::network_named(config.model, (*data)->picture, (*data)->classes);
+  auto network = network_of(config, (*data)->picture, (*data)->classes);
   if (!network) return network.error();
   const auto backend = chosen_backend(config, *network, *data, *ranks);
   if (!backend) return backend.error();

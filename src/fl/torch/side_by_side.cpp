@@ -108,6 +108,7 @@ base::Status SideBySide::train(std::span<const float> global, std::span<const Lo
   const auto clients = static_cast<std::int64_t>(tasks.size());
   BatchedNetwork network(network_, shape_, clients, device_);
   network.load(global);
+  Dropout dropout(shape_, tasks, device_);
   Stretch stretch(tasks, width, data_.augments);
   const auto places = static_cast<std::int64_t>(stretch.places());
   std::vector<at::Tensor> losses_of_stretches;  // they stay on the device until the end
@@ -125,8 +126,9 @@ base::Status SideBySide::train(std::span<const float> global, std::span<const Lo
                       samples.narrow(0, at, places));
       const at::Tensor pictures = pictures_.normalised(
           batch.pixels, data_.augments ? moves.narrow(0, at, places) : at::Tensor());
+      dropout.begin(first + step);
       const at::Tensor losses =
-          losses_of(network.forward(pictures.unflatten(0, {clients, -1})), batch.labels);
+          losses_of(network.forward(pictures.unflatten(0, {clients, -1}), &dropout), batch.labels);
       losses.backward(shares.narrow(0, at, places).view({clients, -1}));
       network.step(tasks.front().lr, tasks.front().proximal);
       seen.push_back(losses.detach());

@@ -119,6 +119,7 @@ base::Result<LocalResult> TorchTrainer::train_on(Slot& slot, std::span<const flo
   network.load(global);
   Random random(task.seed, Purpose::augmentation, task.round, task.client);
   LossTally tally;
+  Dropout dropout(shape_, std::span(&task, 1), device_);
   slot.make_room(filled_up(task.batch) * pictures_.floats_each());
   for (std::size_t step = 0; step < steps_of(task); ++step) {
     const std::span<const std::uint32_t> samples = batch_of(task, step);
@@ -133,7 +134,9 @@ base::Result<LocalResult> TorchTrainer::train_on(Slot& slot, std::span<const flo
     const auto count = static_cast<std::int64_t>(rows);
     const at::Tensor labels = at::from_blob(slot.labels.data(), {count}, at::kLong);
     const at::Tensor shares = at::from_blob(slot.shares.data(), {count}, at::kFloat);
-    const at::Tensor losses = losses_of(network.forward(on_host(slot, rows).unsqueeze(0)), labels);
+    dropout.begin(step);
+    const at::Tensor losses =
+        losses_of(network.forward(on_host(slot, rows).unsqueeze(0), &dropout), labels);
     losses.flatten().dot(shares).backward();
     network.step(task.lr, task.proximal);
     tally.add(losses.data_ptr<float>(), samples.size());

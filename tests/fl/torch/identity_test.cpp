@@ -69,6 +69,34 @@ INSTANTIATE_TEST_SUITE_P(
                   config.epochs = 2;
                   config.world.dropout = 0.3;
                 }},
+        Variant{"LocalStepsUnweightedWithASchedule",
+                [](Config& config) {
+                  config.local_steps = 5;
+                  config.aggregation.weighting = Weighting::none;
+                  config.schedule.kind = ScheduleKind::cosine;
+                  config.schedule.warmup = 1;
+                }},
+        Variant{"Dropout",
+                [](Config& config) {
+                  config.model = "cnn-dropout";
+                  config.synthetic.train = 240;
+                  config.epochs = 2;
+                }},
+        Variant{"AModelOfOnesOwn",
+                [](Config& config) {
+                  config.model = "my.json";
+                  config.network = R"({"layers": [
+                    {"type": "conv2d", "out_channels": 8, "kernel_size": 3, "stride": 2},
+                    {"type": "relu"},
+                    {"type": "residual", "body": [
+                      {"type": "conv2d", "out_channels": 8, "kernel_size": 3, "padding": 1},
+                      {"type": "relu"}, {"type": "dropout", "p": 0.2}]},
+                    {"type": "residual", "body": [{"type": "relu"}]},
+                    {"type": "global_avg_pool"},
+                    {"type": "linear", "out_features": 24}, {"type": "relu"},
+                    {"type": "dropout", "p": 0.1},
+                    {"type": "linear", "out_features": "classes"}]})";
+                }},
         Variant{"FedProx", [](Config& config) { config.aggregation.rule = Rule::fedprox; }},
         Variant{"FedAvgM", [](Config& config) { config.aggregation.rule = Rule::fedavgm; }},
         Variant{"FedYogi",

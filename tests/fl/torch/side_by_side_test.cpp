@@ -2,6 +2,8 @@
 // Clients side by side in one batched network come to what they come to one by one.
 #include "fl/torch/batched_network.h"
 
+#include <limits>
+
 #include "fl/torch/backend.h"
 #include "fl/torch/layers.h"
 #include "fl/torch/nearness.h"
@@ -69,23 +71,64 @@ TEST_F(SideBySideTest, ConvolutionsHaveTheValuesAndGradientsOfPlainOnes) {
   }
 }
 
-TEST_F(SideBySideTest, NormalisationsAreThoseOfPlainOnes) {
-  const at::Tensor pictures = at::randn({3, 4, 8, 5, 5});
-  const at::Tensor scale = at::randn({3, 8});
-  const at::Tensor shift = at::randn({3, 8});
-  const at::Tensor pull = at::randn({3, 2, 8 * 25});
+/// A normalisation of three clients with what follows it, and its gradients, against PyTorch's.
+void expect_plain_normalisation(const Layers& layers, std::int64_t channels, std::int64_t size,
+                                bool adds, bool rectifies) {
+  SCOPED_TRACE(testing::Message() << channels << " " << size << " " << adds << " " << rectifies);
+  const auto leaf = [](at::Tensor values) { return values.set_requires_grad(true); };
+  // Far from 0, where sums of squares alone would lose what there is.
+  const at::Tensor pictures = leaf(at::randn({3, 4, channels, size, size}) + 50);
+  const at::Tensor added = leaf(at::randn({3, 4, channels, size, size}));
+  const at::Tensor scale = leaf(at::randn({3, channels}));
+  const at::Tensor shift = leaf(at::randn({3, channels}));
+  const at::Tensor pull = at::randn({3, 2, channels * size * size});
+  const auto pulled = [&](const Layers& kinds, const at::Tensor& flow, const at::Tensor& more,
+                          const at::Tensor& times, const at::Tensor& plus, const at::Tensor& by) {
+    return kinds.multiply(kinds.normalise(kinds.enter(flow), 2, times, plus,
+                                          adds ? kinds.enter(more) : at::Tensor(), rectifies),
+                          by, at::Tensor());
+  };
+  const at::Tensor out = pulled(layers, pictures, added, scale, shift, pull);
+  out.sum().backward();
   const auto plain = plain_layers();
-  for (const auto& layers : {column_layers(), grouped_layers(3)}) {
-    const at::Tensor out = layers->multiply(
-        layers->normalise(layers->enter(pictures), 2, scale, shift), pull, at::Tensor());
-    for (std::int64_t client = 0; client < 3; ++client) {
-      const at::Tensor own =
-          plain->multiply(plain->normalise(plain->enter(pictures[client].unsqueeze(0)), 2,
-                                           scale[client], shift[client]),
-                          pull[client], at::Tensor());
-      EXPECT_LT(difference(out[client], own), 1e-5);
+  for (std::int64_t client = 0; client < 3; ++client) {
+    const auto own = [&](const at::Tensor& of) { return leaf(of.detach()[client].clone()); };
+    const at::Tensor own_pictures = own(pictures);
+    const at::Tensor own_added = own(added);
+    const at::Tensor own_scale = own(scale);
+    const at::Tensor own_shift = own(shift);
+    const at::Tensor alone = pulled(*plain, own_pictures.unsqueeze(0), own_added.unsqueeze(0),
+                                    own_scale, own_shift, pull[client]);
+    alone.sum().backward();
+    EXPECT_LT(difference(out.detach()[client], alone.detach()), 1e-4);
+    EXPECT_LT(difference(pictures.grad()[client], own_pictures.grad()), 1e-4);
+    EXPECT_LT(difference(scale.grad()[client], own_scale.grad()), 1e-4);
+    EXPECT_LT(difference(shift.grad()[client], own_shift.grad()), 1e-4);
+    if (adds) {
+      EXPECT_LT(difference(added.grad()[client], own_added.grad()), 1e-5);
     }
   }
+}
+
+TEST_F(SideBySideTest, NormalisationsAreThoseOfPlainOnes) {
+  for (const auto& layers : {column_layers(), grouped_layers(3)}) {
+    for (const bool adds : {false, true}) {
+      for (const bool rectifies : {false, true}) {
+        expect_plain_normalisation(*layers, 8, 5, adds, rectifies);
+        expect_plain_normalisation(*layers, 8, 9, adds, rectifies);
+        expect_plain_normalisation(*layers, 2, 7, adds, rectifies);
+        expect_plain_normalisation(*layers, 8, 1, adds, rectifies);
+      }
+    }
+  }
+}
+
+TEST_F(SideBySideTest, NormalisingWhatIsNoNumberLeavesNone) {
+  const at::Tensor none = at::full({3, 4, 8, 5, 5}, std::numeric_limits<float>::quiet_NaN());
+  const auto layers = grouped_layers(3);
+  const at::Tensor out = layers->normalise(layers->enter(none), 2, at::ones({3, 8}),
+                                           at::zeros({3, 8}), at::Tensor(), true);
+  EXPECT_TRUE(out.isnan().all().item<bool>());
 }
 
 class BatchedNetworkTest : public SideBySideTest,
@@ -134,7 +177,7 @@ TEST_P(BatchedNetworkTest, TrainsSeveralClientsAsIfOneByOne) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, BatchedNetworkTest,
-                         testing::Values("CNN-MNIST", "LightCNN", "ResNet18"),
+                         testing::Values("CNN-MNIST", "LightCNN", "CNN-Dropout", "ResNet18"),
                          [](const auto& model) {
                            std::string name;
                            for (const char c : std::string(model.param))

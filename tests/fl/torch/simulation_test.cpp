@@ -147,6 +147,53 @@ TEST_F(SimulationTest, TakesLateUpdatesInALaterRound) {
   EXPECT_GT(late, 0);
 }
 
+TEST_F(SimulationTest, CountsAllUpdatesAlikeIfAsked) {
+  config_.aggregation.weighting = Weighting::none;
+  const SimulationResult alike = run(config_, on_threads(1));
+  config_.aggregation.weighting = Weighting::samples;
+  EXPECT_NE(run(config_, on_threads(1)).model_sha256, alike.model_sha256);
+  // Under differential privacy they always do; here it clips nothing and adds nothing.
+  config_.privacy = {.clip = 1e9, .noise = 0};
+  EXPECT_EQ(run(config_, on_threads(1)).model_sha256, alike.model_sha256);
+}
+
+TEST_F(SimulationTest, TakesSoManyLocalSteps) {
+  config_.partition.kind = PartitionKind::iid;  // 50 samples each: batches of 16, 16, 16, 2
+  config_.epochs = 2;
+  const SimulationResult passes = run(config_, on_threads(1));
+  config_.epochs = 1;
+  config_.local_steps = 8;
+  const SimulationResult steps = run(config_, on_threads(1));
+  EXPECT_EQ(steps.model_sha256, passes.model_sha256);
+  EXPECT_EQ(steps.rounds.back().flops, passes.rounds.back().flops);
+  EXPECT_EQ(steps.rounds.back().simulated_seconds, passes.rounds.back().simulated_seconds);
+  config_.local_steps = 7;
+  const SimulationResult fewer = run(config_, on_threads(1));
+  EXPECT_NE(fewer.model_sha256, passes.model_sha256);
+  EXPECT_NEAR(fewer.rounds.back().flops / passes.rounds.back().flops, 0.98, 1e-12);
+  const auto& items = fewer.plan.items;
+  const auto order = std::find_if(items.begin(), items.end(), [](const MemoryItem& item) {
+    return item.purpose == "order of samples of a client";
+  });
+  ASSERT_NE(order, items.end());
+  EXPECT_EQ(order->bytes, 7U * 16U * sizeof(std::uint32_t));
+}
+
+TEST_F(SimulationTest, TrainsWithTheRateOfItsRound) {
+  config_.schedule.kind = ScheduleKind::step;
+  config_.schedule.step_size = 1;
+  config_.schedule.gamma = 0.5;
+  const SimulationResult stepped = run(config_, on_threads(1));
+  ASSERT_EQ(stepped.rounds.size(), 3U);
+  EXPECT_EQ(stepped.rounds[0].lr, 0.01);
+  EXPECT_EQ(stepped.rounds[2].lr, 0.0025);
+  config_.schedule = {};
+  const SimulationResult constant = run(config_, on_threads(1));
+  EXPECT_EQ(constant.rounds[2].lr, 0.01);
+  EXPECT_EQ(stepped.rounds[0].scores->loss, constant.rounds[0].scores->loss);
+  EXPECT_NE(stepped.rounds[1].scores->loss, constant.rounds[1].scores->loss);
+}
+
 TEST_F(SimulationTest, SpendsPrivacyRoundByRound) {
   config_.privacy = {.clip = 1, .noise = 1};
   const SimulationResult result = run(config_, on_threads(1));

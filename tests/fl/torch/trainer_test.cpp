@@ -18,13 +18,8 @@ class TorchTrainerTest : public testing::Test {
     options.test = 10;
     auto data = synthetic_data_set(options);
     EXPECT_TRUE(data) << data.error().message;
-    const auto network = plan::network_named("CNN-MNIST", options.picture, 10);
-    auto trainer = TorchTrainer::create(*network, *data, "native", {.clients = 3});
-    EXPECT_TRUE(trainer) << trainer.error().message;
-    trainer_ = std::move(*trainer);
     data_ = *data;
-    global_.resize(trainer_->parameters());
-    trainer_->initialise(1, global_);
+    train("CNN-MNIST");
     order_.resize(200);
     std::iota(order_.begin(), order_.end(), 0U);
     std::size_t first = 0;
@@ -39,6 +34,17 @@ class TorchTrainerTest : public testing::Test {
     }
   }
 
+  void train(const char* model) {
+    const auto network = plan::network_named(model, data_->picture, 10);
+    auto trainer = TorchTrainer::create(*network, data_, "native", {.clients = 3});
+    EXPECT_TRUE(trainer) << trainer.error().message;
+    trainer_ = std::move(*trainer);
+    global_.resize(trainer_->parameters());
+    trainer_->initialise(1, global_);
+  }
+
+  void expect_the_same_side_by_side();
+
   std::shared_ptr<const DataSet> data_;
   std::unique_ptr<TorchTrainer> trainer_;
   std::vector<float> global_;
@@ -46,11 +52,11 @@ class TorchTrainerTest : public testing::Test {
   std::vector<LocalTask> tasks_;
 };
 
-TEST_F(TorchTrainerTest, TrainsSideBySideAsOneByOne) {
+void TorchTrainerTest::expect_the_same_side_by_side() {
   const auto done = trainer_->train_together(
       global_, tasks_, [&](std::span<const LocalResult> results, UpdateGroup& updates) {
-        EXPECT_EQ(results.size(), 3U);
-        EXPECT_EQ(updates.size(), 3U);
+        EXPECT_EQ(results.size(), tasks_.size());
+        EXPECT_EQ(updates.size(), tasks_.size());
         for (std::size_t place = 0; place < updates.size(); ++place) {
           std::vector<float> alone(global_.size());
           const auto own = trainer_->train(0, global_, tasks_[place], alone);
@@ -67,6 +73,38 @@ TEST_F(TorchTrainerTest, TrainsSideBySideAsOneByOne) {
         return base::Status();
       });
   EXPECT_TRUE(done) << done.error().message;
+}
+
+TEST_F(TorchTrainerTest, TrainsSideBySideAsOneByOne) {
+  expect_the_same_side_by_side();
+}
+
+TEST_F(TorchTrainerTest, TrainsSideBySideWithTheMasksThatEachHasAlone) {
+  train("CNN-Dropout");
+  expect_the_same_side_by_side();
+}
+
+TEST_F(TorchTrainerTest, StopsAfterSoManySteps) {
+  // 40 samples an epoch: batches of 16, 16 and 8.
+  tasks_.resize(1);
+  const auto alone = [&](std::uint64_t steps) {
+    tasks_[0].steps = steps;
+    std::vector<float> weights(global_.size());
+    const auto done = trainer_->train(0, global_, tasks_[0], weights);
+    EXPECT_TRUE(done);
+    EXPECT_EQ(done ? done->steps : 0, steps == 0 ? 6U : steps);
+    return weights;
+  };
+  EXPECT_EQ(alone(0), alone(6));
+  EXPECT_NE(alone(5), alone(6));
+  expect_the_same_side_by_side();
+  tasks_[0].steps = 2;
+  tasks_[0].epochs = 1;
+  tasks_[0].order = std::span(order_).first(40);
+  const std::vector<float> two_of_one_epoch = alone(2);
+  tasks_[0].epochs = 2;
+  tasks_[0].order = std::span(order_).first(80);
+  EXPECT_EQ(alone(2), two_of_one_epoch);
 }
 
 TEST_F(TorchTrainerTest, HandsOnWhyUpdatesAreNotTaken) {

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fl/torch/product_convolution.h"
+
+#include <torch/csrc/autograd/custom_function.h>
+
+namespace ebb::fl {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::tensor_list;
+
+/// The sizes of one convolution, and what each output sees: the pixels of a window, channel by
+/// channel, [clients, outputs of all pictures, channels * kernel * kernel].
+class Windows {
+ public:
+  Windows(const at::Tensor& flow, const at::Tensor& weight, std::int64_t stride,
+          std::int64_t padding, const CardKernels* kernels)
+      : kernels_(kernels),
+        options_(flow.options()),
+        clients_(weight.size(0)),
+        channels_(weight.size(2)),
+        kernel_(weight.size(3)),
+        stride_(stride),
+        padding_(padding),
+        batch_(flow.size(0)),
+        height_(flow.size(2)),
+        width_(flow.size(3)),
+        down_((height_ + 2 * padding - kernel_) / stride + 1),
+        across_((width_ + 2 * padding - kernel_) / stride + 1) {}
+
+  /// Of a flow with channels last.
+  at::Tensor seen(const at::Tensor& flow) const {
+    if (kernels_ != nullptr) {
+      at::Tensor windows = at::empty({clients_, outputs(), window()}, options_);
+      kernels_->run(CardKernels::Name::windows, {clients_ * outputs()}, {kThreadsOfAWindow, 1},
+                    {flow, windows, clients_, channels_, kernel_, stride_, padding_, batch_,
+                     height_, width_, down_, across_});
+      return windows;
+    }
+    const at::Tensor each = flow.permute({0, 2, 3, 1}).unflatten(3, {clients_, channels_});
+    return at::constant_pad_nd(each, {0, 0, 0, 0, padding_, padding_, padding_, padding_})
+        .unfold(1, kernel_, stride_)
+        .unfold(2, kernel_, stride_)
+        .permute({3, 0, 1, 2, 4, 5, 6})
+        .reshape({clients_, outputs(), window()});
+  }
+
+  /// The gradient of the flow from that of the windows: what a pixel has in each of those that see
+  /// it, added up in their order.
+  at::Tensor unseen(const at::Tensor& windows) const {
+    if (kernels_ != nullptr) {
+      at::Tensor flow = at::empty({batch_, height_, width_, clients_ * channels_}, options_);
+      kernels_->run(CardKernels::Name::windows_back, {clients_ * batch_, (channels_ + 31) / 32},
+                    {32, 8},
+                    {windows, flow, clients_, channels_, kernel_, stride_, padding_, batch_,
+                     height_, width_, down_, across_});
+      return flow.permute({0, 3, 1, 2});
+    }
+    const at::Tensor parts =
+        windows.view({clients_, batch_, down_, across_, channels_, kernel_, kernel_});
+    const at::Tensor padded = at::zeros(
+        {batch_, height_ + 2 * padding_, width_ + 2 * padding_, clients_, channels_}, options_);
+    for (std::int64_t y = 0; y < kernel_; ++y) {
+      for (std::int64_t x = 0; x < kernel_; ++x)
+        padded.slice(1, y, y + stride_ * (down_ - 1) + 1, stride_)
+            .slice(2, x, x + stride_ * (across_ - 1) + 1, stride_)
+            .add_(parts.select(6, x).select(5, y).permute({1, 2, 3, 0, 4}));
+    }
+    return padded.narrow(1, padding_, height_)
+        .narrow(2, padding_, width_)
+        .flatten(3)
+        .contiguous()
+        .permute({0, 3, 1, 2});
+  }
+
+  /// Outputs with channels last, as [clients, outputs of all pictures, channels], without a copy.
+  at::Tensor by_client(const at::Tensor& flow) const {
+    return flow.permute({0, 2, 3, 1}).flatten(0, 2).unflatten(1, {clients_, -1}).transpose(0, 1);
+  }
+  at::Tensor empty_result(std::int64_t channels) const {
+    return at::empty({batch_, down_, across_, clients_ * channels}, options_).permute({0, 3, 1, 2});
+  }
+
+ private:
+  static constexpr std::int64_t kThreadsOfAWindow = 256;
+
+  std::int64_t outputs() const { return batch_ * down_ * across_; }
+  std::int64_t window() const { return channels_ * kernel_ * kernel_; }
+
+  const CardKernels* kernels_;
+  const at::TensorOptions options_;
+  const std::int64_t clients_;
+  const std::int64_t channels_;
+  const std::int64_t kernel_;
+  const std::int64_t stride_;
+  const std::int64_t padding_;
+  const std::int64_t batch_;
+  const std::int64_t height_;
+  const std::int64_t width_;
+  const std::int64_t down_;
+  const std::int64_t across_;
+};
+
+class Products : public torch::autograd::Function<Products> {
+ public:
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& given,
+                            const at::Tensor& weight, std::int64_t stride, std::int64_t padding,
+                            const CardKernels* kernels) {
+    const at::Tensor flow = given.contiguous(at::MemoryFormat::ChannelsLast);
+    context->save_for_backward({flow, weight});
+    context->saved_data["stride"] = stride;
+    context->saved_data["padding"] = padding;
+    context->saved_data["kernels"] = reinterpret_cast<std::int64_t>(kernels);
+    context->saved_data["needs_flow"] = given.requires_grad();
+    const Windows windows(flow, weight, stride, padding, kernels);
+    at::Tensor result = windows.empty_result(weight.size(1));
+    at::Tensor by_client = windows.by_client(result);
+    at::bmm_out(by_client, windows.seen(flow), weight.detach().flatten(2).transpose(1, 2));
+    return result;
+  }
+
+  static tensor_list backward(AutogradContext* context, const tensor_list& gradients) {
+    const auto saved = context->get_saved_variables();
+    const at::Tensor& flow = saved[0];
+    const at::Tensor& weight = saved[1];
+    const Windows windows(
+        flow, weight, context->saved_data["stride"].toInt(), context->saved_data["padding"].toInt(),
+        reinterpret_cast<const CardKernels*>(context->saved_data["kernels"].toInt()));
+    const at::Tensor gradient =
+        windows.by_client(gradients[0].contiguous(at::MemoryFormat::ChannelsLast));
+    const at::Tensor of_weight =
+        at::bmm(gradient.transpose(1, 2), windows.seen(flow)).view_as(weight);
+    at::Tensor of_flow;
+    // Pictures themselves need no gradient.
+    if (context->saved_data["needs_flow"].toBool())
+      of_flow = windows.unseen(at::bmm(gradient, weight.detach().flatten(2)));
+    return {of_flow, of_weight, at::Tensor(), at::Tensor(), at::Tensor()};
+  }
+};
+
+}  // namespace
+
+at::Tensor convolve_by_products(const at::Tensor& flow, const at::Tensor& weight,
+                                std::int64_t stride, std::int64_t padding,
+                                const CardKernels* kernels) {
+  return Products::apply(flow, weight, stride, padding, kernels);
+}
+
+}  // namespace ebb::fl
