@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/bytes.h"
+#include "base/shell_word.h"
 #include "base/text.h"
 
 namespace ebb::base {
@@ -214,6 +215,16 @@ const Option* find(const Options& options, std::string_view key) {
 
 Json to_json(const Option& option) {
   return std::visit(JsonWriter{}, option.place);
+}
+
+std::string help_text(const Option& option) {
+  std::string text = option.help;
+  for (std::size_t i = 0; i < option.choices.size(); ++i) {
+    const bool is_last = i > 0 && i + 1 == option.choices.size();
+    text += i == 0 ? ": " : is_last ? " or " : ", ";
+    text += shell_word(option.choices[i]);
+  }
+  return text;
 }
 
 std::string default_text(const Option& option) {

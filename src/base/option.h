@@ -82,6 +82,8 @@ struct Option {
   /// Given twice on the command line, the last one counts; else that is an error.
   bool last_counts = false;
   std::string shown = {};  ///< default that --help shows; "": what stands in its place
+  std::vector<std::string_view> choices = {};  ///< the words that it may be; none: any
+  std::string_view group = {};  ///< heading of its part of a form; "": no form has it
 
   /// The names on the command line: "--aggregation,--rule".
   std::string names() const;
@@ -94,6 +96,9 @@ using Options = std::vector<Option>;
 const Option* find(const Options& options, std::string_view key);
 
 Json to_json(const Option& option);
+
+/// Its help, with its choices as a shell takes them.
+std::string help_text(const Option& option);
 
 /// What stands in its place, for --help; "" where that is nothing or would say nothing.
 std::string default_text(const Option& option);

@@ -47,15 +47,14 @@ base::Result<Json> answer(const base::Result<Options>& options) {
     request = plan::corrected(*request, *recorded);
     if (!request) return request.error();
   }
-  const auto planned = plan::plan(*request);
-  if (!planned) return planned.error();
-  Json json = to_json(*planned);
   if (*cap) {
     const auto fit = plan::fit(*request, **cap);
     if (!fit) return fit.error();
-    json.set("fit", to_json(*fit));
+    return plan_json(*fit);
   }
-  return json;
+  const auto planned = plan::plan(*request);
+  if (!planned) return planned.error();
+  return to_json(*planned);
 }
 
 base::Result<Json> budget_answer(const base::Result<plan::BudgetOptions>& options) {

@@ -48,8 +48,8 @@ int run_model(const ModelOptions& options) {
     const auto found = plan::fit(*request, **cap);
     if (!found) return complain(found.error());
     fit = *found;
-    json.set("fit", to_json(*fit));
-    page.found.push_back(show::largest("largest batch", fit->largest_batch));
+    json = plan_json(*fit);
+    page = show::beside_plan(*fit);
   }
   sense::Room room;
   std::optional<plan::ParallelClients> clients;

@@ -36,9 +36,7 @@ int run_transformer(const TransformerWords& options) {
   const auto fit = plan::fit(*request, **cap);
   if (!fit) return complain(fit.error());
   if (options.json) {
-    base::Json json = to_json(fit->plan);
-    json.set("fit", to_json(*fit));
-    answer_json(json, true);
+    answer_json(plan_json(*fit), true);
   } else {
     answer(show::plan_text(fit->plan, style) + show::fit_text(*fit, style));
   }

@@ -37,7 +37,7 @@ const char* type_of(const base::Option& option) {
 void add_list(CLI::App& app, Given& given, bool has_places) {
   CLI::Option* added = app.add_option_function<std::vector<std::string>>(
       given.option.names(), [&given](const std::vector<std::string>& all) { given.words = all; },
-      given.option.help);
+      base::help_text(given.option));
   added->required(given.option.required);
   // Else the list would take the words that stand by themselves behind it.
   if (has_dashes(given.option) && has_places) added->allow_extra_args(false);
@@ -51,11 +51,12 @@ void add_option(CLI::App& app, Given& given, bool has_places) {
     app.add_flag_function(
         option.names(),
         [&given](std::int64_t times) { given.words = {times > 0 ? "true" : "false"}; },
-        option.help);
+        base::help_text(option));
     return;
   }
   CLI::Option* added = app.add_option_function<std::string>(
-      option.names(), [&given](const std::string& word) { given.words = {word}; }, option.help);
+      option.names(), [&given](const std::string& word) { given.words = {word}; },
+      base::help_text(option));
   added->type_name(type_of(option));
   added->required(option.required);
   if (option.last_counts) added->take_last();

@@ -251,6 +251,7 @@ Json to_json(const Live& live) {
   Json json = Json::object(
       {{"events", live.events}, {"document", live.document}, {"revision", live.revision}});
   add(json, "said", live.said);
+  if (live.keep_seconds > 0) json.set("keep_seconds", std::uint64_t{live.keep_seconds});
   return json;
 }
 
@@ -283,6 +284,7 @@ Json to_json(const Document& document) {
   add(json, "subtitle", document.subtitle);
   add(json, "facts", list(document.facts, to_json));
   if (document.upload) json.set("upload", to_json(*document.upload));
+  if (document.form) json.set("form", to_json(*document.form));
   if (document.verdict) json.set("verdict", to_json(*document.verdict));
   if (document.advice) json.set("advice", to_json(*document.advice));
   if (document.task) json.set("task", to_json(*document.task));
@@ -294,6 +296,7 @@ Json to_json(const Document& document) {
   add(json, "bars", list(document.bars, to_json));
   if (document.live) json.set("live", to_json(*document.live));
   add(json, "up", document.up);
+  if (document.up_is_here) json.set("up_is_here", true);
   add(json, "links", list(document.links, to_json));
   return json;
 }

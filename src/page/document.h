@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "page/form.h"
 
 namespace ebb::page {
 
@@ -231,6 +232,9 @@ struct Live {
   std::string document;   ///< the newest document, as to_json() gives it
   std::string revision;   ///< of this document; another one is another document
   std::string said = {};  ///< what the page says of it while all is well; empty: "Live"
+  /// Above 0: this is the last revision, and kept while somebody asks for it so often. A stream
+  /// would take one of the few connections that browsers have for a server.
+  std::uint32_t keep_seconds = 0;
 };
 
 /// Work on what the page shows that still goes on. How far it is comes with the events of a live
@@ -257,6 +261,7 @@ struct Document {
   std::string subtitle;
   std::vector<Fact> facts;
   std::optional<Upload> upload;
+  std::optional<Form> form;  ///< what the rest of the page answers
   std::optional<Verdict> verdict;
   std::optional<Verdict> advice;  ///< a second card: what would be better
   std::optional<Task> task;
@@ -267,9 +272,15 @@ struct Document {
   std::vector<BarChart> bars;
   std::vector<Table> tables;
   std::optional<Live> live;  ///< nothing: the page stays as it is
-  std::string up;            ///< the name of a page that stands one folder above; may be empty
+  std::string up;            ///< the name of the first page of its server; may be empty
+  bool up_is_here = false;   ///< in the same folder as this one, not one above
   std::vector<Link> links;   ///< to other pages of the same server
 };
+
+/// Whether the page has anything to ask the server that it came from.
+inline bool asks_server(const Document& document) {
+  return document.live.has_value() || document.form.has_value();
+}
 
 /// The document as the page's script reads it. Addresses are hexadecimal text, since JavaScript's
 /// numbers are exact to 2^53 only.

@@ -18,28 +18,28 @@ constexpr const char* kIcon =
 
 }  // namespace
 
-std::string content_security_policy(bool live) {
+std::string content_security_policy(bool asks) {
   const Assets bundle = assets();
   std::string text = "default-src 'none'; script-src '";
   text += bundle.script_hash;
   text += "'; style-src '";
   text += bundle.style_hash;
   text += "'; img-src data:; base-uri 'none'; form-action 'none'";
-  if (live) text += "; connect-src 'self'";
+  if (asks) text += "; connect-src 'self'";
   return text;
 }
 
 std::string render(const Document& document) {
-  return render(document.title, to_json(document).text(), document.live.has_value());
+  return render(document.title, to_json(document).text(), asks_server(document));
 }
 
-std::string render(const std::string& plain_title, const std::string& document_json, bool live) {
+std::string render(const std::string& plain_title, const std::string& document_json, bool asks) {
   const Assets bundle = assets();
   const std::string title = html_text(plain_title.empty() ? "Ebb" : plain_title);
   std::string html =
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"";
-  html += content_security_policy(live);
+  html += content_security_policy(asks);
   html +=
       "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n"

@@ -73,10 +73,29 @@ std::vector<Change> possible_changes(const TransformerRequest& request) {
   return list;
 }
 
+/// What goes on until it is done or stopped.
+class Search {
+ public:
+  explicit Search(const Stops& stops) : stops_(stops) {}
+
+  bool is_over() const {
+    was_stopped_ = was_stopped_ || (stops_ && stops_());
+    return was_stopped_;
+  }
+  base::Status end() const {
+    if (!was_stopped_) return {};
+    return base::error(base::Code::unavailable, "the search for what fits was stopped");
+  }
+
+ private:
+  const Stops& stops_;
+  mutable bool was_stopped_ = false;
+};
+
 class ChangeSearch {
  public:
-  ChangeSearch(const TransformerRequest& request, std::uint64_t cap)
-      : request_(request), cap_(cap), changes_(possible_changes(request)) {}
+  ChangeSearch(const TransformerRequest& request, std::uint64_t cap, const Search& search)
+      : request_(request), cap_(cap), search_(search), changes_(possible_changes(request)) {}
 
   std::vector<FittingChange> run() {
     for (std::size_t size = 1; size <= kMostChangesAtOnce; ++size)
@@ -115,7 +134,7 @@ class ChangeSearch {
   }
 
   void consider() {
-    if (contains_smaller()) return;
+    if (search_.is_over() || contains_smaller()) return;
     TransformerRequest changed = request_;
     FittingChange change;
     for (const std::size_t i : chosen_) {
@@ -133,6 +152,7 @@ class ChangeSearch {
 
   const TransformerRequest& request_;
   const std::uint64_t cap_;
+  const Search& search_;
   const std::vector<Change> changes_;
   std::vector<std::size_t> chosen_;
   std::vector<std::vector<std::size_t>> sets_;
@@ -165,7 +185,8 @@ bool fits(const Plan& plan, std::uint64_t cap) {
   return plan.device_total() + std::max(plan.error_bytes(), error) <= cap;
 }
 
-base::Result<Fit> fit(const TransformerRequest& request, std::uint64_t cap) {
+base::Result<Fit> fit(const TransformerRequest& request, std::uint64_t cap, const Stops& stops) {
+  const Search search(stops);
   auto asked = plan(request);
   if (!asked) return asked.error();
   Fit result;
@@ -173,6 +194,7 @@ base::Result<Fit> fit(const TransformerRequest& request, std::uint64_t cap) {
   result.plan = std::move(*asked);
   result.fits = fits(result.plan, cap);
   const auto fits_with = [&](std::uint64_t batch, std::uint64_t sequence) {
+    if (search.is_over()) return false;
     TransformerRequest changed = request;
     changed.training.batch = batch;
     changed.training.sequence = sequence;
@@ -187,11 +209,13 @@ base::Result<Fit> fit(const TransformerRequest& request, std::uint64_t cap) {
       model->max_positions > 0 ? model->max_positions : std::uint64_t{1} << 22;
   result.largest_sequence = largest(
       longest, [&](std::uint64_t sequence) { return fits_with(request.training.batch, sequence); });
-  if (!result.fits) result.changes = ChangeSearch(request, cap).run();
+  if (!result.fits) result.changes = ChangeSearch(request, cap, search).run();
+  if (const base::Status end = search.end(); !end) return end.error();
   return result;
 }
 
-base::Result<NetworkFit> fit(const NetworkRequest& request, std::uint64_t cap) {
+base::Result<NetworkFit> fit(const NetworkRequest& request, std::uint64_t cap, const Stops& stops) {
+  const Search search(stops);
   auto asked = plan(request);
   if (!asked) return asked.error();
   NetworkFit result;
@@ -199,11 +223,13 @@ base::Result<NetworkFit> fit(const NetworkRequest& request, std::uint64_t cap) {
   result.plan = std::move(*asked);
   result.fits = fits(result.plan, cap);
   result.largest_batch = largest(1 << 20, [&](std::uint64_t batch) {
+    if (search.is_over()) return false;
     NetworkRequest changed = request;
     changed.batch = batch;
     const auto planned = plan(changed);
     return planned && fits(*planned, cap);
   });
+  if (const base::Status end = search.end(); !end) return end.error();
   return result;
 }
 
@@ -233,6 +259,18 @@ base::Json to_json(const Fit& fit) {
 base::Json to_json(const NetworkFit& fit) {
   return base::Json::object(
       {{"cap_bytes", fit.cap}, {"fits", fit.fits}, {"largest_batch", fit.largest_batch}});
+}
+
+base::Json plan_json(const Fit& fit) {
+  base::Json json = to_json(fit.plan);
+  json.set("fit", to_json(fit));
+  return json;
+}
+
+base::Json plan_json(const NetworkFit& fit) {
+  base::Json json = to_json(fit.plan);
+  json.set("fit", to_json(fit));
+  return json;
 }
 
 }  // namespace ebb::plan

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,13 @@ struct Fit {
 /// Whether a plan's device bytes and their error stay within `cap`.
 bool fits(const Plan& plan, std::uint64_t cap);
 
-/// Searches batch, sequence and changes. Fails as plan() does.
-base::Result<Fit> fit(const TransformerRequest& request, std::uint64_t cap);
+/// Asked between two plans of a search: whether nobody needs what is looked for any more.
+using Stops = std::function<bool()>;
+
+/// Searches batch, sequence and changes. Fails as plan() does; Code::unavailable where it was
+/// stopped.
+base::Result<Fit> fit(const TransformerRequest& request, std::uint64_t cap,
+                      const Stops& stops = {});
 
 struct NetworkFit {
   std::uint64_t cap = 0;
@@ -38,10 +44,15 @@ struct NetworkFit {
   bool fits = false;
   std::uint64_t largest_batch = 0;
 };
-base::Result<NetworkFit> fit(const NetworkRequest& request, std::uint64_t cap);
+base::Result<NetworkFit> fit(const NetworkRequest& request, std::uint64_t cap,
+                             const Stops& stops = {});
 
 base::Json to_json(const Fit& fit);
 base::Json to_json(const NetworkFit& fit);
+
+/// The plan, with what fits under "fit".
+base::Json plan_json(const Fit& fit);
+base::Json plan_json(const NetworkFit& fit);
 
 /// How many clients that each train `plan` at once, in one process, fit into `available` bytes.
 struct ParallelClients {

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/optimizer.h"
 
-#include <array>
-
 #include "base/text.h"
 
 namespace ebb::plan {
 namespace {
-
-constexpr std::array kOptimizers = {Optimizer::sgd,   Optimizer::sgdm,     Optimizer::adam,
-                                    Optimizer::adamw, Optimizer::adam8bit, Optimizer::adafactor};
 
 // bitsandbytes: one scale per block of 256 values; weights below 4096 elements stay in f32.
 constexpr std::uint64_t kScaleBlock = 256;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -10,6 +11,9 @@
 namespace ebb::plan {
 
 enum class Optimizer : std::uint8_t { sgd, sgdm, adam, adamw, adam8bit, adafactor };
+inline constexpr std::array kOptimizers = {Optimizer::adamw,    Optimizer::adam,
+                                           Optimizer::sgd,      Optimizer::sgdm,
+                                           Optimizer::adam8bit, Optimizer::adafactor};
 
 /// The word on the command line and in JSON, e.g. "adamw".
 const char* name_of(Optimizer optimizer);

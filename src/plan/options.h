@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/option.h"
 #include "base/result.h"
@@ -37,7 +38,15 @@ struct NetworkOptions : CommonOptions {
   std::uint64_t classes = 10;
 };
 
-/// Every option, those of CommonOptions too, for the command line and the C interface.
+/// Groups of options. A form need not show at first what a preset says already, and what one device
+/// has no use for.
+inline constexpr std::string_view kTrainingGroup = "Training";
+inline constexpr std::string_view kDeviceGroup = "Device";
+inline constexpr std::string_view kShapeGroup = "Shape";
+inline constexpr std::string_view kDevicesGroup = "Several devices";
+
+/// Every option, those of CommonOptions too, for the command line, the C interface and forms, which
+/// have none that names a file.
 base::Options options_of(TransformerOptions& options);
 base::Options options_of(NetworkOptions& options);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -24,6 +25,14 @@ enum class Attention : std::uint8_t { eager, sdpa, flash };
 
 /// Which results are thrown away and computed again. `selective`: the attention scores.
 enum class Checkpoint : std::uint8_t { none, full, selective };
+
+inline constexpr std::array kArchitectures = {Architecture::gpt2, Architecture::llama,
+                                              Architecture::megatron};
+inline constexpr std::array kPrecisions = {Precision::fp32, Precision::amp, Precision::bf16,
+                                           Precision::fp16_mixed};
+inline constexpr std::array kAttentions = {Attention::eager, Attention::sdpa, Attention::flash};
+inline constexpr std::array kCheckpoints = {Checkpoint::none, Checkpoint::full,
+                                            Checkpoint::selective};
 
 const char* name_of(Architecture architecture);
 const char* name_of(Precision precision);

@@ -73,24 +73,19 @@ const char* name_of(Checkpoint checkpoint) {
 }
 
 base::Result<Architecture> architecture_from(std::string_view text) {
-  return kind_from(text, "architecture",
-                   std::array{Architecture::gpt2, Architecture::llama, Architecture::megatron});
+  return kind_from(text, "architecture", kArchitectures);
 }
 
 base::Result<Precision> precision_from(std::string_view text) {
-  return kind_from(
-      text, "precision",
-      std::array{Precision::fp32, Precision::amp, Precision::bf16, Precision::fp16_mixed});
+  return kind_from(text, "precision", kPrecisions);
 }
 
 base::Result<Attention> attention_from(std::string_view text) {
-  return kind_from(text, "attention",
-                   std::array{Attention::eager, Attention::sdpa, Attention::flash});
+  return kind_from(text, "attention", kAttentions);
 }
 
 base::Result<Checkpoint> checkpoint_from(std::string_view text) {
-  return kind_from(text, "checkpoint",
-                   std::array{Checkpoint::none, Checkpoint::full, Checkpoint::selective});
+  return kind_from(text, "checkpoint", kCheckpoints);
 }
 
 ElementType weight_type(Precision precision) {

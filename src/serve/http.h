@@ -35,6 +35,12 @@ using Reply = std::function<void(Answer answer)>;
 /// as a Handler is.
 using Taker = std::function<void(base::FileDescriptor body, Reply reply)>;
 
+/// Whether whoever has asked still waits. To be called from any thread.
+using Waits = std::function<bool()>;
+
+/// Has an answer made elsewhere, for as long as it takes. Called once, as a Handler is.
+using Later = std::function<void(Reply reply, Waits waits)>;
+
 struct Answer {
   int status = 200;
   std::string type = "text/plain; charset=utf-8";
@@ -46,6 +52,8 @@ struct Answer {
   /// To a POST, where it is not empty: there is no answer yet. The body is let in and handed to it;
   /// where none comes whole, it is dropped without a call.
   Taker taker = {};
+  /// Where it is not empty: there is no answer yet, and this is called for one.
+  Later later = {};
 };
 
 /// Called on one thread of the server's, for one request at a time.
@@ -71,6 +79,10 @@ inline Answer stream_of(const Event& event) {
   Answer made{200, "text/event-stream", text_of(event)};
   made.topic = event.topic;
   return made;
+}
+
+inline Answer json_answer(std::string json) {
+  return {200, "application/json", std::move(json)};
 }
 
 /// A line of text, with the status that it goes with.

@@ -10,18 +10,11 @@
 
 #include "page/document.h"
 #include "serve/http.h"
+#include "serve/made_page.h"
 #include "serve/run_list.h"
 #include "show/simulate/sweep_page.h"
 
 namespace ebb::serve {
-
-/// A page that is ready to be sent.
-struct MadePage {
-  std::string title;
-  std::string json;      ///< the document
-  std::string revision;  ///< another one is another document
-  bool live = false;     ///< it goes on changing
-};
 
 /// The pages of a record: "runs" is the list, "runs/7" a run, "runs/7,9" some side by side,
 /// "runs/compare-7,9" what they simulate, and "runs/compare-7" what 7 and all of its sweep do. Each

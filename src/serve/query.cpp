@@ -43,6 +43,28 @@ Query read_query(std::string_view text) {
   return query;
 }
 
+bool is_well_formed(std::string_view text) {
+  for (std::size_t i = text.find('%'); i != std::string_view::npos; i = text.find('%', i + 1))
+    if (i + 2 >= text.size() || !digit_of(text[i + 1]) || !digit_of(text[i + 2])) return false;
+  return true;
+}
+
+std::string encoded(std::string_view value) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~";
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string text;
+  for (const char c : value) {
+    if (kPlain.find(c) != std::string_view::npos) {
+      text += c;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    text += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+  return text;
+}
+
 std::string value_of(const Query& query, std::string_view name) {
   for (const auto& [key, value] : query)
     if (key == name) return value;

@@ -13,6 +13,12 @@ namespace ebb::serve {
 using Query = std::vector<std::pair<std::string, std::string>>;
 Query read_query(std::string_view text);
 
+/// Whether each '%' begins two digits.
+bool is_well_formed(std::string_view text);
+
+/// A value as it stands in a query.
+std::string encoded(std::string_view value);
+
 /// The first value under a name; empty where there is none.
 std::string value_of(const Query& query, std::string_view name);
 

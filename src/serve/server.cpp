@@ -70,6 +70,7 @@ class Server::Running final : public SessionHost {
   void handle(std::shared_ptr<Session> session, Request request, bool keeps) override;
   void take(const std::shared_ptr<Session>& session, Taker taker,
             base::FileDescriptor body) override;
+  void make_later(const std::shared_ptr<Session>& session, Later later) override;
   void beside(std::function<void()> work) override { asio::post(*writer_, std::move(work)); }
   void listens(const std::shared_ptr<Session>& session) override;
 
@@ -77,6 +78,9 @@ class Server::Running final : public SessionHost {
   void stop();
   void accept();
   void accept_later();
+  /// Calls `make` on the handlers' thread with where its answer goes.
+  template <class Make>
+  void answer_later(const std::shared_ptr<Session>& session, Make make);
   /// On the handlers' thread.
   Answer handled(const Request& request) const;
   void ask(const std::vector<std::string>& topics);
@@ -218,20 +222,34 @@ Answer Server::Running::handled(const Request& request) const {
   }
 }
 
-void Server::Running::take(const std::shared_ptr<Session>& session, Taker taker,
-                           base::FileDescriptor body) {
+template <class Make>
+void Server::Running::answer_later(const std::shared_ptr<Session>& session, Make make) {
   auto waiting = std::make_shared<Waiting>(way_back_, session);
-  asio::post(*worker_, [taker = std::move(taker), body = std::move(body),
-                        waiting = std::move(waiting)]() mutable {
+  asio::post(*worker_, [make = std::move(make), waiting = std::move(waiting)]() mutable {
     try {
       try {
-        taker(std::move(body), [waiting](Answer made) { waiting->answer(std::move(made)); });
+        make(waiting);
       } catch (const std::exception&) {
         waiting->answer(refusal(503, "no answer could be made"));
       }
     } catch (const std::exception&) {
       // Out of memory even for a refusal: the connection ends without one.
     }
+  });
+}
+
+void Server::Running::take(const std::shared_ptr<Session>& session, Taker taker,
+                           base::FileDescriptor body) {
+  answer_later(session, [taker = std::move(taker),
+                         body = std::move(body)](const std::shared_ptr<Waiting>& waiting) mutable {
+    taker(std::move(body), [waiting](Answer made) { waiting->answer(std::move(made)); });
+  });
+}
+
+void Server::Running::make_later(const std::shared_ptr<Session>& session, Later later) {
+  answer_later(session, [later = std::move(later)](const std::shared_ptr<Waiting>& waiting) {
+    later([waiting](Answer made) { waiting->answer(std::move(made)); },
+          [waiting] { return waiting->is_there(); });
   });
 }
 

@@ -42,6 +42,8 @@ class SessionHost {
   /// Has a body taken on that thread, and the session answered whenever there is an answer.
   virtual void take(const std::shared_ptr<Session>& session, Taker taker,
                     base::FileDescriptor body) = 0;
+  /// Has an answer made later, likewise.
+  virtual void make_later(const std::shared_ptr<Session>& session, Later later) = 0;
   /// Runs what writes to disk: on a thread of its own, since a disk may take its time.
   virtual void beside(std::function<void()> work) = 0;
   /// It has a topic from now on.
@@ -84,6 +86,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void answer(Answer made, bool keeps) {
     if (made.taker) return receive(std::move(made.taker));
+    if (made.later) return wait(std::move(made.later));
     const bool streams = !made.topic.empty() && !is_head_;
     response_.emplace();
     response_->result(static_cast<unsigned>(made.status));
@@ -232,11 +235,17 @@ class Session : public std::enable_shared_from_this<Session> {
     answer(std::move(refused), false);
   }
 
+  void wait(Later later) {
+    stream_.expires_never();
+    drain();  // one who leaves meanwhile is gone
+    host_.make_later(shared_from_this(), std::move(later));
+  }
+
   void hand_over() {
     const std::unique_ptr<Incoming> whole = std::move(incoming_);
     ::lseek(whole->file.get(), 0, SEEK_SET);
     stream_.expires_never();
-    drain();  // one who leaves meanwhile is gone
+    drain();
     host_.take(shared_from_this(), std::move(whole->taker), std::move(whole->file));
   }
 

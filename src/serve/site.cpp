@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "page/render.h"
 #include "record/place.h"
 #include "serve/metrics_page.h"
 #include "serve/query.h"
@@ -22,15 +21,12 @@ constexpr std::string_view kSnapshot = Snapshots::kFolder;
 constexpr std::string_view kEvents = "events";
 constexpr std::string_view kDocument = "document";
 constexpr std::string_view kStop = "stop";
-
-Answer json_answer(std::string json) {
-  return {200, "application/json", std::move(json)};
-}
+constexpr std::string_view kJson = "json";
 
 Answer no_such_page() {
-  return refusal(
-      404,
-      "nothing here; expected /, /runs/NUMBER, /runs/compare-NUMBER, /snapshots/KEY or /metrics");
+  return refusal(404,
+                 "nothing here; expected /, /runs/NUMBER, /runs/compare-NUMBER, /snapshots/KEY, "
+                 "/plan or /metrics");
 }
 
 /// `runs`: their numbers, as they were asked for.
@@ -58,13 +54,6 @@ std::pair<std::string, std::string> split_at_slash(const std::string& path) {
   return {path.substr(0, slash), path.substr(slash + 1)};
 }
 
-Answer html_of(const MadePage& page) {
-  Answer html{200, "text/html; charset=utf-8", page::render(page.title, page.json, page.live)};
-  html.headers = {{"Content-Security-Policy",
-                   page::content_security_policy(page.live) + "; frame-ancestors 'none'"}};
-  return html;
-}
-
 Answer no_such_snapshot() {
   return refusal(404, "no such snapshot; what is uploaded is kept while somebody looks at it");
 }
@@ -73,8 +62,14 @@ Answer no_such_snapshot() {
 
 base::Status Site::show_snapshots(const std::vector<std::string>& paths) {
   const auto begun = snapshots_.begin(paths);
-  pages_.set_links(snapshots_.links());
+  set_links();
   return begun;
+}
+
+void Site::set_links() {
+  std::vector<page::Link> links = snapshots_.links();
+  links.insert(links.begin(), {"Plan a training step", std::string(Plans::kFolder)});
+  pages_.set_links(std::move(links));
 }
 
 std::string Site::below_base(const Request& request) const {
@@ -119,6 +114,13 @@ Answer Site::snapshot(const std::string& name, std::string_view what) {
   return what.empty() ? html_of(*page) : json_answer(page->json);
 }
 
+Answer Site::plan(std::string_view what, const std::string& query) {
+  if (what.empty()) return plans_.answer(Plans::View::page, query);
+  if (what == kDocument) return plans_.answer(Plans::View::document, query);
+  if (what == kJson) return plans_.answer(Plans::View::json, query);
+  return no_such_page();
+}
+
 Answer Site::answer(const Request& request) {
   if (auto refused = guard_.check(request, base_)) return *std::move(refused);
   if (request.path + "/" == base_) {
@@ -133,6 +135,9 @@ Answer Site::answer(const Request& request) {
     const auto [name, what] = split_at_slash(path.substr(kSnapshot.size()));
     return snapshot(name, what);
   }
+  if (path == Plans::kFolder) return plan("", request.query);
+  if (const auto [first, what] = split_at_slash(path); first == Plans::kFolder && !what.empty())
+    return plan(what, request.query);
   if (!path.starts_with(kRuns)) return no_such_page();
   const std::size_t slash = path.find('/', kRuns.size());
   const std::string name = path.substr(0, slash);

@@ -7,6 +7,7 @@
 #include "serve/guard.h"
 #include "serve/http.h"
 #include "serve/pages.h"
+#include "serve/plans.h"
 #include "serve/snapshots.h"
 
 namespace ebb::serve {
@@ -15,7 +16,8 @@ namespace ebb::serve {
 /// runs/N, some side by side at runs/N,M, simulations compared at runs/compare-N, each with
 /// document and events beside it; runs/json, runs/N/json and /metrics. Snapshots, which come in by
 /// a POST of their bytes to snapshots?name=NAME, are at snapshots/KEY; a POST to snapshots/KEY/stop
-/// ends the search for settings. Not thread-safe.
+/// ends the search for settings. A plan is at plan?kind=…, with plan/document and plan/json.
+/// Not thread-safe.
 class Site {
  public:
   /// `base`: the path under which a proxy shows it; "/" or begins and ends with '/'.
@@ -24,7 +26,9 @@ class Site {
         guard_(std::move(guard)),
         base_(std::move(base)),
         collector_(record_),
-        pages_(record_) {}
+        pages_(record_) {
+    set_links();
+  }
 
   /// GET and HEAD.
   Answer answer(const Request& request);
@@ -45,6 +49,9 @@ class Site {
   Answer page(const std::string& name, std::string_view what, const Request& request);
 
   Answer snapshot(const std::string& name, std::string_view what);
+  /// The plan of a query, as a page or as `what`.
+  Answer plan(std::string_view what, const std::string& query);
+  void set_links();
 
   std::string record_;
   Guard guard_;
@@ -52,6 +59,7 @@ class Site {
   metrics::Collector collector_;
   Pages pages_;
   Snapshots snapshots_;
+  Plans plans_;
 };
 
 }  // namespace ebb::serve

@@ -9,6 +9,8 @@ namespace ebb::serve {
 namespace {
 
 constexpr std::size_t kSnapshotPoints = 8000;
+// Pages that nobody sees are let go on once a minute by browsers: Snapshots forgets later.
+constexpr std::uint32_t kKeepSeconds = 20;
 
 std::string name_of_page(const std::string& key, std::size_t index) {
   return index == 0 ? key : key + "-" + std::to_string(index);
@@ -45,7 +47,8 @@ std::vector<std::shared_ptr<const MadePage>> made_pages(std::vector<page::Docume
     const bool is_live = goes_on || !frame.stays;
     if (is_live) {
       page.live = page::Live{frame.key + "/events", name_of_page(frame.key, i) + "/document",
-                             frame.revision, goes_on ? "" : "Kept while this page is open"};
+                             frame.revision, goes_on ? "" : "Kept while this page is open",
+                             goes_on ? 0 : kKeepSeconds};
     }
     auto one = std::make_shared<MadePage>();
     one->title = page.title + " " + frame.name;

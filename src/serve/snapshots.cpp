@@ -16,8 +16,9 @@
 namespace ebb::serve {
 namespace {
 
-// Enough to load a page again, or to open an address that somebody was sent.
-constexpr double kForgetSeconds = 60;
+// Enough to load a page again, or to open an address that somebody was sent, and for a page that
+// nobody sees to ask again.
+constexpr double kForgetSeconds = 180;
 constexpr std::size_t kLongestName = 100;
 
 /// "KEY-1" is the second page of "KEY".

@@ -22,8 +22,8 @@ namespace ebb::serve {
 class Analysis;
 
 /// Snapshots that are looked at: those that were named when the server was started stay, those that
-/// were uploaded are forgotten a minute after nobody has looked at them any more. Two at a time are
-/// worked on, in the background and with little priority. Thread-safe.
+/// were uploaded are forgotten three minutes after nobody has looked at them any more. Two at a
+/// time are worked on, in the background and with little priority. Thread-safe.
 class Snapshots {
  public:
   static constexpr std::string_view kFolder = "snapshots/";  ///< of addresses and topics

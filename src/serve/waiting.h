@@ -30,6 +30,9 @@ class Waiting {
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
 
+  /// The client has not left.
+  bool is_there() const { return !session_.expired(); }
+
   void answer(Answer made) noexcept {
     if (is_answered_.exchange(true)) return;
     const base::Lock lock(way_->mutex);

@@ -190,6 +190,11 @@ page::Verdict plan_card(const plan::Plan& plan, const PlanPage& beside) {
   return verdict;
 }
 
+/// Nothing fits at 0.
+page::Fact largest_fact(const char* what, std::uint64_t number) {
+  return {what, number == 0 ? "none" : std::to_string(number)};
+}
+
 }  // namespace
 
 page::Document page_of_plan(const plan::Plan& plan, const PlanPage& beside) {
@@ -211,16 +216,16 @@ page::Document page_of_plan(const plan::Plan& plan, const PlanPage& beside) {
   return page;
 }
 
-page::Fact largest(const char* what, std::uint64_t number) {
-  return {what, number == 0 ? "none" : std::to_string(number)};
-}
-
 PlanPage beside_plan(const plan::Fit& fit) {
   return {fit.cap,
           fit.fits,
-          {largest("largest batch", fit.largest_batch),
-           largest("largest sequence", fit.largest_sequence)},
+          {largest_fact("largest batch", fit.largest_batch),
+           largest_fact("largest sequence", fit.largest_sequence)},
           fit.changes};
+}
+
+PlanPage beside_plan(const plan::NetworkFit& fit) {
+  return {fit.cap, fit.fits, {largest_fact("largest batch", fit.largest_batch)}, {}};
 }
 
 }  // namespace ebb::show

@@ -19,10 +19,8 @@ struct PlanPage {
 /// A plan as a page: phases as stacked bars against the cap, parts, what would make it fit.
 page::Document page_of_plan(const plan::Plan& plan, const PlanPage& beside);
 
-/// A number of what fits; nothing fits at 0.
-page::Fact largest(const char* what, std::uint64_t number);
-
 /// What a fit found, for the page of its plan: the same as print_fit says.
 PlanPage beside_plan(const plan::Fit& fit);
+PlanPage beside_plan(const plan::NetworkFit& fit);
 
 }  // namespace ebb::show

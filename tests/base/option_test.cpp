@@ -134,6 +134,16 @@ TEST(Options, RangesAreCheckedOnceAllIsSet) {
   EXPECT_EQ(refusal(check(options_of(paint))), "share nan, expected 0 or more and below 1");
 }
 
+TEST(Options, HelpListsTheChoicesAsAShellTakesThem) {
+  std::string word;
+  Option option{"name", &word, "A word"};
+  EXPECT_EQ(help_text(option), "A word");
+  option.choices = {"one"};
+  EXPECT_EQ(help_text(option), "A word: one");
+  option.choices = {"one", "two (2)", "three"};
+  EXPECT_EQ(help_text(option), "A word: one, 'two (2)' or three");
+}
+
 TEST(Options, NamesAndDefaultsFollowFromTheTable) {
   Paint paint;
   const Options options = options_of(paint);

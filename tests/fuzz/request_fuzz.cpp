@@ -10,6 +10,7 @@
 #include "metrics/exposition.h"
 #include "serve/address.h"
 #include "serve/guard.h"
+#include "serve/plan_form.h"
 #include "serve/query.h"
 #include "serve/site.h"
 
@@ -42,6 +43,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const auto& [name, value] : query)
     decoded += name.size() + value.size();
   expect(decoded <= request.query.size());
+  // What is asked of a plan is the same when it is asked again, names no file and is one command.
+  if (const auto form = ebb::serve::PlanForm::read(request.query)) {
+    const auto again = ebb::serve::PlanForm::read(form->query());
+    expect(again && again->query() == form->query() && again->command() == form->command());
+    expect(form->query().find("&config=") == std::string::npos &&
+           form->query().find("&measured=") == std::string::npos);
+    const std::string command = form->command();
+    expect(command.starts_with("ebb plan ") && command.find('\n') == std::string::npos);
+    static_cast<void>(form->request());
+  }
   static ebb::serve::Site site("/nowhere/runs.db", ebb::serve::Guard("", {}), "/");
   request.is_post = true;
   const ebb::serve::Answer posted = site.post(request);

@@ -9,7 +9,7 @@ namespace ebb::page {
 namespace {
 
 TEST(Document, LeavesOutWhatIsEmpty) {
-  EXPECT_EQ(to_json({}).text(), R"({"title":""})");
+  EXPECT_EQ(to_json(Document{}).text(), R"({"title":""})");
 }
 
 TEST(Document, WritesTilesAndVerdict) {
@@ -161,6 +161,29 @@ TEST(Document, SaysWhatGoesOnAndWhatItTakes) {
   EXPECT_EQ(json.find("upload")->text(),
             R"({"title":"A file","note":"Drop it","path":"files","most":1024})");
   EXPECT_NE(json.find("advice"), nullptr);
+}
+
+TEST(Document, WritesAFormWithItsFieldsInGroups) {
+  Document page;
+  page.title = "Plan";
+  page.up = "All runs";
+  page.up_is_here = true;
+  Field batch{"batch", "batch", "Samples", Field::Kind::number, "4", "1", {}};
+  Field name{"name", "name", "", Field::Kind::choice, "", "", {"a", "b"}, true};
+  page.form = Form{{{"model", "Model", {{"Training", true, {batch, name}}}}},
+                   "model",
+                   "plan/document",
+                   "batch 0: expected more",
+                   true,
+                   "ebb plan"};
+  EXPECT_EQ(to_json(page).text(),
+            R"({"title":"Plan","form":{"kinds":[{"name":"model","label":"Model","groups":[)"
+            R"({"name":"Training","fields":[{"name":"batch","label":"batch","kind":"number",)"
+            R"("help":"Samples","value":"4","otherwise":"1"},{"name":"name","label":"name",)"
+            R"("kind":"choice","choices":["a","b"],"required":true}],"folded":true}]}],)"
+            R"("kind":"model","document":"plan/document","said":"batch 0: expected more",)"
+            R"("failed":true,"command":"ebb plan"},"up":"All runs","up_is_here":true})");
+  EXPECT_TRUE(asks_server(page));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 
 TEST(Render, GivesSmallPagesForSmallDocuments) {
   const std::string html = render({});
-  EXPECT_LT(html.size(), 150'000U);
+  EXPECT_LT(html.size(), 165'000U);
   EXPECT_NE(html.find("<title>Ebb</title>"), std::string::npos);
 }
 

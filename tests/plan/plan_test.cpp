@@ -178,6 +178,24 @@ TEST(Fit, NothingFitsIntoNextToNothing) {
   EXPECT_TRUE(result->changes.empty());
 }
 
+TEST(Fit, IsGivenUpBetweenTwoPlansWhenItIsStopped) {
+  for (const int last : {0, 1, 30}) {
+    int asked = 0;
+    const auto result = fit(gpt2(), 1 << 20, [&] { return asked++ >= last; });
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, base::Code::unavailable);
+    EXPECT_EQ(asked, last + 1) << "it is not asked again";
+  }
+  int asked = 0;
+  const auto whole = fit(gpt2(), 24 * kGiB, [&] { return asked++ < 0; });
+  ASSERT_TRUE(whole);
+  EXPECT_GT(asked, 0);
+  EXPECT_EQ(whole->largest_batch, fit(gpt2(), 24 * kGiB)->largest_batch);
+  NetworkRequest network;
+  network.network = *network_named("CNN-MNIST", {}, 10);
+  EXPECT_FALSE(fit(network, 24 * kGiB, [] { return true; }));
+}
+
 TEST(ParallelClients, AreAsManyAsFit) {
   NetworkRequest request;
   request.network = *network_named("ResNet18", {3, 32, 32}, 10);

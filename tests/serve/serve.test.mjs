@@ -55,7 +55,7 @@ test('it fits a phone, and the dark', () =>
 
 test('what is not there is said in one line', async () => {
   for (const [path, status, line] of [['runs/99', 404, 'no run 99 in the record\n'],
-    ['nothing', 404, 'nothing here; expected /, /runs/NUMBER, /runs/compare-NUMBER, /snapshots/KEY or /metrics\n']]) {
+    ['nothing', 404, 'nothing here; expected /, /runs/NUMBER, /runs/compare-NUMBER, /snapshots/KEY, /plan or /metrics\n']]) {
     const answer = await fetch(address + path);
     assert.equal(answer.status, status);
     assert.equal(await answer.text(), line);

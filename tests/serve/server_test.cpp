@@ -6,8 +6,10 @@
 #include <atomic>
 #include <new>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "serve/client.h"
 
 namespace ebb::serve {
@@ -24,6 +26,7 @@ class ServerTest : public testing::Test {
       ++handled_;
       if (request.path.starts_with("/events/")) return stream_of({request.path.substr(8), "first"});
       if (request.path == "/memory") throw std::bad_alloc();
+      if (request.path == "/later") return made_later();
       if (request.path == "/missing") return refusal(404, "nothing there");
       if (request.path == "/large") return {200, "text/plain", std::string(8 << 20, 'x')};
       return {200, "text/plain",
@@ -45,6 +48,28 @@ class ServerTest : public testing::Test {
   }
   const Address& address() const { return server_->address(); }
 
+  /// What is asked for stays with the test, to be answered when it sees fit.
+  Answer made_later() {
+    Answer answer;
+    answer.later = [this](Reply reply, Waits waits) {
+      const base::Lock lock(mutex_);
+      waiting_.emplace_back(std::move(reply), std::move(waits));
+      ++asked_later_;
+    };
+    return answer;
+  }
+  std::pair<Reply, Waits> take_waiting(int number) {
+    while (asked_later_ < number)
+      std::this_thread::yield();
+    const base::Lock lock(mutex_);
+    auto taken = std::move(waiting_.back());
+    waiting_.pop_back();
+    return taken;
+  }
+
+  base::Mutex mutex_;
+  std::vector<std::pair<Reply, Waits>> waiting_ EBB_GUARDED_BY(mutex_);
+  std::atomic<int> asked_later_ = 0;
   std::atomic<int> handled_ = 0;
   std::atomic<int> ticks_ = 0;
   std::optional<Server> server_;
@@ -113,6 +138,56 @@ TEST_F(ServerTest, GoesOnWhenAHandlerHasNoMemory) {
   start();
   EXPECT_TRUE(got(address(), "/memory").starts_with("HTTP/1.1 503 "));
   EXPECT_TRUE(got(address(), "/a").starts_with("HTTP/1.1 200 "));
+}
+
+TEST_F(ServerTest, AnAnswerMayComeLaterWhileOthersAreAnswered) {
+  Bounds bounds;
+  bounds.stall_seconds = 0.2;  // who waits for an answer does not stall
+  start(bounds);
+  const Client client(address());
+  client.send("GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
+  const auto [reply, waits] = take_waiting(1);
+  EXPECT_TRUE(got(address(), "/a").starts_with("HTTP/1.1 200 "));
+  EXPECT_TRUE(waits());
+  std::thread([&reply = reply] { reply({200, "text/plain", "<late>"}); }).join();
+  const std::string answer = client.rest();
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 200 ")) << answer;
+  EXPECT_TRUE(answer.ends_with("<late>")) << answer;
+  EXPECT_TRUE(holds(answer, "Connection: close\r\n")) << answer;
+}
+
+TEST_F(ServerTest, WhoLeavesDoesNotWait) {
+  start();
+  std::pair<Reply, Waits> asked;
+  {
+    const Client client(address());
+    client.send("GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
+    asked = take_waiting(1);
+    EXPECT_TRUE(asked.second());
+  }
+  while (asked.second())
+    std::this_thread::yield();
+  asked.first({200, "text/plain", "nobody hears it"});
+  EXPECT_TRUE(got(address(), "/a").starts_with("HTTP/1.1 200 "));
+}
+
+TEST_F(ServerTest, WhatIsNeverAnsweredIsSaidToBeSo) {
+  start();
+  const Client client(address());
+  client.send("GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
+  { const auto dropped = take_waiting(1); }
+  EXPECT_TRUE(client.rest().starts_with("HTTP/1.1 503 "));
+}
+
+TEST_F(ServerTest, EndsWhileAnAnswerIsAwaited) {
+  start();
+  const Client client(address());
+  client.send("GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
+  const auto [reply, waits] = take_waiting(1);
+  server_.reset();
+  EXPECT_FALSE(waits());
+  reply({200, "text/plain", "nobody hears it"});
+  EXPECT_EQ(client.rest(), "");
 }
 
 TEST_F(ServerTest, LeavesClientsThatStall) {

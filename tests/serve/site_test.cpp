@@ -121,6 +121,10 @@ TEST_F(SiteTest, HasNothingElse) {
                            "/document/",
                            "/runs/events",
                            "/runs/x/events",
+                           "/plan/",
+                           "/plan/events",
+                           "/plan/json/",
+                           "/plans",
                            "/snapshots",
                            "/snapshots/",
                            "/snapshots/1",
@@ -187,6 +191,23 @@ TEST_F(SiteTest, TheFirstPageTakesSnapshots) {
   EXPECT_TRUE(page.headers[0].second.ends_with("; frame-ancestors 'none'"));
   request.path = "/snapshots/1/document";
   EXPECT_EQ(site.answer(request).type, "application/json");
+}
+
+TEST_F(SiteTest, PlansAreAskedForByTheirAddress) {
+  EXPECT_TRUE(holds(got("/"), R"("path":"plan")")) << "the first page leads there";
+  Site site(path(), Guard("", {}), "/");
+  Request request;
+  request.host = "localhost";
+  for (const char* asked : {"/plan", "/plan/document", "/plan/json"}) {
+    request.path = asked;
+    request.query = "kind=transformer&preset=gpt2";
+    EXPECT_TRUE(site.answer(request).later) << asked << ": beside the other answers";
+    request.query = "kind=transformer&preset=gpt2&measured=/etc/passwd";
+    EXPECT_EQ(site.answer(request).status, 400) << asked;
+    request.host = "evil.example";
+    EXPECT_EQ(site.answer(request).status, 403) << asked;
+    request.host = "localhost";
+  }
 }
 
 TEST_F(SiteTest, StandsUnderAnotherPath) {

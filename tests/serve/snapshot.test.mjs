@@ -73,6 +73,35 @@ test('a search can be stopped, and what was found before stays', () => withPage(
   await page.locator('[aria-label="Verdict"]').waitFor();
 }));
 
+test('a search that cannot be stopped says why', () => withPage(address, { site: address, loud: true }, async (page) => {
+  await page.route('**/stop', (route) => route.fulfill({ status: 403, body: 'a page from elsewhere may not ask\n' }));
+  await input(page).setInputFiles(packed);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByRole('alert').getByText('a page from elsewhere may not ask', { exact: true }).waitFor();
+  await page.unroute('**/stop');
+  await page.route('**/stop', (route) => route.abort());
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByRole('alert').getByText('The server does not answer.', { exact: true }).waitFor();
+  await page.unroute('**/stop');
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await advice(page).getByText('stopped', { exact: true }).waitFor();
+}));
+
+// A browser has six connections for a server.
+test('pages that are finished leave room for others', () => withPage(address, { site: address }, async (page) => {
+  await input(page).setInputFiles(small);
+  await page.getByText('Kept while this page is open').waitFor();
+  const others = [];
+  for (let i = 0; i < 8; ++i) {
+    const other = await page.context().newPage();
+    others.push(other);
+    await other.goto(page.url());
+    await other.getByText('Kept while this page is open').waitFor();
+  }
+  await others[7].getByRole('link', { name: 'All runs' }).click();
+  await others[7].waitForURL(address);
+}));
+
 test('what is no snapshot is said in one line, and the next may follow', () =>
   withPage(address, { site: address, loud: true }, async (page) => {
     await drop(page, 'notes.txt', Buffer.from('not a pickle'));

@@ -112,6 +112,7 @@ TEST(Snapshots, OneThatIsUploadedHasAVerdictAndThenBetterSettings) {
   until([&] { return shows(snapshots, key, "\"advice\""); });
   EXPECT_TRUE(shows(snapshots, key, "\"best setting\""));
   EXPECT_TRUE(shows(snapshots, key, "Kept while this page is open"));
+  EXPECT_TRUE(shows(snapshots, key, "\"keep_seconds\":20")) << "without a stream";
   EXPECT_FALSE(shows(snapshots, key, "\"task\""));
   EXPECT_TRUE(shows(snapshots, key, "job.pickle"));
   EXPECT_EQ(snapshots.page(key + "-1"), nullptr) << "it has one device";
@@ -129,6 +130,14 @@ TEST(Snapshots, WhatIsNoneIsSaidInOneLine) {
   std::string cut = sample();
   cut.resize(cut.size() / 2);
   EXPECT_EQ(upload(snapshots, "", cut).status, 422);
+}
+
+TEST(Snapshots, ALongNameIsCut) {
+  Snapshots snapshots;
+  const Answer answer = upload(snapshots, std::string(5000, 'x'), "hello");
+  EXPECT_EQ(answer.status, 422);
+  EXPECT_EQ(answer.body.find_first_not_of('x'), 100U) << answer.body;
+  EXPECT_TRUE(answer.body.substr(100).starts_with("…: ")) << answer.body;
 }
 
 TEST(Snapshots, OnlyTwoAreLetInAtATime) {
@@ -150,11 +159,15 @@ TEST(Snapshots, AnUploadIsForgottenOnceNobodyLooksAtIt) {
   const std::string key = key_of(snapshots, sample());
   end_search(snapshots, key);
   for (int i = 0; i < 4; ++i) {
-    clock.advance_seconds(40);
+    clock.advance_seconds(150);
     snapshots.news({"snapshots/" + key});
   }
   EXPECT_NE(snapshots.page(key), nullptr) << "somebody listens";
-  clock.advance_seconds(61);
+  for (int i = 0; i < 4; ++i) {
+    clock.advance_seconds(150);
+    EXPECT_TRUE(snapshots.state(key)) << "its page asks now and then";
+  }
+  clock.advance_seconds(181);
   EXPECT_EQ(snapshots.page(key), nullptr);
   EXPECT_FALSE(snapshots.state(key));
   EXPECT_FALSE(snapshots.stop(key));

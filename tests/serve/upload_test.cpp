@@ -150,6 +150,18 @@ TEST_F(UploadTest, WhatIsTooLongIsRefused) {
   EXPECT_EQ(let_go_, 3);
 }
 
+TEST_F(UploadTest, WhatWouldBeTooLongIsRefusedBeforeAnyOfItComes) {
+  Bounds bounds;
+  bounds.body_bytes = 1000;
+  start(bounds);
+  const Client client(address());
+  client.send(post_of("/take", "Content-Length: 1001\r\nExpect: 100-continue\r\n", ""));
+  EXPECT_TRUE(client.until("\r\n").starts_with("HTTP/1.1 413 ")) << "and no 100 Continue";
+  while (let_go_ < 1)
+    std::this_thread::yield();
+  EXPECT_EQ(taken_, 0);
+}
+
 TEST_F(UploadTest, ARefusalNeedsNoBody) {
   start();
   const std::string answer =

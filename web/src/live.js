@@ -19,6 +19,23 @@ export function readEvent(data) {
   return { revision, share: done === undefined ? null : Number(done) / 100 };
 }
 
+/// Asks now and then for a page that does not change any more, which keeps it, until it is gone: without a connection
+/// that stays open, of which a browser has few.
+/** @type {(live: Live, say: (kind: string, text: string) => void) => void} */
+function keep({ events, said, keep_seconds: seconds = 0 }, say) {
+  async function ask() {
+    try {
+      const answer = await fetch(events, { method: 'HEAD', cache: 'no-store' });
+      if (answer.status === 404) return say('over', 'No longer there');
+      say('', said || 'Live');
+    } catch {
+      say('lost', 'The server does not answer; trying again');
+    }
+    setTimeout(ask, 1000 * seconds);
+  }
+  setTimeout(ask, 1000 * seconds);
+}
+
 /// Follows a page that goes on: gets each newer document from the server and has it shown, until one says
 /// that it is the last. How far a task is goes to whoever listens for it. Returns what says how all that stands.
 /** @type {(live: Live, show: (data: Document) => void) => HTMLElement} */
@@ -27,6 +44,10 @@ export function follow(live, show) {
   const when = el('span', { class: 'when' });
   const element = el('p', { class: 'live' }, el('span', { class: 'pulse', 'aria-hidden': 'true' }), state, when);
   if (!isAddress(live.events) || !isAddress(live.document)) return element;
+  if (live.keep_seconds) {
+    keep(live, say);
+    return element;
+  }
   /** @type {string | undefined} */
   let shown = live.revision;
   /** @type {string | null | undefined} */
@@ -64,6 +85,11 @@ export function follow(live, show) {
       show(data);
       when.textContent = `, updated ${clock(new Date())}`;
       if (!data.live) return end('Ended');
+      if (data.live.keep_seconds) {
+        source.close();
+        say('', data.live.said || 'Live');
+        return keep(data.live, say);
+      }
       well = data.live.said || 'Live';
       say('', well);
     } catch {

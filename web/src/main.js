@@ -8,6 +8,7 @@ import './styles/flame.css';
 import './styles/map.css';
 import './styles/table.css';
 import './styles/bars.css';
+import './styles/form.css';
 import './styles/live.css';
 import './styles/save.css';
 import './styles/task.css';
@@ -22,7 +23,7 @@ const main = el('main');
 let data = JSON.parse(/** @type {HTMLElement} */ (document.getElementById('document')).textContent);
 const program = /** @type {HTMLMetaElement} */ (document.querySelector('meta[name=generator]')).content;
 document.body.append(main, el('footer', {},
-  el('span', {}, data.live
+  el('span', {}, data.live || data.form
     ? `Shown by ${program}.`
     : `Made by ${program}. Everything is in this file; nothing is sent anywhere.`),
   saveRow(() => '', { JSON: () => `${JSON.stringify(data)}\n` })));

@@ -2,6 +2,7 @@
 import { barChart } from './bars.js';
 import { arrange, items } from './dom.js';
 import { flameGraph } from './flame.js';
+import { form } from './form.js';
 import { heading } from './heading.js';
 import { heatMap } from './heat.js';
 import { memoryMap } from './map.js';
@@ -38,9 +39,10 @@ const KINDS = [
 ];
 
 /// What it has one of at the most, above all that.
-/** @type {[name: 'upload' | 'verdict' | 'advice' | 'task', make: Make][]} */
+/** @type {[name: 'upload' | 'form' | 'verdict' | 'advice' | 'task', make: Make][]} */
 const CARDS = [
   ['upload', upload],
+  ['form', form],
   ['verdict', verdict],
   ['advice', advice],
   ['task', task],
@@ -49,9 +51,9 @@ const CARDS = [
 /// The pieces of a document, each under a name that stays the same in the next one.
 /** @type {(data: Document) => [name: string, make: Make, item: object][]} */
 function piecesOf(data) {
-  const { up, links, title, subtitle, facts } = data;
+  const { up, up_is_here, links, title, subtitle, facts } = data;
   /** @type {[name: string, make: Make, item: object][]} */
-  const pieces = [['heading', heading, { up, links, title, subtitle, facts }]];
+  const pieces = [['heading', heading, { up, up_is_here, links, title, subtitle, facts }]];
   for (const [name, make] of CARDS) {
     const card = data[name];
     if (card) pieces.push([name, make, card]);

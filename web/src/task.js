@@ -15,6 +15,7 @@ const shareOf = (share) => (typeof share === 'number' && Number.isFinite(share) 
 export function task({ name, share, stop }) {
   const bar = el('progress', { max: 1, 'aria-label': name });
   const value = el('span', { class: 'value' });
+  const said = el('p', { class: 'task-said', role: 'alert' });
   const button = isPath(stop) ? el('button', { type: 'button', onclick: ask }, 'Stop') : null;
 
   /** @param {unknown} now */
@@ -28,13 +29,18 @@ export function task({ name, share, stop }) {
   async function ask() {
     if (!button || !stop) return;
     button.disabled = true;
+    said.textContent = '';
     try {
       const answer = await fetch(stop, { method: 'POST', cache: 'no-store' });
-      if (!answer.ok) throw new Error(answer.statusText);
-      button.textContent = 'Stopping';
+      if (answer.ok) {
+        button.textContent = 'Stopping';
+        return;
+      }
+      said.textContent = (await answer.text()).trim().slice(0, 1000) || `The server answered ${answer.status}.`;
     } catch {
-      button.disabled = false;
+      said.textContent = 'The server does not answer.';
     }
+    button.disabled = false;
   }
 
   /** @param {Event} event */
@@ -43,7 +49,7 @@ export function task({ name, share, stop }) {
   show(share);
   return {
     element: el('section', { class: 'card task', 'aria-label': 'In progress' },
-      el('span', { class: 'name', role: 'status' }, name), bar, value, button),
+      el('span', { class: 'name', role: 'status' }, name), bar, value, button, said),
     close: () => window.removeEventListener('ebb-share', hear),
   };
 }

@@ -7,11 +7,34 @@
 /** @typedef {{ title?: string, note?: string }} Titled */
 /** @typedef {{ label: string, value: string }} Fact */
 /** @typedef {{ text: string, path: string }} Link */
-/** @typedef {{ events: string, document: string, revision: string, said?: string }} Live */
+/** @typedef {{ events: string, document: string, revision: string, said?: string, keep_seconds?: number }} Live */
 /** @typedef {{ name: string, share?: number, stop?: string }} Task */
 /** @typedef {{ title: string, note: string, path: string, most: number }} Upload */
 /** @typedef {{ name: string, value: number }} Limit */
 /** @typedef {{ x: number, label: string }} Mark */
+
+/**
+ * @typedef {object} FieldData
+ * @property {string} name
+ * @property {string} label
+ * @property {'text' | 'number' | 'choice' | 'flag'} kind
+ * @property {string} [help]
+ * @property {string} [value]
+ * @property {string} [otherwise]
+ * @property {string[]} [choices]
+ * @property {boolean} [required]
+ */
+/** @typedef {{ name: string, folded?: boolean, fields: FieldData[] }} FieldGroup */
+/** @typedef {{ name: string, label: string, groups: FieldGroup[] }} FormKind */
+/**
+ * @typedef {object} Form
+ * @property {FormKind[]} kinds
+ * @property {string} kind
+ * @property {string} document
+ * @property {string} [said]
+ * @property {boolean} [failed]
+ * @property {string} [command]
+ */
 
 /** @typedef {'neutral' | 'good' | 'warning' | 'bad'} Tone */
 /** @typedef {{ text: string, paste: string }} Fix */
@@ -117,6 +140,7 @@
  * @property {string} [subtitle]
  * @property {Fact[]} [facts]
  * @property {Upload} [upload]
+ * @property {Form} [form]
  * @property {Verdict} [verdict]
  * @property {Verdict} [advice]
  * @property {Task} [task]
@@ -128,6 +152,7 @@
  * @property {Table[]} [tables]
  * @property {Live} [live]
  * @property {string} [up]
+ * @property {boolean} [up_is_here]
  * @property {Link[]} [links]
  */
 
