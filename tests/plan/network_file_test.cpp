@@ -128,6 +128,14 @@ TEST(NetworkFiles, WhoseLayersDoNotFitSayWhere) {
       "layers[0]: gives 251920384 values, expected at most 2^26");
 }
 
+TEST(NetworkFiles, HaveAnExample) {
+  const auto network =
+      network_of(EBB_TEST_DATA "/../../examples/models/small-resnet.json", kColours, 10);
+  ASSERT_TRUE(network) << network.error().message;
+  EXPECT_EQ(network->name, "small ResNet");
+  EXPECT_EQ(*network->parameters(), 142'170U);
+}
+
 TEST(NetworkFiles, AreReadFromWhereTheyAre) {
   const support::TemporaryDirectory directory;
   const std::string path = directory / "small.json";
