@@ -36,7 +36,8 @@ base::Status check_names(const Query& query, const base::Options& options, const
   for (const base::Option& option : options)
     known.push_back(option.key);
   for (std::size_t i = 0; i < query.size(); ++i) {
-    const auto& [name, value] = query[i];
+    const std::string& name = query[i].first;
+    const std::string& value = query[i].second;
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       const auto guess = base::nearest(name, known);
       return error(Code::bad_input, "%s: no such field of the plan of a %s%s",

@@ -99,8 +99,8 @@ TEST(PlanForm, SaysWhatIsWrongWithValues) {
   EXPECT_EQ(no_plan("kind=transformer&preset=gpt2&cap=much"),
             "--cap 'much': expected a number and a unit, such as 24GiB");
   EXPECT_EQ(no_plan("kind=transformer&preset=lama-7b"), "preset 'lama-7b': did you mean llama-7b?");
-  EXPECT_EQ(no_plan("kind=transformer&preset=gpt2&precision=fp8"),
-            "precision 'fp8': expected one of fp32, amp, bf16, fp16-mixed");
+  EXPECT_EQ(no_plan("kind=transformer&preset=gpt2&precision=double"),
+            "precision 'double': expected one of fp32, amp, bf16, fp16-mixed");
   EXPECT_EQ(no_plan("kind=transformer&arch=llama"), "--layers is missing");
   EXPECT_EQ(
       no_plan("kind=transformer"),
