@@ -214,8 +214,12 @@ TestedFix fix_peak(const Workload& workload, const Row& recorded,
   TestedFix tested;
   const char* advice = advice_on(verdict);
   tested.fix.kind = advice != nullptr ? FixKind::code : FixKind::none;
-  tested.fix.text =
-      advice != nullptr ? advice : "No setting is sure to hold less as the job goes on";
+  // What suits the job as it goes on may hold more of what was recorded, which proves nothing here.
+  const bool is_known = !row || row->conf == recorded.conf;
+  const char* none = is_known ? "No setting is sure to hold less as the job goes on"
+                              : "Nothing that suits the job as it goes on holds less of what was "
+                                "recorded; ebb tune on this snapshot says what comes of it";
+  tested.fix.text = advice != nullptr ? advice : none;
   return tested;
 }
 
