@@ -103,7 +103,7 @@ def main():
         for other in (again, bare):
             if once["sha256"] != other["sha256"]:
                 failed.append(f"{name}: {once['sha256']} and then {other['sha256']}")
-        failed += [f"{name}: {line}" for line in once["said"] + again["said"]]
+        failed += [f"{name}: {line}" for line in once["said"] + again["said"] + bare["said"]]
     together = subprocess.run([os.path.join(options.build, "bench", "gpu", "fl-together"), options.backend],
                               stdout=subprocess.PIPE, text=True, check=False,
                               env=dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1"))

@@ -13,6 +13,8 @@ using ull = unsigned long long;
 
 constexpr std::uint64_t kMostBatch = 1 << 24;
 constexpr std::uint64_t kMostSide = 1 << 14;
+/// Of a batch: what layers make of it can be counted in 64 bits.
+constexpr std::uint64_t kMostBatchValues = 1ULL << 48;
 
 /// Writes layers one after another; what comes out of one goes into the next.
 class NetworkWriter {
@@ -153,6 +155,10 @@ base::Status check(const Network& network, std::uint64_t batch, Precision precis
     return error(Code::bad_input, "classes %llu: expected 1 to 2^20", ull{network.classes});
   if (batch < 1 || batch > kMostBatch)
     return error(Code::bad_input, "batch %llu: expected 1 to %llu", ull{batch}, ull{kMostBatch});
+  if (batch > kMostBatchValues / (picture.channels * picture.height * picture.width))
+    return error(Code::bad_input,
+                 "batch %llu of pictures of %llu x %llu x %llu: expected at most 2^48 values",
+                 ull{batch}, ull{picture.channels}, ull{picture.height}, ull{picture.width});
   if (precision != Precision::fp32 && precision != Precision::amp)
     return error(Code::bad_input, "precision %s: networks of the simulator train in fp32 or amp",
                  name_of(precision));

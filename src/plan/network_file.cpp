@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/plain_text.h"
 #include "plan/layer_reader.h"
 
 namespace ebb::plan {
@@ -53,7 +54,7 @@ base::Result<Network> network_from(std::string_view text, const std::string& fil
   if (!json) return wrong(json.error().message);
   if (json->as_object() == nullptr) return wrong("expected an object with \"layers\"");
   Network network;
-  network.name = std::filesystem::path(file).stem().string().substr(0, kMostName);
+  network.name = base::plain_line(std::filesystem::path(file).stem().string(), kMostName);
   network.classes = classes;
   if (picture) network.picture = *picture;
   const Json* layers = nullptr;

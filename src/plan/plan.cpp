@@ -18,6 +18,8 @@ constexpr double kNetworkError = 10;
 /// How far workspaces that follow no rule were off at most; to a small network that is much.
 constexpr double kNetworkErrorBytes = 24 * static_cast<double>(base::kMiB);
 constexpr double kUnmeasuredError = 15;
+/// No device has as many; they can be added up.
+constexpr std::uint64_t kMostBytes = 1ULL << 56;
 
 std::string subject_of(const TransformerRequest& request) {
   const TransformerModel& model = request.model;
@@ -145,7 +147,12 @@ base::Result<Plan> plan(const TransformerRequest& request) {
   result.optimizer = state.optimizer;
   result.step = *step;
   // The first stage holds the activations of one micro-batch per stage after it.
-  result.in_flight = (request.pipeline - 1) * step->after_forward.parts.activations();
+  const std::uint64_t later_stages = request.pipeline - 1;
+  const std::uint64_t activations = step->after_forward.parts.activations();
+  if (later_stages > 0 && activations > kMostBytes / later_stages)
+    return error(Code::bad_input, "what %llu stages have in flight is larger than any device",
+                 ull{request.pipeline});
+  result.in_flight = later_stages * activations;
   result.kv_cache_per_token = model->kv_cache_bytes_per_token(
       request.training.precision == Precision::fp32 ? ElementType::f32 : ElementType::bf16);
   result.unverified = unverified_of(completed);

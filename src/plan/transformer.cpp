@@ -12,6 +12,7 @@ using base::error;
 constexpr std::uint64_t kMostLayers = 2'000;
 constexpr std::uint64_t kMostWidth = 1 << 20;
 constexpr std::uint64_t kMostTokens = std::uint64_t{1} << 32;
+constexpr std::uint64_t kMostScores = 1ULL << 56;
 
 base::Status within(const char* what, std::uint64_t value, std::uint64_t most) {
   if (value >= 1 && value <= most) return {};
@@ -44,6 +45,10 @@ base::Status check(const TransformerModel& model, const TransformerTraining& tra
   if (model.max_positions > 0 && training.sequence > model.max_positions)
     return error(Code::bad_input, "sequence %llu: the model has %llu positions",
                  ull{training.sequence}, ull{model.max_positions});
+  if (model.heads / split > kMostScores / training.batch / training.sequence / training.sequence)
+    return error(Code::bad_input,
+                 "batch %llu, sequence %llu, heads %llu: expected at most 2^56 attention scores",
+                 ull{training.batch}, ull{training.sequence}, ull{model.heads});
   if (training.attention == Attention::flash) {
     if (training.precision == Precision::fp32)
       return error(Code::bad_input, "attention flash: it has no kernels for fp32; use sdpa");

@@ -139,6 +139,8 @@ Plans::Made Plans::find(const std::string& query) {
 
 void Plans::keep(const std::string& query, Made made) {
   const base::Lock lock(mutex_);
+  for (const auto& [kept, answer] : kept_)
+    if (kept == query) return;  // two who asked at once
   kept_.emplace_front(query, std::move(made));
   if (kept_.size() > kMostKept) kept_.pop_back();
 }

@@ -130,11 +130,14 @@ test('only the newest answer is shown, however late an older one is', () =>
       await held;
       await route.continue().catch(() => {});
     });
+    const old = { predicate: (request) => /plan\/document\?.*batch=8$/.test(request.url()) };
+    const ended = Promise.any(['requestfailed', 'requestfinished'].map((event) => page.waitForEvent(event, old)));
     await field(page, 'batch').fill('8');
     await page.waitForRequest(/plan\/document\?.*batch=8$/);
     await field(page, 'batch').fill('16');
     await answered(page, 'ebb plan transformer gpt2 --batch 16 --cap 24GiB --fit');
     release();
+    await ended;
     await settled(page);
     assert.match(await page.locator('.subtitle').innerText(), /batch 16 x/);
   }));
@@ -146,7 +149,7 @@ test('a network of the simulator is planned, too', () => withPage(address + star
   await field(page, 'size').fill('32');
   await field(page, 'cap').fill('8 GiB');
   await answered(page, "ebb plan model 'CNN-MNIST (FedAvg)' --size 32 --cap '8 GiB' --fit");
-  assert.equal(await tile(page, 'largest batch') > '0', true);
+  assert.ok(Number(await tile(page, 'largest batch')) > 0);
   await page.goBack();
   await page.goBack();
   await page.goBack();

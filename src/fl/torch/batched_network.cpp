@@ -175,7 +175,7 @@ at::Tensor BatchedNetwork::forward(const at::Tensor& pictures, const Dropout* dr
   return layers_->leave(pass.through(network_.layers, layers_->enter(pictures)));
 }
 
-void BatchedNetwork::step(double lr, double proximal) {
+void BatchedNetwork::step(double lr, double proximal, const at::Tensor& pulled) {
   const at::NoGradGuard guard;
   std::vector<at::Tensor> moving;
   std::vector<at::Tensor> gradients;
@@ -183,7 +183,11 @@ void BatchedNetwork::step(double lr, double proximal) {
     at::Tensor& parameter = parameters_[i];
     at::Tensor gradient = parameter.grad();
     if (!gradient.defined()) continue;
-    if (proximal > 0) gradient = gradient + proximal * (parameter - loaded_[i]);
+    if (proximal > 0) {
+      at::Tensor pull = proximal * (parameter - loaded_[i]);
+      if (pulled.defined()) pull.view({clients_, -1}).mul_(pulled.unsqueeze(1));
+      gradient = gradient + pull;
+    }
     moving.push_back(parameter);
     gradients.push_back(gradient);
     parameter.mutable_grad() = at::Tensor();

@@ -42,8 +42,9 @@ class BatchedNetwork {
   at::Tensor forward(const at::Tensor& pictures, const Dropout* dropout = nullptr) const;
 
   /// Goes `lr` down the gradients that backward() left, pulled by `proximal` towards what was last
-  /// loaded; and forgets them.
-  void step(double lr, double proximal);
+  /// loaded; and forgets them. `pulled`: 1 for each client that still trains, else 0; undefined
+  /// where all do.
+  void step(double lr, double proximal, const at::Tensor& pulled = at::Tensor());
 
  private:
   class Pass;

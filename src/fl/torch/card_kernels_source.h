@@ -45,7 +45,7 @@ __device__ void join(float4* parts, float4 mine, float4* into, Long at) {
 }
 
 // Sums of what `x` has beyond its first row, and of the squares of that.
-extern "C" __global__ void column_sums(const float4* x, float4* sums, float4* squares, Long rows,
+extern "C" __global__ void __launch_bounds__(1024) column_sums(const float4* x, float4* sums, float4* squares, Long rows,
                                        Long lanes) {
   __shared__ float4 parts[32 * 32];
   Long lane = blockIdx.x * 32LL + threadIdx.x, sample = blockIdx.y;
@@ -65,7 +65,7 @@ extern "C" __global__ void column_sums(const float4* x, float4* sums, float4* sq
 }
 
 // Sums of the gradient that passes, and of its products with what `x` has beyond its mean.
-extern "C" __global__ void column_products(const float4* pull, const float4* result, const float4* x,
+extern "C" __global__ void __launch_bounds__(1024) column_products(const float4* pull, const float4* result, const float4* x,
                                            const float4* mean, float4* sums, float4* products,
                                            Long rows, Long lanes) {
   __shared__ float4 parts[32 * 32];

@@ -35,10 +35,14 @@ class Convolution : public torch::autograd::Function<Convolution> {
     context->saved_data["padding"] = padding;
     context->saved_data["needs_flow"] = flow.requires_grad();
     const std::int64_t kernel = weight.size(3);
-    return at::bmm(weight.flatten(2), columns_of(flow, kernel, stride, padding))
-        .view({flow.size(0), weight.size(1), flow.size(2),
-               outputs_along(flow.size(3), kernel, stride, padding),
-               outputs_along(flow.size(4), kernel, stride, padding)});
+    // No view of anything: what follows may write over it.
+    at::Tensor result = at::empty({flow.size(0), weight.size(1), flow.size(2),
+                                   outputs_along(flow.size(3), kernel, stride, padding),
+                                   outputs_along(flow.size(4), kernel, stride, padding)},
+                                  flow.options());
+    at::Tensor flat = result.flatten(2);
+    at::bmm_out(flat, weight.detach().flatten(2), columns_of(flow, kernel, stride, padding));
+    return result;
   }
 
   static tensor_list backward(AutogradContext* context, const tensor_list& gradients) {

@@ -16,6 +16,8 @@ constexpr double kEpsilon = 1e-5;  // PyTorch's own
 /// Rows whose sums are made side by side.
 constexpr std::int64_t kSideBySide = 32;
 constexpr std::int64_t kThreads = 256;
+/// A card takes no more.
+constexpr std::int64_t kMostBlocksDown = 65535;
 
 /// A flow seen as [samples, rows, channels], without a copy.
 at::Tensor rows_of(const at::Tensor& flow) {
@@ -54,7 +56,7 @@ at::Tensor passed(const at::Tensor& pull, const at::Tensor& result) {
 class Passes {
  public:
   Passes(const CardKernels* kernels, const at::Tensor& rows)
-      : kernels_(rows.size(2) % 4 == 0 ? kernels : nullptr),
+      : kernels_(rows.size(2) % 4 == 0 && rows.size(0) <= kMostBlocksDown ? kernels : nullptr),
         samples_(rows.size(0)),
         rows_(rows.size(1)),
         channels_(rows.size(2)),

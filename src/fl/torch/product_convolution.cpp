@@ -77,8 +77,10 @@ class Windows {
   at::Tensor by_client(const at::Tensor& flow) const {
     return flow.permute({0, 2, 3, 1}).flatten(0, 2).unflatten(1, {clients_, -1}).transpose(0, 1);
   }
+  /// No view of anything: what follows may write over it.
   at::Tensor empty_result(std::int64_t channels) const {
-    return at::empty({batch_, down_, across_, clients_ * channels}, options_).permute({0, 3, 1, 2});
+    return at::empty({batch_, clients_ * channels, down_, across_},
+                     options_.memory_format(at::MemoryFormat::ChannelsLast));
   }
 
  private:

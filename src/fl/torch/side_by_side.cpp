@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "fl/torch/batched_network.h"
 #include "fl/torch/device_updates.h"
@@ -63,25 +64,52 @@ class Stretch {
   std::vector<Random> randoms_;
 };
 
-/// `losses`: [steps, clients, width] for some steps, on the device.
-std::vector<LocalResult> results_of(std::span<const LocalTask> tasks, std::size_t width,
-                                    const std::vector<at::Tensor>& losses) {
-  std::vector<LossTally> tallies(tasks.size());
-  std::size_t step = 0;
-  for (const at::Tensor& some : losses) {
-    const at::Tensor here = some.cpu();
+/// What the steps of some clients came to.
+class Tallies {
+ public:
+  Tallies(std::span<const LocalTask> tasks, std::size_t width)
+      : tasks_(tasks), width_(width), tallies_(tasks.size()) {}
+
+  /// `losses`: [steps, clients, width] for some steps, on the device. They come to the host when
+  /// the next ones are added, so that it waits for no step that has just begun, and the device
+  /// holds those of two stretches at the most.
+  void add(at::Tensor losses) { take(std::exchange(waiting_, std::move(losses))); }
+
+  std::vector<LocalResult> results() {
+    add(at::Tensor());
+    std::vector<LocalResult> results;
+    for (const LossTally& tally : tallies_)
+      results.push_back(tally.result());
+    return results;
+  }
+
+ private:
+  void take(const at::Tensor& losses) {
+    if (!losses.defined()) return;
+    const at::Tensor here = losses.cpu();
     const float* values = here.data_ptr<float>();
-    for (std::int64_t i = 0; i < here.size(0); ++i, ++step) {
-      for (std::size_t client = 0; client < tasks.size(); ++client, values += width) {
-        const std::size_t count = batch_of(tasks[client], step).size();
-        if (count > 0) tallies[client].add(values, count);
+    for (std::int64_t i = 0; i < here.size(0); ++i, ++step_) {
+      for (std::size_t client = 0; client < tasks_.size(); ++client, values += width_) {
+        const std::size_t count = batch_of(tasks_[client], step_).size();
+        if (count > 0) tallies_[client].add(values, count);
       }
     }
   }
-  std::vector<LocalResult> results;
-  for (const LossTally& tally : tallies)
-    results.push_back(tally.result());
-  return results;
+
+  const std::span<const LocalTask> tasks_;
+  const std::size_t width_;
+  std::vector<LossTally> tallies_;
+  std::size_t step_ = 0;
+  at::Tensor waiting_;
+};
+
+/// 1 for each client that trains in this step, else 0; undefined where all do.
+at::Tensor those_who_train(std::span<const LocalTask> tasks, std::size_t step, at::Device device) {
+  std::vector<float> trains;
+  for (const LocalTask& task : tasks)
+    trains.push_back(step < steps_of(task) ? 1.0F : 0.0F);
+  if (std::find(trains.begin(), trains.end(), 0.0F) == trains.end()) return {};
+  return sent(std::span<const float>(trains), device);
 }
 
 }  // namespace
@@ -111,7 +139,8 @@ base::Status SideBySide::train(std::span<const float> global, std::span<const Lo
   Dropout dropout(shape_, tasks, device_);
   Stretch stretch(tasks, width, data_.augments);
   const auto places = static_cast<std::int64_t>(stretch.places());
-  std::vector<at::Tensor> losses_of_stretches;  // they stay on the device until the end
+  Tallies tallies(tasks, width);
+  const double proximal = tasks.front().proximal;
   for (std::size_t first = 0; first < steps; first += kStepsAtATime) {
     const std::size_t count = std::min(kStepsAtATime, steps - first);
     stretch.fill(first, count);
@@ -130,12 +159,13 @@ base::Status SideBySide::train(std::span<const float> global, std::span<const Lo
       const at::Tensor losses =
           losses_of(network.forward(pictures.unflatten(0, {clients, -1}), &dropout), batch.labels);
       losses.backward(shares.narrow(0, at, places).view({clients, -1}));
-      network.step(tasks.front().lr, tasks.front().proximal);
+      network.step(tasks.front().lr, proximal,
+                   proximal > 0 ? those_who_train(tasks, first + step, device_) : at::Tensor());
       seen.push_back(losses.detach());
     }
-    losses_of_stretches.push_back(at::stack(seen));
+    tallies.add(at::stack(seen));
   }
-  const auto results = results_of(tasks, width, losses_of_stretches);
+  const auto results = tallies.results();
   DeviceUpdates updates(clients, network.loaded(), network.parameters());
   for (std::size_t i = 0; i < tasks.size(); ++i)
     if (!std::isfinite(updates.largest_move(i))) return diverged(tasks[i]);

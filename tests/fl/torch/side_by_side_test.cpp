@@ -2,11 +2,15 @@
 // Clients side by side in one batched network come to what they come to one by one.
 #include "fl/torch/batched_network.h"
 
+#include <cctype>
 #include <limits>
+#include <string>
+#include <string_view>
 
 #include "fl/torch/backend.h"
 #include "fl/torch/layers.h"
 #include "fl/torch/nearness.h"
+#include "plan/network_file.h"
 
 namespace ebb::fl {
 namespace {
@@ -131,12 +135,29 @@ TEST_F(SideBySideTest, NormalisingWhatIsNoNumberLeavesNone) {
   EXPECT_TRUE(out.isnan().all().item<bool>());
 }
 
+// Normalisation first: what comes around is added to what a convolution without bias gives.
+constexpr const char* kFewChannels = R"({"name": "few", "layers": [
+  {"type": "conv2d", "out_channels": 8, "kernel_size": 3, "stride": 2, "padding": 1},
+  {"type": "residual", "body": [
+    {"type": "group_norm", "num_groups": 4}, {"type": "relu"},
+    {"type": "conv2d", "out_channels": 8, "kernel_size": 3, "padding": 1, "bias": false}]},
+  {"type": "linear", "out_features": 10}]})";
+constexpr const char* kManyChannels = R"({"name": "many", "layers": [
+  {"type": "conv2d", "out_channels": 64, "kernel_size": 3, "stride": 4, "padding": 1},
+  {"type": "residual", "body": [
+    {"type": "group_norm", "num_groups": 4}, {"type": "relu"},
+    {"type": "conv2d", "out_channels": 64, "kernel_size": 3, "padding": 1, "bias": false}]},
+  {"type": "conv2d", "out_channels": 64, "kernel_size": 1},
+  {"type": "linear", "out_features": 10}]})";
+
 class BatchedNetworkTest : public SideBySideTest,
                            public testing::WithParamInterface<const char*> {};
 
 TEST_P(BatchedNetworkTest, TrainsSeveralClientsAsIfOneByOne) {
   const plan::Picture picture{3, 16, 16};
-  const auto network = plan::network_named(GetParam(), picture, 10);
+  const auto network = std::string_view(GetParam()).starts_with('{')
+                           ? plan::network_from(GetParam(), "network", picture, 10)
+                           : plan::network_named(GetParam(), picture, 10);
   ASSERT_TRUE(network) << network.error().message;
   const auto shape = shape_of(*network);
   ASSERT_TRUE(shape) << shape.error().message;
@@ -177,11 +198,12 @@ TEST_P(BatchedNetworkTest, TrainsSeveralClientsAsIfOneByOne) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, BatchedNetworkTest,
-                         testing::Values("CNN-MNIST", "LightCNN", "CNN-Dropout", "ResNet18"),
+                         testing::Values("CNN-MNIST", "LightCNN", "CNN-Dropout", "ResNet18",
+                                         kFewChannels, kManyChannels),
                          [](const auto& model) {
                            std::string name;
-                           for (const char c : std::string(model.param))
-                             if (c != '-') name += c;
+                           for (const char c : std::string(model.param).substr(0, 40))
+                             if (std::isalnum(static_cast<unsigned char>(c)) != 0) name += c;
                            return name;
                          });
 

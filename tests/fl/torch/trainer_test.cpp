@@ -79,6 +79,15 @@ TEST_F(TorchTrainerTest, TrainsSideBySideAsOneByOne) {
   expect_the_same_side_by_side();
 }
 
+TEST_F(TorchTrainerTest, PullsThoseAloneWhoStillTrain) {
+  // Strongly, and some have more steps than others.
+  for (LocalTask& task : tasks_) {
+    task.lr = 0.1;
+    task.proximal = 2;
+  }
+  expect_the_same_side_by_side();
+}
+
 TEST_F(TorchTrainerTest, TrainsSideBySideWithTheMasksThatEachHasAlone) {
   train("CNN-Dropout");
   expect_the_same_side_by_side();
