@@ -97,7 +97,7 @@ void look_ahead(const Outlook& outlook, std::size_t job, TunedJob& tuned,
   const std::size_t best = place_of(tuned.best.conf);
   const std::size_t by_default = place_of("");
   const std::size_t recorded = place_of(tuned.recorded.conf);
-  const std::vector<Foresight> found = outlook.foresee(job, confs, between);
+  const std::vector<std::optional<Foresight>> found = outlook.foresee(job, confs, between);
   tuned.later = found[best];
   tuned.later_by_default = found[by_default];
   tuned.later_as_recorded = found[recorded];

@@ -40,7 +40,7 @@ struct TunedJob {
   std::uint64_t packing = 0;                   ///< best offline packing found
   std::optional<Foresight> later;              ///< of the best; where it was to be foretold
   std::optional<Foresight> later_by_default;   ///< of PyTorch's default
-  std::optional<Foresight> later_as_recorded;  ///< of the recorded settings
+  std::optional<Foresight> later_as_recorded;  ///< of the recorded settings, unless refused
   std::optional<SmallestCard> card;  ///< likewise; where there is a limit and growth stops
 };
 

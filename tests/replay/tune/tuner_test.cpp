@@ -113,6 +113,20 @@ TEST(Tuner, FindsOneStringForSeveralJobs) {
   EXPECT_EQ(result->jobs[0].best.conf, result->jobs[1].best.conf);
 }
 
+TEST(Tuner, TakesJobsOfDifferentReleases) {
+  RecordedJob fresh("large_segment_size_mb:32", 11);
+  TrainingJob().run(fresh, varied_lengths(12, 2));
+  Workload first = TrainingJob().run(varied_lengths(12));
+  first.recording.newest_minor = 10;
+  const Workload second = fresh.workload();
+  const auto result = tune({&first, &second}, {});
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->jobs[0].later_as_recorded);
+  ASSERT_EQ(result->jobs[1].recorded.conf, "large_segment_size_mb:32") << "its own release knows it";
+  EXPECT_FALSE(result->jobs[1].later_as_recorded) << "the release of the first job does not";
+  EXPECT_TRUE(result->jobs[1].later && result->jobs[1].later_by_default);
+}
+
 TEST(Tuner, PrefersFewerDriverCallsWhenAsked) {
   RecordedJob job;
   run_randomly(job, 4, 300, 40);
