@@ -15,10 +15,11 @@ using base::format_text;
 std::string later_text(const replay::Foresight& later, bool is_limited) {
   const bool without = is_limited && later.limit() == cache::kUnlimited;
   std::string text =
-      format_text("%s at the most, %s as a rule%s: up to %.2f times what is live; %s",
-                  bytes_text(later.worst().peak).c_str(), bytes_text(later.rule().peak).c_str(),
-                  without ? ", without the limit" : "", later.over_live(),
-                  text_of(later.rule().growth).c_str());
+      format_text("%s at the most, %s as a rule%s", bytes_text(later.worst().peak).c_str(),
+                  bytes_text(later.rule().peak).c_str(), without ? ", without the limit" : "");
+  if (const auto over_live = later.over_live())
+    text += format_text(": up to %.2f times what is live", *over_live);
+  if (const auto& growth = later.rule().growth) text += "; " + text_of(*growth);
   if (later.out_of_memory() != 0) {
     text += format_text("; %llu of %llu futures run out of memory",
                         static_cast<unsigned long long>(later.out_of_memory()),
@@ -98,9 +99,9 @@ std::vector<LabelledText> outlook_texts(const replay::TunedJob& tuned) {
   if (tuned.card) {
     texts.push_back({"smallest card", card_text(*tuned.card)});
   } else if (is_limited) {
-    texts.push_back({"smallest card", tuned.later->rule().growth.stops_after_steps
-                                          ? "none: some requests fail on any card"
-                                          : "none: memory still grows"});
+    texts.push_back({"smallest card", tuned.grows_on_any_card
+                                          ? "none: memory still grows"
+                                          : "none: some requests fail on any card"});
   }
   return texts;
 }

@@ -143,6 +143,23 @@ TEST(EbbTune, NamesTheSmallestCardUnderALimit) {
   EXPECT_EQ(json_of({"tune", kDefault, "--json"}).find("card"), nullptr);
 }
 
+TEST(EbbTune, DoesNotJudgeWhatRunsOutOfMemoryAsIfItHadRun) {
+  const std::string file = kRuns + "fl_resnet18.capgc60.pickle.gz";
+  const base::Json json = json_of({"tune", file, "--cap", "120MiB", "--json"});
+  const base::Json& later = *json.find("later_as_recorded");
+  EXPECT_EQ(later.find("out_of_memory_futures")->text(), later.find("futures")->text());
+  EXPECT_EQ(later.find("over_live"), nullptr);
+  EXPECT_EQ(later.find("growth"), nullptr);
+  const Finished shown = ebb({"tune", file, "--cap", "120MiB"});
+  const std::size_t from = shown.output.find("as recorded");
+  ASSERT_NE(from, std::string::npos) << shown.output;
+  const std::string line = shown.output.substr(from, shown.output.find('\n', from) - from);
+  EXPECT_NE(line.find("out of memory"), std::string::npos) << line;
+  for (const char* wrong : {"times what is live", "still grows", "stands still"})
+    EXPECT_EQ(line.find(wrong), std::string::npos) << line;
+  EXPECT_EQ(shown.output.find("none: memory still grows"), std::string::npos) << shown.output;
+}
+
 TEST(EbbTune, TakesSeveralSnapshots) {
   const base::Json json = json_of({"tune", kDefault, kRanOut, "--json"});
   ASSERT_NE(json.find("jobs"), nullptr);

@@ -31,7 +31,7 @@ Followed followed(const FutureMaker& maker, const Future& future, Outcome outcom
   result.allocated = outcome.peak_allocated;
   result.live = lower_bound_of(future.work).live;
   result.out_of_memory = outcome.oom.has_value();
-  result.growth = growth_in(outcome.steps);
+  if (!result.out_of_memory) result.growth = growth_in(outcome.steps);
   result.rises = std::move(outcome.rises);
   // The first is everything before the steps, unless all of the job is one piece.
   if (maker.steps().steady > 0 && !outcome.steps.empty())
@@ -52,7 +52,8 @@ std::vector<Followed> follow(const FutureMaker& maker, std::uint64_t number, std
       Setup setup = setups[i];
       setup.step_ends = &future.ends;
       Outcome outcome = replay(future.work, setup);
-      if (is_last || stands_still(outcome.steps))
+      // One that runs out of memory would do so at the same place if it were longer.
+      if (is_last || outcome.oom || stands_still(outcome.steps))
         results[i] = followed(maker, future, std::move(outcome));
     }
     const auto is_done = [](const std::optional<Followed>& result) { return result.has_value(); };
@@ -79,11 +80,13 @@ std::uint64_t Foresight::out_of_memory() const {
                     [](const Followed& future) { return future.out_of_memory; }));
 }
 
-double Foresight::over_live() const {
-  double most = 0;
+std::optional<double> Foresight::over_live() const {
+  std::optional<double> most;
   for (const Followed& future : futures_) {
-    if (future.live == 0) continue;
-    most = std::max(most, static_cast<double>(future.peak) / static_cast<double>(future.live));
+    if (future.out_of_memory) continue;
+    const double live = static_cast<double>(std::max<std::uint64_t>(future.live, 1));
+    most =
+        std::max(most.value_or(0), future.live == 0 ? 0 : static_cast<double>(future.peak) / live);
   }
   return most;
 }

@@ -211,4 +211,15 @@ std::vector<std::optional<Foresight>> Outlook::foresee(
   return foresights;
 }
 
+bool Outlook::grows_without_limit(std::size_t job, const std::string& conf,
+                                  const std::function<void(double share)>& between) const {
+  Setup setup = setup_for(job, *cache::parse_settings(conf, profile_));
+  // Garbage is collected by the limit: without one, never.
+  setup.settings.garbage_collection_threshold = 0;
+  const std::vector<Foresight> open =
+      replay::foresee(makers_[job], jobs_[job]->operations.size(), {setup}, between);
+  const std::optional<Growth>& growth = open.front().rule().growth;
+  return growth && !growth->stops_after_steps;
+}
+
 }  // namespace ebb::replay

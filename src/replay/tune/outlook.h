@@ -73,6 +73,10 @@ class Outlook {
   std::vector<std::optional<Foresight>> foresee(
       std::size_t job, const std::vector<std::string>& confs,
       const std::function<void(double share)>& between) const;
+  /// Whether the job goes on to grow under these settings on any card, as a rule. Requires:
+  /// settings that the release accepts.
+  bool grows_without_limit(std::size_t job, const std::string& conf,
+                           const std::function<void(double share)>& between) const;
 
  private:
   Setup setup_for(std::size_t job, const cache::Settings& settings) const;

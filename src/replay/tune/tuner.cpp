@@ -111,6 +111,7 @@ base::Result<TuneResult> search_for(const std::vector<const Workload*>& jobs,
       if (options.progress) options.progress(from + (to - from) * share);
     };
   };
+  const auto stop_only = [&options](double) { stop_where_asked(options); };
   Search::Options how{options.objective, options.circumstances,
                       options.quick ? std::size_t{1} : kGoOn, part(0, options.quick ? 0.9 : 0.4)};
   Search search(jobs, how);
@@ -144,10 +145,13 @@ base::Result<TuneResult> search_for(const std::vector<const Workload*>& jobs,
     const double next = 0.9 + 0.1 * static_cast<double>(i + 1) / static_cast<double>(jobs.size());
     if (outlook && options.foretell) look_ahead(*outlook, i, *job, part(done, next));
     stop_where_asked(options);
-    // No card is large enough for a job that goes on to grow.
-    if (outlook && outlook->is_limited() && job->later &&
-        job->later->rule().growth.stops_after_steps)
-      job->card = smallest_card(*outlook, i, job->best.conf);
+    if (outlook && outlook->is_limited() && job->later) {
+      const std::optional<Growth>& growth = job->later->rule().growth;
+      job->grows_on_any_card = growth ? !growth->stops_after_steps
+                                      : outlook->grows_without_limit(i, job->best.conf, stop_only);
+      // No card is large enough for a job that goes on to grow.
+      if (!job->grows_on_any_card) job->card = smallest_card(*outlook, i, job->best.conf);
+    }
     result.jobs.push_back(std::move(*job));
   }
   result.proven = std::all_of(result.jobs.begin(), result.jobs.end(), [](const TunedJob& job) {

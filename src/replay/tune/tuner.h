@@ -41,7 +41,9 @@ struct TunedJob {
   std::optional<Foresight> later;              ///< of the best; where it was to be foretold
   std::optional<Foresight> later_by_default;   ///< of PyTorch's default
   std::optional<Foresight> later_as_recorded;  ///< of the recorded settings, unless refused
-  std::optional<SmallestCard> card;  ///< likewise; where there is a limit and growth stops
+  /// Memory goes on to grow as a rule, also without the limit; asked where there is one.
+  bool grows_on_any_card = false;
+  std::optional<SmallestCard> card;  ///< where there is a limit and growth stops
 };
 
 /// The futures that an answer was chosen by.

@@ -122,7 +122,8 @@ TEST(Tuner, TakesJobsOfDifferentReleases) {
   const auto result = tune({&first, &second}, {});
   ASSERT_TRUE(result);
   EXPECT_TRUE(result->jobs[0].later_as_recorded);
-  ASSERT_EQ(result->jobs[1].recorded.conf, "large_segment_size_mb:32") << "its own release knows it";
+  ASSERT_EQ(result->jobs[1].recorded.conf, "large_segment_size_mb:32")
+      << "its own release knows it";
   EXPECT_FALSE(result->jobs[1].later_as_recorded) << "the release of the first job does not";
   EXPECT_TRUE(result->jobs[1].later && result->jobs[1].later_by_default);
 }
@@ -178,7 +179,7 @@ TEST(Tuner, LooksAtHowTheJobGoesOn) {
   EXPECT_TRUE(result->futures->held_out_regret);
   const Foresight& later = *result->jobs[0].later;
   EXPECT_GE(later.worst().peak, later.rule().peak);
-  EXPECT_GE(later.over_live(), 1);
+  EXPECT_GE(later.over_live().value(), 1);
   EXPECT_GE(later.worst().peak, result->jobs[0].best.outcome.peak_reserved);
   const base::Json json = to_json(*result, result->jobs[0]);
   for (const char* key :
@@ -217,7 +218,7 @@ TEST(Tuner, SaysThatWhatIsLiveGrows) {
   const Workload work = job.run(varied_lengths(12));
   const auto result = tune({&work}, {});
   ASSERT_TRUE(result);
-  const Growth& growth = result->jobs[0].later->rule().growth;
+  const Growth& growth = result->jobs[0].later->rule().growth.value();
   EXPECT_FALSE(growth.stops_after_steps);
   EXPECT_NEAR(growth.live_bytes_per_step, 3.0 * kMiB, 0.5 * kMiB);
 }
