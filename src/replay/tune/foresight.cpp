@@ -10,9 +10,10 @@
 namespace ebb::replay {
 namespace {
 
-/// Operations of one future.
+/// Operations of one future, unless the recording is longer.
 constexpr std::uint64_t kLongestFuture = 4'000'000;
-/// Operations of all futures of a setting: a longer recording has fewer of them.
+/// Operations of all futures of a setting: a longer recording has fewer of them, but never fewer
+/// than the fewest.
 constexpr std::uint64_t kAllFutures = 16'000'000;
 constexpr std::uint64_t kFewestFutures = 4;
 constexpr std::uint64_t kMostFutures = 16;
@@ -21,8 +22,8 @@ constexpr std::uint64_t kAtATime = 4;
 
 std::uint64_t count_of_futures(const FutureMaker& maker, std::uint64_t recorded) {
   if (!maker.varies()) return 1;
-  const std::uint64_t longest = std::min(kMostLength * recorded, kLongestFuture);
-  return std::clamp(kAllFutures / longest, kFewestFutures, kMostFutures);
+  return std::clamp(kAllFutures / operations_in(kMostLength, recorded), kFewestFutures,
+                    kMostFutures);
 }
 
 Followed followed(const FutureMaker& maker, const Future& future, Outcome outcome) {
@@ -46,7 +47,7 @@ std::vector<Followed> follow(const FutureMaker& maker, std::uint64_t number, std
   std::vector<std::optional<Followed>> results(setups.size());
   for (std::uint64_t length = kUsualLength; length <= kMostLength; length *= 2) {
     const bool is_last = length == kMostLength || 2 * length * recorded > kLongestFuture;
-    const Future future = maker.make(number, length * recorded);
+    const Future future = maker.make(number, operations_in(length, recorded));
     for (std::size_t i = 0; i < setups.size(); ++i) {
       if (results[i]) continue;
       Setup setup = setups[i];
@@ -67,6 +68,10 @@ std::vector<Followed> follow(const FutureMaker& maker, std::uint64_t number, std
 }
 
 }  // namespace
+
+std::uint64_t operations_in(std::uint64_t length, std::uint64_t recorded) {
+  return std::min(length * recorded, std::max(recorded, kLongestFuture));
+}
 
 Foresight::Foresight(std::vector<Followed> futures, std::uint64_t limit)
     : futures_(std::move(futures)), limit_(limit) {
@@ -127,9 +132,10 @@ std::vector<Foresight> foresee(const FutureMaker& maker, std::uint64_t recorded_
   }
   const std::uint64_t count = count_of_futures(maker, recorded);
   std::vector<std::vector<Followed>> by_future(count);
-  for (std::uint64_t from = 0; from < count; from += kAtATime) {
+  const std::uint64_t at_a_time = recorded > kLongestFuture ? 1 : kAtATime;
+  for (std::uint64_t from = 0; from < count; from += at_a_time) {
     if (between) between(static_cast<double>(from) / static_cast<double>(count));
-    for_all(std::min(kAtATime, count - from),
+    for_all(std::min(at_a_time, count - from),
             [&](std::size_t i) { by_future[from + i] = follow(maker, from + i, recorded, ahead); });
   }
   std::vector<Foresight> foresights;

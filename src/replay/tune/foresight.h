@@ -60,13 +60,17 @@ class Foresight {
   std::uint64_t limit_;
 };
 
+/// Operations of a future that is to be as long as so many recordings: as many, but not beyond four
+/// million, unless a single recording is.
+std::uint64_t operations_in(std::uint64_t length, std::uint64_t recorded);
+
 /// Looks at a job as it goes on, under each of these settings: in the same futures, each followed
 /// for as long as it takes to tell whether memory stands still, which is four times the recorded
 /// operations, then twice as far each time, at the most 32 times and within four million
-/// operations. How many futures follows from the recording alone: 4 to 16 where steps differ, else
-/// one. What a setup keeps is of no account, nor is its limit but for garbage collection. Uses all
-/// cores. `between` is called on the calling thread, with the share that is done, and may throw to
-/// end it.
+/// operations, or as many as were recorded where those are more. How many futures follows from the
+/// recording alone: 4 to 16 where steps differ, else one. What a setup keeps is of no account, nor
+/// is its limit but for garbage collection. Uses all cores. `between` is called on the calling
+/// thread, with the share that is done, and may throw to end it.
 std::vector<Foresight> foresee(const FutureMaker& maker, std::uint64_t recorded_operations,
                                const std::vector<Setup>& setups,
                                const std::function<void(double share)>& between = {});

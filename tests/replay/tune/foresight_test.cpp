@@ -174,6 +174,15 @@ TEST(Foresight, TellsWhetherAJobGrowsOnAnyCard) {
   EXPECT_TRUE(outlook.grows_without_limit(1, conf, {}));
 }
 
+TEST(Foresight, GoesNoFurtherThanFourMillionOperationsOrTheRecording) {
+  constexpr std::uint64_t kMillion = 1'000'000;
+  EXPECT_EQ(operations_in(kUsualLength, 1000), 4000U);
+  EXPECT_EQ(operations_in(kMostLength, 1000), 32'000U);
+  EXPECT_EQ(operations_in(kUsualLength, 3 * kMillion), 4 * kMillion);
+  EXPECT_EQ(operations_in(kMostLength, 3 * kMillion), 4 * kMillion);
+  EXPECT_EQ(operations_in(kUsualLength, 10 * kMillion), 10 * kMillion);
+}
+
 TEST(Foresight, EndsWhereItIsToldTo) {
   const Workload work = job_that_grows();
   const FutureMaker maker(work);
