@@ -71,20 +71,26 @@ std::string gain_text(const std::vector<const replay::TunedJob*>& jobs) {
   bool fails = false;
   bool failed = false;
   bool is_recorded = true;
+  bool refused = false;
   for (const replay::TunedJob* job : jobs) {
     fails |= job->best.outcome.oom.has_value();
     failed |= job->recorded.outcome.oom.has_value();
     is_recorded &= job->best.conf == job->recorded.conf;
+    refused |= job->recorded_refused;
     saved += static_cast<std::int64_t>(job->recorded.outcome.peak_reserved) -
              static_cast<std::int64_t>(job->best.outcome.peak_reserved);
   }
   if (fails) return "no settings serve every request under this limit; these hold least";
-  if (failed) return "serves every request, where the recorded settings run out of memory";
-  if (is_recorded) return "these are the recorded settings: nothing else is sure to hold less";
+  // Whoever has to do without what was recorded runs on the default.
+  const std::string others = !refused           ? "the recorded settings"
+                             : jobs.size() == 1 ? "the default settings"
+                                                : "the recorded or default settings";
+  if (is_recorded) return "these are " + others;
+  if (failed) return "serves every request, where " + others + " run out of memory";
   const std::string bytes = bytes_text(static_cast<std::uint64_t>(std::abs(saved)));
-  if (saved > 0) return "saves " + bytes + " against the recorded settings";
-  if (saved == 0) return "holds as much as the recorded settings in what was recorded";
-  return "holds " + bytes + " more than the recorded settings in what was recorded";
+  if (saved > 0) return "saves " + bytes + " against " + others;
+  if (saved == 0) return "holds as much as " + others + " in what was recorded";
+  return "holds " + bytes + " more than " + others + " in what was recorded";
 }
 
 std::vector<LabelledText> outlook_texts(const replay::TunedJob& tuned) {

@@ -21,7 +21,8 @@ std::string call_seconds_text(double seconds);
 /// The line for a shell: the variable set to the answer, or unset where that is best.
 std::string shell_line(const replay::TuneResult& result);
 
-/// What the answer gains, over these jobs together, in what was recorded.
+/// What the answer gains, over these jobs together, in what was recorded: against the recorded
+/// settings, or the default where they are refused.
 std::string gain_text(const std::vector<const replay::TunedJob*>& jobs);
 
 /// What comes of the answer as the job goes on, of the recorded settings and of none where these

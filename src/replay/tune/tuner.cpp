@@ -59,7 +59,8 @@ base::Result<TunedJob> tuned_job(const Workload& job, const std::string& best,
   };
   tuned.best = tuned.rows.front();
   const auto recorded = with(job.recording.conf);
-  tuned.recorded = recorded != tuned.rows.end() ? *recorded : *with("");
+  tuned.recorded_refused = recorded == tuned.rows.end();
+  tuned.recorded = tuned.recorded_refused ? *with("") : *recorded;
   std::stable_sort(tuned.rows.begin() + 1, tuned.rows.end(), [](const Row& a, const Row& b) {
     return std::make_tuple(a.outcome.oom.has_value(), a.outcome.peak_reserved) <
            std::make_tuple(b.outcome.oom.has_value(), b.outcome.peak_reserved);
@@ -100,7 +101,7 @@ void look_ahead(const Outlook& outlook, std::size_t job, TunedJob& tuned,
   const std::vector<std::optional<Foresight>> found = outlook.foresee(job, confs, between);
   tuned.later = found[best];
   tuned.later_by_default = found[by_default];
-  tuned.later_as_recorded = found[recorded];
+  if (!tuned.recorded_refused) tuned.later_as_recorded = found[recorded];
 }
 
 base::Result<TuneResult> search_for(const std::vector<const Workload*>& jobs,

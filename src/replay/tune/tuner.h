@@ -33,7 +33,8 @@ struct TuneOptions {
 /// What a search found for one of the jobs.
 struct TunedJob {
   Row best;
-  Row recorded;                   ///< the default where the release refuses the recorded settings
+  Row recorded;                   ///< the default where the recorded settings are refused
+  bool recorded_refused = false;  ///< the release does not know them, or replay cannot follow them
   std::vector<Row> rows;          ///< the best and others to compare with, ranked
   std::uint64_t lower_bound = 0;  ///< most live bytes
   std::uint64_t least_possible = 0;            ///< what any settings hold at least

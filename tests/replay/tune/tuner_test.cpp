@@ -128,6 +128,22 @@ TEST(Tuner, TakesJobsOfDifferentReleases) {
   EXPECT_TRUE(result->jobs[1].later && result->jobs[1].later_by_default);
 }
 
+TEST(Tuner, SaysWhereTheReleaseRefusesTheRecordedSettings) {
+  RecordedJob job("large_segment_size_mb:32", 11);
+  TrainingJob().run(job, varied_lengths(12));
+  const Workload work = job.workload();
+  TuneOptions options;
+  const auto known = tune({&work}, options);
+  options.circumstances.profile = *cache::profile_of(10);
+  const auto refused = tune({&work}, options);
+  ASSERT_TRUE(known && refused);
+  EXPECT_FALSE(known->jobs[0].recorded_refused);
+  EXPECT_TRUE(known->jobs[0].later_as_recorded);
+  EXPECT_TRUE(refused->jobs[0].recorded_refused);
+  EXPECT_EQ(refused->jobs[0].recorded.conf, "");
+  EXPECT_FALSE(refused->jobs[0].later_as_recorded) << "there is no more than the default's";
+}
+
 TEST(Tuner, PrefersFewerDriverCallsWhenAsked) {
   RecordedJob job;
   run_randomly(job, 4, 300, 40);
