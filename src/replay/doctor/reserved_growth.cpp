@@ -79,7 +79,7 @@ std::optional<ReservedGrowth> find_reserved_growth(const Workload& workload, con
   found.from = recorded.peak_reserved;
   found.to = later.rule().peak;
   found.worst = later.worst().peak;
-  found.live = later.rule().live;
+  found.live = later.rule().allocated;
   found.without_live = growth_without_live(later, recorded);
   if (!is_worthwhile(found.without_live, found.from)) return std::nullopt;
   found.futures = later.futures().size();

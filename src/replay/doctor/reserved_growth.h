@@ -26,7 +26,7 @@ struct ReservedGrowth {
   std::uint64_t from = 0;          ///< most reserved in the recording
   std::uint64_t to = 0;            ///< most reserved later, as a rule
   std::uint64_t worst = 0;         ///< at the most
-  std::uint64_t live = 0;          ///< most live in the future that stands for the rule
+  std::uint64_t live = 0;          ///< most allocated in the future that stands for the rule
   std::uint64_t without_live = 0;  ///< the growth that live memory does not explain, as a rule
   std::uint64_t futures = 0;       ///< that were tried
   std::uint64_t out_of_memory =

@@ -45,7 +45,7 @@ TEST(Foresight, IsTheSameWhoeverAsks) {
     const Foresight& later = tuned->jobs[0].later_as_recorded.value();
     EXPECT_EQ(later.rule().peak, doctor->to);
     EXPECT_EQ(later.worst().peak, doctor->worst);
-    EXPECT_EQ(later.rule().live, doctor->live);
+    EXPECT_EQ(later.rule().allocated, doctor->live) << "as in what is drawn over the steps";
     EXPECT_EQ(later.futures().size(), doctor->futures);
     ASSERT_TRUE(later.rule().growth && doctor->growth);
     EXPECT_EQ(text_of(*later.rule().growth), text_of(*doctor->growth));
