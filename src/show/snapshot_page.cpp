@@ -195,6 +195,8 @@ page::Verdict best_card(const replay::TuneResult& result, const replay::TunedJob
     for (const LabelledText& each : texts)
       verdict.evidence.push_back(each.label + ": " + each.text);
   };
+  verdict.evidence.push_back(tried_text(result));
+  say(bounds_texts(tuned));
   say(outlook_texts(tuned));
   if (result.futures) say(futures_texts(*result.futures));
   for (const std::string& note : tuning_notes(result))
@@ -237,6 +239,8 @@ page::Document page_of_tuning(const replay::Job& job, const replay::TuneResult& 
   const replay::Row& recorded = tuned.recorded;
   add_bounds(page, result, tuned);
   page.verdict = best_card(result, tuned);
+  for (const std::string& note : job.workload.notes)
+    page.verdict->evidence.push_back("note: " + note);
   add_cards(page, tuned);
   add_fans(page, tuned, "As the job goes on");
   page.plots.push_back(curves_of(tuned.rows));

@@ -93,6 +93,22 @@ std::string gain_text(const std::vector<const replay::TunedJob*>& jobs) {
   return "holds " + bytes + " more than " + others + " in what was recorded";
 }
 
+std::string tried_text(const replay::TuneResult& result) {
+  return format_text("%llu settings replayed%s", static_cast<unsigned long long>(result.tried),
+                     result.proven ? ", nothing can hold less" : "");
+}
+
+std::vector<LabelledText> bounds_texts(const replay::TunedJob& tuned) {
+  const double above = tuned.lower_bound == 0
+                           ? 0
+                           : 100 * (static_cast<double>(tuned.best.outcome.peak_reserved) /
+                                        static_cast<double>(tuned.lower_bound) -
+                                    1);
+  return {{"lower bound", format_text("%s live at once: the best is %.1f %% above it",
+                                      bytes_text(tuned.lower_bound).c_str(), above)},
+          {"offline packing", bytes_text(tuned.packing) + ", with all requests known in advance"}};
+}
+
 std::vector<LabelledText> outlook_texts(const replay::TunedJob& tuned) {
   if (!tuned.later) return {};
   const std::string& recorded = tuned.recorded.conf;

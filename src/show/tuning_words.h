@@ -25,6 +25,12 @@ std::string shell_line(const replay::TuneResult& result);
 /// settings, or the default where they are refused.
 std::string gain_text(const std::vector<const replay::TunedJob*>& jobs);
 
+/// How many settings were replayed, and whether none can hold less.
+std::string tried_text(const replay::TuneResult& result);
+
+/// What any settings hold at least, and a planner that knows all requests.
+std::vector<LabelledText> bounds_texts(const replay::TunedJob& tuned);
+
 /// What comes of the answer as the job goes on, of the recorded settings and of none where these
 /// are others, and the smallest card under a limit. Nothing after a quick search.
 std::vector<LabelledText> outlook_texts(const replay::TunedJob& tuned);

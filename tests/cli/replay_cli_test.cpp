@@ -2,6 +2,8 @@
 // `ebb replay` and `ebb tune` as a user runs them, on recordings of real programs.
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -220,6 +222,22 @@ TEST(SnapshotPages, AreOneFileThatLoadsNothing) {
     EXPECT_NE(text->find("Content-Security-Policy"), std::string::npos);
     EXPECT_NE(text->find("prefetch_streams.capexpandable"), std::string::npos);
   }
+}
+
+TEST(SnapshotPages, OfTuningSayWhatTheTextSays) {
+  const support::TemporaryDirectory directory;
+  const std::string page = directory / "tune.html";
+  const Finished shown = ebb({"tune", kDefault, "--html", page});
+  const auto text = base::read_file(page);
+  ASSERT_TRUE(text);
+  for (const char* label : {"lower bound", "offline packing", "later", "futures", "regret"}) {
+    const std::size_t from = shown.output.find("\n" + std::string(label) + " ");
+    ASSERT_NE(from, std::string::npos) << label << shown.output;
+    const std::size_t begin = shown.output.find_first_not_of(' ', from + 1 + std::strlen(label));
+    const std::string words = shown.output.substr(begin, shown.output.find('\n', begin) - begin);
+    EXPECT_NE(text->find(words), std::string::npos) << words;
+  }
+  EXPECT_NE(text->find(" settings replayed"), std::string::npos);
 }
 
 }  // namespace

@@ -48,6 +48,24 @@ TEST(GainText, ComparesWithTheDefaultWhereTheRecordedSettingsAreRefused) {
   EXPECT_EQ(gain_text({&better, &other}), "saves 4.0 MiB against the recorded or default settings");
 }
 
+TEST(TriedText, SaysWhetherItIsProven) {
+  replay::TuneResult result;
+  result.tried = 40;
+  EXPECT_EQ(tried_text(result), "40 settings replayed");
+  result.proven = true;
+  EXPECT_EQ(tried_text(result), "40 settings replayed, nothing can hold less");
+}
+
+TEST(BoundsTexts, SayHowFarAboveTheBestIs) {
+  replay::TunedJob job = tuned("", 12 * kMiB, "", 12 * kMiB);
+  job.lower_bound = 10 * kMiB;
+  job.packing = 11 * kMiB;
+  const std::vector<LabelledText> texts = bounds_texts(job);
+  ASSERT_EQ(texts.size(), 2U);
+  EXPECT_EQ(texts[0].text, "10.0 MiB live at once: the best is 20.0 % above it");
+  EXPECT_EQ(texts[1].text, "11.0 MiB, with all requests known in advance");
+}
+
 TEST(OutlookTexts, SayNothingOfGrowthWhereMemoryRanOut) {
   replay::Followed failing;
   failing.peak = 100 * kMiB;
