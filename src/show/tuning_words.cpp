@@ -99,13 +99,15 @@ std::string tried_text(const replay::TuneResult& result) {
 }
 
 std::vector<LabelledText> bounds_texts(const replay::TunedJob& tuned) {
-  const double above = tuned.lower_bound == 0
-                           ? 0
-                           : 100 * (static_cast<double>(tuned.best.outcome.peak_reserved) /
-                                        static_cast<double>(tuned.lower_bound) -
-                                    1);
-  return {{"lower bound", format_text("%s live at once: the best is %.1f %% above it",
-                                      bytes_text(tuned.lower_bound).c_str(), above)},
+  const replay::Outcome& best = tuned.best.outcome;
+  std::string bound = bytes_text(tuned.lower_bound) + " live at once";
+  // One that ran out of memory never came to its peak.
+  if (!best.oom && tuned.lower_bound != 0) {
+    const double times =
+        static_cast<double>(best.peak_reserved) / static_cast<double>(tuned.lower_bound);
+    bound += format_text(": the best is %.1f %% above it", 100 * (times - 1));
+  }
+  return {{"lower bound", std::move(bound)},
           {"offline packing", bytes_text(tuned.packing) + ", with all requests known in advance"}};
 }
 

@@ -64,6 +64,8 @@ TEST(BoundsTexts, SayHowFarAboveTheBestIs) {
   ASSERT_EQ(texts.size(), 2U);
   EXPECT_EQ(texts[0].text, "10.0 MiB live at once: the best is 20.0 % above it");
   EXPECT_EQ(texts[1].text, "11.0 MiB, with all requests known in advance");
+  job.best.outcome.oom.emplace();
+  EXPECT_EQ(bounds_texts(job)[0].text, "10.0 MiB live at once") << "it did not come to its peak";
 }
 
 TEST(OutlookTexts, SayNothingOfGrowthWhereMemoryRanOut) {
