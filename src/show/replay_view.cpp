@@ -33,10 +33,6 @@ std::string oom_text(const replay::Row& row) {
                      static_cast<unsigned long long>(row.oom_at->high));
 }
 
-double percent_above(std::uint64_t value, std::uint64_t bound) {
-  return bound == 0 ? 0 : 100 * (static_cast<double>(value) / static_cast<double>(bound) - 1);
-}
-
 std::string labelled(const std::string& label, const std::string& text) {
   return format_text("%-17s%s\n", label.c_str(), text.c_str());
 }
@@ -45,12 +41,8 @@ std::string tuned_job_text(const replay::Job& job, const replay::TunedJob& tuned
                            const term::Style& style) {
   std::string text =
       "\n" + plain_line(job.name) + "\n\n" + rows_text(tuned.rows, tuned.recorded, style) + "\n";
-  text += labelled("lower bound",
-                   format_text("%s live at once: the best is %.1f %% above it",
-                               bytes_text(tuned.lower_bound).c_str(),
-                               percent_above(tuned.best.outcome.peak_reserved, tuned.lower_bound)));
-  text += labelled("offline packing",
-                   bytes_text(tuned.packing) + ", with all requests known in advance");
+  for (const LabelledText& each : bounds_texts(tuned))
+    text += labelled(each.label, each.text);
   for (const LabelledText& each : outlook_texts(tuned))
     text += labelled(each.label, each.text);
   return text;
@@ -109,9 +101,7 @@ std::string tuning_text(const std::vector<replay::Job>& jobs, const replay::Tune
   for (const replay::TunedJob& job : result.jobs) {
     tuned.push_back(&job);
   }
-  text += format_text("%s; %llu settings replayed%s\n", gain_text(tuned).c_str(),
-                      static_cast<unsigned long long>(result.tried),
-                      result.proven ? ", nothing can hold less" : "");
+  text += gain_text(tuned) + "; " + tried_text(result) + "\n";
   for (std::size_t i = 0; i < jobs.size(); ++i)
     text += tuned_job_text(jobs[i], result.jobs[i], style);
   if (result.futures) {

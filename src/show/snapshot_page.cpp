@@ -89,21 +89,33 @@ page::Plot fans_of(const replay::TunedJob& tuned) {
   page::Plot plot = steps_plot(tuned.later->futures().size());
   const std::vector<replay::FanStep> fan = tuned.later->fan();
   const std::string& recorded = tuned.recorded.conf;
-  plot.lines.push_back(fan_of(tuned.best.conf, fan));
+  const auto draw = [&](page::Line line) {
+    if (!line.x.empty()) plot.lines.push_back(std::move(line));
+  };
+  draw(fan_of(tuned.best.conf, fan));
   if (tuned.later_as_recorded && !recorded.empty() && recorded != tuned.best.conf)
-    plot.lines.push_back(fan_of(recorded, tuned.later_as_recorded->fan()));
+    draw(fan_of(recorded, tuned.later_as_recorded->fan()));
   if (tuned.later_by_default && !tuned.best.conf.empty())
-    plot.lines.push_back(fan_of("", tuned.later_by_default->fan()));
-  plot.lines.push_back(live_of(fan));
+    draw(fan_of("", tuned.later_by_default->fan()));
+  draw(live_of(fan));
   if (tuned.best.limit != cache::kUnlimited)
     plot.limit = page::Limit{"limit", static_cast<double>(tuned.best.limit)};
   return plot;
 }
 
+/// Nothing where every future runs out of memory in its first step.
+void add_fans(page::Document& page, const replay::TunedJob& tuned, const char* title) {
+  if (!tuned.later) return;
+  page::Plot plot = fans_of(tuned);
+  if (plot.lines.empty()) return;
+  plot.title = title;
+  page.plots.push_back(std::move(plot));
+}
+
 page::Plot growth_plot(const replay::ReservedGrowth& growth, const std::string& conf) {
   page::Plot plot = steps_plot(growth.futures);
   plot.note += " It goes beyond the " + bytes_text(growth.from) +
-               " recorded by more than live memory explains; it " + text_of(growth.growth) + ".";
+               " recorded by more than live memory explains; it " + end_text(growth) + ".";
   plot.lines = {fan_of(conf, growth.fan), live_of(growth.fan)};
   return plot;
 }
@@ -183,6 +195,8 @@ page::Verdict best_card(const replay::TuneResult& result, const replay::TunedJob
     for (const LabelledText& each : texts)
       verdict.evidence.push_back(each.label + ": " + each.text);
   };
+  verdict.evidence.push_back(tried_text(result));
+  say(bounds_texts(tuned));
   say(outlook_texts(tuned));
   if (result.futures) say(futures_texts(*result.futures));
   for (const std::string& note : tuning_notes(result))
@@ -225,8 +239,10 @@ page::Document page_of_tuning(const replay::Job& job, const replay::TuneResult& 
   const replay::Row& recorded = tuned.recorded;
   add_bounds(page, result, tuned);
   page.verdict = best_card(result, tuned);
+  for (const std::string& note : job.workload.notes)
+    page.verdict->evidence.push_back("note: " + note);
   add_cards(page, tuned);
-  if (tuned.later) page.plots.push_back(fans_of(tuned));
+  add_fans(page, tuned, "As the job goes on");
   page.plots.push_back(curves_of(tuned.rows));
   page.tables.push_back(settings_table(tuned.rows));
   page.tables.back().highlight = 0;
@@ -244,7 +260,7 @@ page::Document page_of_diagnosis(const replay::Job& job, const replay::SnapshotD
     page.maps.push_back(
         map_of(job, rows.front(), replays.moment, "Segments and blocks at the moment in question"));
   }
-  if (diagnosis.growth)
+  if (diagnosis.growth && !diagnosis.growth->fan.empty())
     page.plots.push_back(growth_plot(*diagnosis.growth, job.workload.recording.conf));
   // Without a history there is one moment, and nothing to replay.
   if (!rows.empty() && job.workload.requests > 0) {
@@ -262,10 +278,7 @@ void add_tuning(page::Document& page, const replay::Job& job, const replay::Tune
   add_bounds(page, result, tuned);
   page.advice = best_card(result, tuned);
   add_cards(page, tuned);
-  if (tuned.later) {
-    page.plots.push_back(fans_of(tuned));
-    page.plots.back().title = "As the job goes on, with other settings";
-  }
+  add_fans(page, tuned, "As the job goes on, with other settings");
   page.plots.push_back(curves_of(tuned.rows, "Over time, with other settings"));
   page.tables.push_back(settings_table(tuned.rows, "Other settings"));
   page.tables.back().highlight = 0;

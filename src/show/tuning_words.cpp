@@ -15,10 +15,11 @@ using base::format_text;
 std::string later_text(const replay::Foresight& later, bool is_limited) {
   const bool without = is_limited && later.limit() == cache::kUnlimited;
   std::string text =
-      format_text("%s at the most, %s as a rule%s: up to %.2f times what is live; %s",
-                  bytes_text(later.worst().peak).c_str(), bytes_text(later.rule().peak).c_str(),
-                  without ? ", without the limit" : "", later.over_live(),
-                  text_of(later.rule().growth).c_str());
+      format_text("%s at the most, %s as a rule%s", bytes_text(later.worst().peak).c_str(),
+                  bytes_text(later.rule().peak).c_str(), without ? ", without the limit" : "");
+  if (const auto over_live = later.over_live())
+    text += format_text(": up to %.2f times what is live", *over_live);
+  if (const auto& growth = later.rule().growth) text += "; " + text_of(*growth);
   if (later.out_of_memory() != 0) {
     text += format_text("; %llu of %llu futures run out of memory",
                         static_cast<unsigned long long>(later.out_of_memory()),
@@ -70,20 +71,44 @@ std::string gain_text(const std::vector<const replay::TunedJob*>& jobs) {
   bool fails = false;
   bool failed = false;
   bool is_recorded = true;
+  bool refused = false;
   for (const replay::TunedJob* job : jobs) {
     fails |= job->best.outcome.oom.has_value();
     failed |= job->recorded.outcome.oom.has_value();
     is_recorded &= job->best.conf == job->recorded.conf;
+    refused |= job->recorded_refused;
     saved += static_cast<std::int64_t>(job->recorded.outcome.peak_reserved) -
              static_cast<std::int64_t>(job->best.outcome.peak_reserved);
   }
   if (fails) return "no settings serve every request under this limit; these hold least";
-  if (failed) return "serves every request, where the recorded settings run out of memory";
-  if (is_recorded) return "these are the recorded settings: nothing else is sure to hold less";
+  // Whoever has to do without what was recorded runs on the default.
+  const std::string others = !refused           ? "the recorded settings"
+                             : jobs.size() == 1 ? "the default settings"
+                                                : "the recorded or default settings";
+  if (is_recorded) return "these are " + others;
+  if (failed) return "serves every request, where " + others + " run out of memory";
   const std::string bytes = bytes_text(static_cast<std::uint64_t>(std::abs(saved)));
-  if (saved > 0) return "saves " + bytes + " against the recorded settings";
-  if (saved == 0) return "holds as much as the recorded settings in what was recorded";
-  return "holds " + bytes + " more than the recorded settings in what was recorded";
+  if (saved > 0) return "saves " + bytes + " against " + others;
+  if (saved == 0) return "holds as much as " + others + " in what was recorded";
+  return "holds " + bytes + " more than " + others + " in what was recorded";
+}
+
+std::string tried_text(const replay::TuneResult& result) {
+  return format_text("%llu settings replayed%s", static_cast<unsigned long long>(result.tried),
+                     result.proven ? ", nothing can hold less" : "");
+}
+
+std::vector<LabelledText> bounds_texts(const replay::TunedJob& tuned) {
+  const replay::Outcome& best = tuned.best.outcome;
+  std::string bound = bytes_text(tuned.lower_bound) + " live at once";
+  // One that ran out of memory never came to its peak.
+  if (!best.oom && tuned.lower_bound != 0) {
+    const double times =
+        static_cast<double>(best.peak_reserved) / static_cast<double>(tuned.lower_bound);
+    bound += format_text(": the best is %.1f %% above it", 100 * (times - 1));
+  }
+  return {{"lower bound", std::move(bound)},
+          {"offline packing", bytes_text(tuned.packing) + ", with all requests known in advance"}};
 }
 
 std::vector<LabelledText> outlook_texts(const replay::TunedJob& tuned) {
@@ -98,9 +123,9 @@ std::vector<LabelledText> outlook_texts(const replay::TunedJob& tuned) {
   if (tuned.card) {
     texts.push_back({"smallest card", card_text(*tuned.card)});
   } else if (is_limited) {
-    texts.push_back({"smallest card", tuned.later->rule().growth.stops_after_steps
-                                          ? "none: some requests fail on any card"
-                                          : "none: memory still grows"});
+    texts.push_back({"smallest card", tuned.grows_on_any_card
+                                          ? "none: memory still grows"
+                                          : "none: some requests fail on any card"});
   }
   return texts;
 }

@@ -2,6 +2,8 @@
 // `ebb replay` and `ebb tune` as a user runs them, on recordings of real programs.
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -143,6 +145,23 @@ TEST(EbbTune, NamesTheSmallestCardUnderALimit) {
   EXPECT_EQ(json_of({"tune", kDefault, "--json"}).find("card"), nullptr);
 }
 
+TEST(EbbTune, DoesNotJudgeWhatRunsOutOfMemoryAsIfItHadRun) {
+  const std::string file = kRuns + "fl_resnet18.capgc60.pickle.gz";
+  const base::Json json = json_of({"tune", file, "--cap", "120MiB", "--json"});
+  const base::Json& later = *json.find("later_as_recorded");
+  EXPECT_EQ(later.find("out_of_memory_futures")->text(), later.find("futures")->text());
+  EXPECT_EQ(later.find("over_live"), nullptr);
+  EXPECT_EQ(later.find("growth"), nullptr);
+  const Finished shown = ebb({"tune", file, "--cap", "120MiB"});
+  const std::size_t from = shown.output.find("as recorded");
+  ASSERT_NE(from, std::string::npos) << shown.output;
+  const std::string line = shown.output.substr(from, shown.output.find('\n', from) - from);
+  EXPECT_NE(line.find("out of memory"), std::string::npos) << line;
+  for (const char* wrong : {"times what is live", "still grows", "stands still"})
+    EXPECT_EQ(line.find(wrong), std::string::npos) << line;
+  EXPECT_EQ(shown.output.find("none: memory still grows"), std::string::npos) << shown.output;
+}
+
 TEST(EbbTune, TakesSeveralSnapshots) {
   const base::Json json = json_of({"tune", kDefault, kRanOut, "--json"});
   ASSERT_NE(json.find("jobs"), nullptr);
@@ -203,6 +222,22 @@ TEST(SnapshotPages, AreOneFileThatLoadsNothing) {
     EXPECT_NE(text->find("Content-Security-Policy"), std::string::npos);
     EXPECT_NE(text->find("prefetch_streams.capexpandable"), std::string::npos);
   }
+}
+
+TEST(SnapshotPages, OfTuningSayWhatTheTextSays) {
+  const support::TemporaryDirectory directory;
+  const std::string page = directory / "tune.html";
+  const Finished shown = ebb({"tune", kDefault, "--html", page});
+  const auto text = base::read_file(page);
+  ASSERT_TRUE(text);
+  for (const char* label : {"lower bound", "offline packing", "later", "futures", "regret"}) {
+    const std::size_t from = shown.output.find("\n" + std::string(label) + " ");
+    ASSERT_NE(from, std::string::npos) << label << shown.output;
+    const std::size_t begin = shown.output.find_first_not_of(' ', from + 1 + std::strlen(label));
+    const std::string words = shown.output.substr(begin, shown.output.find('\n', begin) - begin);
+    EXPECT_NE(text->find(words), std::string::npos) << words;
+  }
+  EXPECT_NE(text->find(" settings replayed"), std::string::npos);
 }
 
 }  // namespace

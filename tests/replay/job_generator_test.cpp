@@ -73,7 +73,7 @@ TEST(GeneratedJobs, GiveEveryBlockBackAtMostOnce) {
     std::uint32_t blocks = 0;
     std::uint64_t requests = 0;
     for (const Operation& op : work.operations) {
-      requests += is_request(op) ? 1 : 0;
+      requests += is_request(op) ? 1U : 0U;
       switch (op.kind) {
         case GeneratedKind::allocate:
           ASSERT_GT(op.bytes, 0U);

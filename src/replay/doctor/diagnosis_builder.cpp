@@ -133,7 +133,7 @@ void DiagnosisBuilder::find_growth() {
       "recorded "
       "to %s as a rule, %s at the most, for %s live; it %s",
       base::bytes_text(growth.from), base::bytes_text(growth.to), base::bytes_text(growth.worst),
-      base::bytes_text(growth.live), text_of(growth.growth));
+      base::bytes_text(growth.live), end_text(growth));
   std::string sizes;
   for (const GrowingSizes& each : growth.sizes) {
     sizes += (sizes.empty() ? "" : ", ") + text_of(each);

@@ -60,6 +60,15 @@ std::string text_of(const GrowingSizes& sizes) {
   return base::bytes_text(sizes.bytes) + " for requests of " + range;
 }
 
+std::string end_text(const ReservedGrowth& growth) {
+  const std::string failing =
+      base::format_text("out of memory in %llu of %llu futures",
+                        static_cast<unsigned long long>(growth.out_of_memory),
+                        static_cast<unsigned long long>(growth.futures));
+  if (!growth.growth) return "runs " + failing;
+  return text_of(*growth.growth) + (growth.out_of_memory != 0 ? "; it runs " + failing : "");
+}
+
 std::optional<ReservedGrowth> find_reserved_growth(const Workload& workload, const Setup& setup,
                                                    const Outcome& recorded) {
   if (workload.operations.size() > kMostRecorded) return std::nullopt;
@@ -70,11 +79,12 @@ std::optional<ReservedGrowth> find_reserved_growth(const Workload& workload, con
   found.from = recorded.peak_reserved;
   found.to = later.rule().peak;
   found.worst = later.worst().peak;
-  found.live = later.rule().live;
+  found.live = later.rule().allocated;
   found.without_live = growth_without_live(later, recorded);
   if (!is_worthwhile(found.without_live, found.from)) return std::nullopt;
   found.futures = later.futures().size();
   found.growth = later.rule().growth;
+  found.out_of_memory = later.out_of_memory();
   found.sizes = sizes_above(found.from, later.rule().rises);
   found.fan = later.fan();
   return found;
@@ -90,13 +100,14 @@ base::Json to_json(const ReservedGrowth& growth) {
         {"bytes", each.bytes},
     }));
   }
-  base::Json json = to_json(growth.growth);
+  base::Json json = growth.growth ? to_json(*growth.growth) : base::Json::object({});
   json.set("from_bytes", growth.from);
   json.set("to_bytes", growth.to);
   json.set("worst_bytes", growth.worst);
   json.set("live_bytes", growth.live);
   json.set("without_live_bytes", growth.without_live);
   json.set("futures", growth.futures);
+  json.set("out_of_memory_futures", growth.out_of_memory);
   json.set("sizes", std::move(sizes));
   return json;
 }

@@ -10,9 +10,10 @@
 namespace ebb::replay {
 namespace {
 
-/// Operations of one future.
+/// Operations of one future, unless the recording is longer.
 constexpr std::uint64_t kLongestFuture = 4'000'000;
-/// Operations of all futures of a setting: a longer recording has fewer of them.
+/// Operations of all futures of a setting: a longer recording has fewer of them, but never fewer
+/// than the fewest.
 constexpr std::uint64_t kAllFutures = 16'000'000;
 constexpr std::uint64_t kFewestFutures = 4;
 constexpr std::uint64_t kMostFutures = 16;
@@ -21,8 +22,8 @@ constexpr std::uint64_t kAtATime = 4;
 
 std::uint64_t count_of_futures(const FutureMaker& maker, std::uint64_t recorded) {
   if (!maker.varies()) return 1;
-  const std::uint64_t longest = std::min(kMostLength * recorded, kLongestFuture);
-  return std::clamp(kAllFutures / longest, kFewestFutures, kMostFutures);
+  return std::clamp(kAllFutures / operations_in(kMostLength, recorded), kFewestFutures,
+                    kMostFutures);
 }
 
 Followed followed(const FutureMaker& maker, const Future& future, Outcome outcome) {
@@ -31,7 +32,7 @@ Followed followed(const FutureMaker& maker, const Future& future, Outcome outcom
   result.allocated = outcome.peak_allocated;
   result.live = lower_bound_of(future.work).live;
   result.out_of_memory = outcome.oom.has_value();
-  result.growth = growth_in(outcome.steps);
+  if (!result.out_of_memory) result.growth = growth_in(outcome.steps);
   result.rises = std::move(outcome.rises);
   // The first is everything before the steps, unless all of the job is one piece.
   if (maker.steps().steady > 0 && !outcome.steps.empty())
@@ -46,13 +47,14 @@ std::vector<Followed> follow(const FutureMaker& maker, std::uint64_t number, std
   std::vector<std::optional<Followed>> results(setups.size());
   for (std::uint64_t length = kUsualLength; length <= kMostLength; length *= 2) {
     const bool is_last = length == kMostLength || 2 * length * recorded > kLongestFuture;
-    const Future future = maker.make(number, length * recorded);
+    const Future future = maker.make(number, operations_in(length, recorded));
     for (std::size_t i = 0; i < setups.size(); ++i) {
       if (results[i]) continue;
       Setup setup = setups[i];
       setup.step_ends = &future.ends;
       Outcome outcome = replay(future.work, setup);
-      if (is_last || stands_still(outcome.steps))
+      // One that runs out of memory would do so at the same place if it were longer.
+      if (is_last || outcome.oom || stands_still(outcome.steps))
         results[i] = followed(maker, future, std::move(outcome));
     }
     const auto is_done = [](const std::optional<Followed>& result) { return result.has_value(); };
@@ -67,6 +69,10 @@ std::vector<Followed> follow(const FutureMaker& maker, std::uint64_t number, std
 
 }  // namespace
 
+std::uint64_t operations_in(std::uint64_t length, std::uint64_t recorded) {
+  return std::min(length * recorded, std::max(recorded, kLongestFuture));
+}
+
 Foresight::Foresight(std::vector<Followed> futures, std::uint64_t limit)
     : futures_(std::move(futures)), limit_(limit) {
   std::stable_sort(futures_.begin(), futures_.end(),
@@ -79,11 +85,13 @@ std::uint64_t Foresight::out_of_memory() const {
                     [](const Followed& future) { return future.out_of_memory; }));
 }
 
-double Foresight::over_live() const {
-  double most = 0;
+std::optional<double> Foresight::over_live() const {
+  std::optional<double> most;
   for (const Followed& future : futures_) {
-    if (future.live == 0) continue;
-    most = std::max(most, static_cast<double>(future.peak) / static_cast<double>(future.live));
+    if (future.out_of_memory) continue;
+    const double live = static_cast<double>(std::max<std::uint64_t>(future.live, 1));
+    most =
+        std::max(most.value_or(0), future.live == 0 ? 0 : static_cast<double>(future.peak) / live);
   }
   return most;
 }
@@ -124,9 +132,10 @@ std::vector<Foresight> foresee(const FutureMaker& maker, std::uint64_t recorded_
   }
   const std::uint64_t count = count_of_futures(maker, recorded);
   std::vector<std::vector<Followed>> by_future(count);
-  for (std::uint64_t from = 0; from < count; from += kAtATime) {
+  const std::uint64_t at_a_time = recorded > kLongestFuture ? 1 : kAtATime;
+  for (std::uint64_t from = 0; from < count; from += at_a_time) {
     if (between) between(static_cast<double>(from) / static_cast<double>(count));
-    for_all(std::min(kAtATime, count - from),
+    for_all(std::min(at_a_time, count - from),
             [&](std::size_t i) { by_future[from + i] = follow(maker, from + i, recorded, ahead); });
   }
   std::vector<Foresight> foresights;

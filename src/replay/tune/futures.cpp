@@ -43,8 +43,7 @@ FutureMaker::FutureMaker(const Workload& job) : steps_(find_steps(job)) {
   take_apart(job);
   for (std::size_t s = steps_.steady; s < parts_.size(); ++s)
     alike_[steps_.kinds[s]].push_back(s);
-  foresee_ends();
-  foresee_completions();
+  foresee_fates();
   tell_leaks_from_caches();
   tell_constant_sizes();
   if (steps_.repeats) fit_lengths();
@@ -96,84 +95,6 @@ void FutureMaker::take_apart(const Workload& job) {
       parts_[visit.home.step].blocks[visit.home.ordinal].fates[visit.fate].place =
           (visit.before + static_cast<double>(v) / static_cast<double>(visits.size() + 1)) /
           static_cast<double>(step.operations.size() + 1);
-    }
-  }
-}
-
-/// The block of step `other` that stands for this one of `step`: the same place where both allocate
-/// as often, else the same size.
-const FutureMaker::Block* FutureMaker::counterpart(std::size_t other, std::size_t step,
-                                                   const Block& block) const {
-  const std::vector<Block>& blocks = parts_[other].blocks;
-  if (blocks.size() == parts_[step].blocks.size()) return &blocks[block.ordinal];
-  const auto same = std::find_if(blocks.begin(), blocks.end(), [&](const Block& candidate) {
-    return candidate.bytes == block.bytes && candidate.stream == block.stream;
-  });
-  return same != blocks.end() ? &*same : nullptr;
-}
-
-/// Blocks that were in use when the recording ended are freed as their counterparts of earlier
-/// steps were, where those lived long enough to explain it. The others stay.
-void FutureMaker::foresee_ends() {
-  const std::size_t count = parts_.size();
-  std::vector<std::vector<bool>> freed(count);  // in its own step
-  for (std::size_t s = steps_.steady; s < count; ++s) {
-    freed[s].resize(parts_[s].blocks.size());
-    for (const Operation& op : parts_[s].operations) {
-      if (op.kind == Kind::free || op.kind == Kind::free_later) freed[s][op.block] = true;
-    }
-    for (Block& block : parts_[s].blocks) {
-      if (freed[s][block.ordinal] || !block.fates.empty()) continue;
-      block.once = true;
-      for (std::size_t before = s; before-- > steps_.steady && block.once;) {
-        if (steps_.kinds[before] != steps_.kinds[s]) continue;
-        const Block* same = counterpart(before, s, block);
-        if (same == nullptr || same->once) continue;
-        if (freed[before][same->ordinal]) {
-          if (s + 1 < count) continue;
-          block.fates = {{Kind::free, block.stream, block.pool, 1, 0}};
-        } else if (s + same->fates.back().steps_later >= count) {
-          block.fates = same->fates;
-        } else {
-          continue;
-        }
-        block.once = false;
-      }
-    }
-  }
-}
-
-/// Blocks that other streams still used when the recording ended are done with as their
-/// counterparts of earlier steps were, where that explains it; the others when the next step
-/// begins. Whoever draws such a step again would else wait for good.
-void FutureMaker::foresee_completions() {
-  const std::size_t count = parts_.size();
-  const auto completion_of = [](const Block& block) {
-    return std::find_if(block.fates.begin(), block.fates.end(),
-                        [](const Fate& fate) { return fate.kind == Kind::complete; });
-  };
-  for (std::size_t s = 0; s < count; ++s) {
-    std::vector<bool> awaited(parts_[s].blocks.size());
-    for (const Operation& op : parts_[s].operations) {
-      if (op.kind == Kind::free_later) awaited[op.block] = true;
-      if (op.kind == Kind::complete) awaited[op.block] = false;
-    }
-    for (Block& block : parts_[s].blocks) {
-      for (const Fate& fate : block.fates) {
-        if (fate.kind == Kind::free_later) awaited[block.ordinal] = true;
-      }
-      if (!awaited[block.ordinal] || completion_of(block) != block.fates.end()) continue;
-      Fate completion{Kind::complete, block.stream, block.pool,
-                      static_cast<std::uint32_t>(count - s), 0};
-      for (std::size_t before = s; before-- > steps_.steady;) {
-        if (steps_.kinds[before] != steps_.kinds[s]) continue;
-        const Block* same = counterpart(before, s, block);
-        if (same == nullptr || completion_of(*same) == same->fates.end()) continue;
-        if (s + completion_of(*same)->steps_later < count) continue;
-        completion = *completion_of(*same);
-        break;
-      }
-      block.fates.push_back(completion);
     }
   }
 }

@@ -74,12 +74,13 @@ class FutureMaker {
     std::vector<Block> blocks;
   };
   class Writer;
+  class Counterparts;
 
   void take_apart(const Workload& job);
-  void foresee_ends();
-  void foresee_completions();
+  void foresee_fates();
+  void foresee_ends(Counterparts& counterparts);
+  void foresee_completions(Counterparts& counterparts);
   void tell_leaks_from_caches();
-  const Block* counterpart(std::size_t other, std::size_t step, const Block& block) const;
   void tell_constant_sizes();
   void fit_lengths();
   double stretch_of(std::size_t step, std::uint64_t random) const;

@@ -190,13 +190,36 @@ std::uint64_t Outlook::most_live(std::size_t job) const {
   return most;
 }
 
-std::vector<Foresight> Outlook::foresee(std::size_t job, const std::vector<std::string>& confs,
-                                        const std::function<void(double share)>& between) const {
+std::vector<std::optional<Foresight>> Outlook::foresee(
+    std::size_t job, const std::vector<std::string>& confs,
+    const std::function<void(double share)>& between) const {
   std::vector<Setup> setups;
-  for (const std::string& conf : confs) {
-    setups.push_back(setup_for(job, *cache::parse_settings(conf, profile_)));
+  std::vector<std::size_t> accepted;
+  for (std::size_t i = 0; i < confs.size(); ++i) {
+    // A later job may come of a newer release than the first one.
+    const auto settings = cache::parse_settings(confs[i], profile_);
+    if (!settings) continue;
+    setups.push_back(setup_for(job, *settings));
+    accepted.push_back(i);
   }
-  return replay::foresee(makers_[job], jobs_[job]->operations.size(), setups, between);
+  std::vector<Foresight> found =
+      replay::foresee(makers_[job], jobs_[job]->operations.size(), setups, between);
+  std::vector<std::optional<Foresight>> foresights(confs.size());
+  for (std::size_t a = 0; a < accepted.size(); ++a) {
+    foresights[accepted[a]] = std::move(found[a]);
+  }
+  return foresights;
+}
+
+bool Outlook::grows_without_limit(std::size_t job, const std::string& conf,
+                                  const std::function<void(double share)>& between) const {
+  Setup setup = setup_for(job, *cache::parse_settings(conf, profile_));
+  // Garbage is collected by the limit: without one, never.
+  setup.settings.garbage_collection_threshold = 0;
+  const std::vector<Foresight> open =
+      replay::foresee(makers_[job], jobs_[job]->operations.size(), {setup}, between);
+  const std::optional<Growth>& growth = open.front().rule().growth;
+  return growth && !growth->stops_after_steps;
 }
 
 }  // namespace ebb::replay

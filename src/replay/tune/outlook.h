@@ -69,9 +69,14 @@ class Outlook {
   std::uint64_t most_live(std::size_t job) const;
 
   /// What comes of each of these settings as the job goes on, for as long as it takes to tell.
-  /// Requires: settings that the release accepts. `between` as in foresee().
-  std::vector<Foresight> foresee(std::size_t job, const std::vector<std::string>& confs,
-                                 const std::function<void(double share)>& between) const;
+  /// Settings that the release of the first job refuses have no answer. `between` as in foresee().
+  std::vector<std::optional<Foresight>> foresee(
+      std::size_t job, const std::vector<std::string>& confs,
+      const std::function<void(double share)>& between) const;
+  /// Whether the job goes on to grow under these settings on any card, as a rule. Requires:
+  /// settings that the release accepts.
+  bool grows_without_limit(std::size_t job, const std::string& conf,
+                           const std::function<void(double share)>& between) const;
 
  private:
   Setup setup_for(std::size_t job, const cache::Settings& settings) const;

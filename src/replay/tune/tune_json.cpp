@@ -8,14 +8,15 @@ namespace ebb::replay {
 namespace {
 
 base::Json later_json(const Foresight& later) {
-  return base::Json::object({
+  base::Json json = base::Json::object({
       {"median_bytes", later.rule().peak},
       {"worst_bytes", later.worst().peak},
-      {"over_live", later.over_live()},
       {"futures", std::uint64_t{later.futures().size()}},
       {"out_of_memory_futures", later.out_of_memory()},
-      {"growth", to_json(later.rule().growth)},
   });
+  if (const auto over_live = later.over_live()) json.set("over_live", *over_live);
+  if (const auto& growth = later.rule().growth) json.set("growth", to_json(*growth));
+  return json;
 }
 
 std::uint64_t most_live(const Foresight& later) {
@@ -66,7 +67,7 @@ base::Json to_json(const TuneResult& result, const TunedJob& job) {
   if (job.later) {
     json.set("later", later_json(*job.later));
     json.set("later_live_bytes", most_live(*job.later));
-    json.set("growth", to_json(job.later->rule().growth));
+    if (const auto& growth = job.later->rule().growth) json.set("growth", to_json(*growth));
   }
   if (job.card) {
     json.set("card", base::Json::object({

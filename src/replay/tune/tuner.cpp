@@ -59,7 +59,8 @@ base::Result<TunedJob> tuned_job(const Workload& job, const std::string& best,
   };
   tuned.best = tuned.rows.front();
   const auto recorded = with(job.recording.conf);
-  tuned.recorded = recorded != tuned.rows.end() ? *recorded : *with("");
+  tuned.recorded_refused = recorded == tuned.rows.end();
+  tuned.recorded = tuned.recorded_refused ? *with("") : *recorded;
   std::stable_sort(tuned.rows.begin() + 1, tuned.rows.end(), [](const Row& a, const Row& b) {
     return std::make_tuple(a.outcome.oom.has_value(), a.outcome.peak_reserved) <
            std::make_tuple(b.outcome.oom.has_value(), b.outcome.peak_reserved);
@@ -97,10 +98,10 @@ void look_ahead(const Outlook& outlook, std::size_t job, TunedJob& tuned,
   const std::size_t best = place_of(tuned.best.conf);
   const std::size_t by_default = place_of("");
   const std::size_t recorded = place_of(tuned.recorded.conf);
-  const std::vector<Foresight> found = outlook.foresee(job, confs, between);
+  const std::vector<std::optional<Foresight>> found = outlook.foresee(job, confs, between);
   tuned.later = found[best];
   tuned.later_by_default = found[by_default];
-  tuned.later_as_recorded = found[recorded];
+  if (!tuned.recorded_refused) tuned.later_as_recorded = found[recorded];
 }
 
 base::Result<TuneResult> search_for(const std::vector<const Workload*>& jobs,
@@ -111,6 +112,7 @@ base::Result<TuneResult> search_for(const std::vector<const Workload*>& jobs,
       if (options.progress) options.progress(from + (to - from) * share);
     };
   };
+  const auto stop_only = [&options](double) { stop_where_asked(options); };
   Search::Options how{options.objective, options.circumstances,
                       options.quick ? std::size_t{1} : kGoOn, part(0, options.quick ? 0.9 : 0.4)};
   Search search(jobs, how);
@@ -144,10 +146,13 @@ base::Result<TuneResult> search_for(const std::vector<const Workload*>& jobs,
     const double next = 0.9 + 0.1 * static_cast<double>(i + 1) / static_cast<double>(jobs.size());
     if (outlook && options.foretell) look_ahead(*outlook, i, *job, part(done, next));
     stop_where_asked(options);
-    // No card is large enough for a job that goes on to grow.
-    if (outlook && outlook->is_limited() && job->later &&
-        job->later->rule().growth.stops_after_steps)
-      job->card = smallest_card(*outlook, i, job->best.conf);
+    if (outlook && outlook->is_limited() && job->later) {
+      const std::optional<Growth>& growth = job->later->rule().growth;
+      job->grows_on_any_card = growth ? !growth->stops_after_steps
+                                      : outlook->grows_without_limit(i, job->best.conf, stop_only);
+      // No card is large enough for a job that goes on to grow.
+      if (!job->grows_on_any_card) job->card = smallest_card(*outlook, i, job->best.conf);
+    }
     result.jobs.push_back(std::move(*job));
   }
   result.proven = std::all_of(result.jobs.begin(), result.jobs.end(), [](const TunedJob& job) {

@@ -33,15 +33,18 @@ struct TuneOptions {
 /// What a search found for one of the jobs.
 struct TunedJob {
   Row best;
-  Row recorded;                   ///< the default where the release refuses the recorded settings
+  Row recorded;                   ///< the default where the recorded settings are refused
+  bool recorded_refused = false;  ///< the release does not know them, or replay cannot follow them
   std::vector<Row> rows;          ///< the best and others to compare with, ranked
   std::uint64_t lower_bound = 0;  ///< most live bytes
   std::uint64_t least_possible = 0;            ///< what any settings hold at least
   std::uint64_t packing = 0;                   ///< best offline packing found
   std::optional<Foresight> later;              ///< of the best; where it was to be foretold
   std::optional<Foresight> later_by_default;   ///< of PyTorch's default
-  std::optional<Foresight> later_as_recorded;  ///< of the recorded settings
-  std::optional<SmallestCard> card;  ///< likewise; where there is a limit and growth stops
+  std::optional<Foresight> later_as_recorded;  ///< of the recorded settings, unless refused
+  /// Memory goes on to grow as a rule, also without the limit; asked where there is one.
+  bool grows_on_any_card = false;
+  std::optional<SmallestCard> card;  ///< where there is a limit and growth stops
 };
 
 /// The futures that an answer was chosen by.

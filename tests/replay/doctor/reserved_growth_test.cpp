@@ -58,12 +58,28 @@ TEST(ReservedGrowth, IsFoundWhereTheRecordingHadLuckWithTheOrderOfItsSteps) {
 TEST(ReservedGrowth, SaysUntilWhen) {
   const auto growth = growth_of(lucky_job());
   ASSERT_TRUE(growth);
-  ASSERT_TRUE(growth->growth.stops_after_steps);
-  EXPECT_EQ(text_of(growth->growth).find("stands still after "), 0U);
+  ASSERT_TRUE(growth->growth && growth->growth->stops_after_steps);
+  EXPECT_EQ(end_text(*growth), text_of(*growth->growth));
+  EXPECT_EQ(end_text(*growth).find("stands still after "), 0U);
   const base::Json json = to_json(*growth);
   for (const char* key : {"from_bytes", "to_bytes", "worst_bytes", "live_bytes",
                           "without_live_bytes", "futures", "sizes", "stops_after_steps"})
     EXPECT_NE(json.find(key), nullptr) << key;
+}
+
+TEST(ReservedGrowth, SaysWhereItRunsOutOfMemory) {
+  ReservedGrowth growth;
+  growth.futures = 16;
+  growth.out_of_memory = 3;
+  growth.growth = Growth{40, 12, 0, 0};
+  EXPECT_EQ(end_text(growth),
+            "stands still after 12 steps; it runs out of memory in 3 of 16 futures");
+  growth.growth.reset();
+  growth.out_of_memory = 9;
+  EXPECT_EQ(end_text(growth), "runs out of memory in 9 of 16 futures");
+  const base::Json json = to_json(growth);
+  EXPECT_EQ(json.find("stops_after_steps"), nullptr);
+  EXPECT_EQ(json.find("out_of_memory_futures")->text(), "9");
 }
 
 TEST(ReservedGrowth, IsNotFoundWhereEveryStepIsTheSame) {

@@ -28,8 +28,8 @@ TEST(ReservedGrowthOfRealJobs, IsToldOfOnePass) {
     std::printf("%-20s %s recorded, %s after four passes: %s\n", name.c_str(),
                 base::bytes_text(recorded.reserved).c_str(),
                 base::bytes_text(later.reserved).c_str(),
-                growth ? (base::bytes_text(growth->to) + " foretold, it " +
-                          text_of(growth->growth) + "; " + text_of(growth->sizes.front()))
+                growth ? (base::bytes_text(growth->to) + " foretold, it " + end_text(*growth) +
+                          "; " + text_of(growth->sizes.front()))
                              .c_str()
                        : "no growth foretold");
     if (name == "llama_ckpt") {

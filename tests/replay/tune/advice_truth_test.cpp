@@ -49,7 +49,7 @@ TEST(Advice, OnOnePassHoldsForFour) {
     if (later <= std::max(best + best / 100, best + 2 * base::kMiB)) ++as_good;
     const double live = static_cast<double>(lower_bound_of(job.whole).live);
     const double real = static_cast<double>(later) / live;
-    const double foretold = answer->jobs[0].later->over_live();
+    const double foretold = answer->jobs[0].later->over_live().value();
     if (real <= foretold) ++bounded;
     if (real >= 0.9 * foretold && real <= 1.1 * foretold) ++close;
     const double by_default = static_cast<double>(peak_of(job.whole, "")) / live;
@@ -58,7 +58,7 @@ TEST(Advice, OnOnePassHoldsForFour) {
         "default %.2f, foretold %.2f\n",
         name.c_str(), conf.c_str(), static_cast<double>(later) / base::kMiB,
         static_cast<double>(best) / base::kMiB, real, foretold, by_default,
-        answer->jobs[0].later_by_default->over_live());
+        answer->jobs[0].later_by_default->over_live().value());
   }
   EXPECT_EQ(as_good, count);
   EXPECT_GE(bounded, count - 1);

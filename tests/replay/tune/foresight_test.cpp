@@ -45,9 +45,10 @@ TEST(Foresight, IsTheSameWhoeverAsks) {
     const Foresight& later = tuned->jobs[0].later_as_recorded.value();
     EXPECT_EQ(later.rule().peak, doctor->to);
     EXPECT_EQ(later.worst().peak, doctor->worst);
-    EXPECT_EQ(later.rule().live, doctor->live);
+    EXPECT_EQ(later.rule().allocated, doctor->live) << "as in what is drawn over the steps";
     EXPECT_EQ(later.futures().size(), doctor->futures);
-    EXPECT_EQ(text_of(later.rule().growth), text_of(doctor->growth));
+    ASSERT_TRUE(later.rule().growth && doctor->growth);
+    EXPECT_EQ(text_of(*later.rule().growth), text_of(*doctor->growth));
     ASSERT_EQ(later.fan().size(), doctor->fan.size());
     EXPECT_EQ(later.fan().back().least, doctor->fan.back().least);
     if (recorded.empty()) {
@@ -84,7 +85,8 @@ TEST(Foresight, GoesOnUntilMemoryHasStoodStillForHalfOfIt) {
     longest = std::max(longest, future.steps.size());
     EXPECT_GE(future.steps.size(), 4U * 14);
     EXPECT_LE(future.steps.size(), 33U * 16);
-    if (!future.growth.stops_after_steps) {
+    ASSERT_TRUE(future.growth);
+    if (!future.growth->stops_after_steps) {
       EXPECT_GE(future.steps.size(), 31U * 15);
     }
     EXPECT_EQ(future.steps.back().peak_reserved, future.peak);
@@ -127,6 +129,58 @@ TEST(Foresight, KeepsTheLimitByWhichGarbageIsCollected) {
   setup.limit = 500 * kMiB;
   const auto tight = foresee(maker, work.operations.size(), {setup}).front();
   EXPECT_EQ(tight.out_of_memory(), tight.futures().size()) << "600 MiB are live";
+}
+
+TEST(Foresight, DoesNotJudgeWhatRanOutOfMemoryAsIfItHadGoneOn) {
+  const Workload work = job_that_grows();
+  const FutureMaker maker(work);
+  auto setup = setup_for(work, "garbage_collection_threshold:0.8");
+  std::uint64_t mixed = 0;
+  for (setup.limit = 100 * kMiB; setup.limit <= 1000 * kMiB; setup.limit += 50 * kMiB) {
+    SCOPED_TRACE(setup.limit);
+    const auto later = foresee(maker, work.operations.size(), {setup}).front();
+    for (const Followed& future : later.futures()) {
+      EXPECT_NE(future.out_of_memory, future.growth.has_value());
+    }
+    const bool all_fail = later.out_of_memory() == later.futures().size();
+    EXPECT_NE(all_fail, later.over_live().has_value());
+    if (!all_fail) {
+      EXPECT_GE(*later.over_live(), 1);
+    }
+    if (later.out_of_memory() != 0 && !all_fail) ++mixed;
+  }
+  EXPECT_GT(mixed, 0U) << "some limit serves some futures only";
+}
+
+TEST(Foresight, OfWhatFailsAtOnceHasNoSteps) {
+  const Workload work = job_that_grows();
+  const FutureMaker maker(work);
+  auto setup = setup_for(work, "garbage_collection_threshold:0.8");
+  setup.limit = 20 * kMiB;
+  EXPECT_TRUE(foresee(maker, work.operations.size(), {setup}).front().fan().empty());
+}
+
+TEST(Foresight, TellsWhetherAJobGrowsOnAnyCard) {
+  const std::string conf = "garbage_collection_threshold:0.8";
+  Circumstances small;
+  small.limit = 500 * kMiB;
+  const Workload steady = job_that_grows();
+  TrainingJob leaks;
+  leaks.leak = 8 * kMiB;
+  const Workload leaking = leaks.run(varied_lengths(12));
+  const Outlook outlook({&steady, &leaking}, Objective::memory, small);
+  EXPECT_FALSE(outlook.foresee(0, {conf}, {}).front()->rule().growth) << "600 MiB are live";
+  EXPECT_FALSE(outlook.grows_without_limit(0, conf, {}));
+  EXPECT_TRUE(outlook.grows_without_limit(1, conf, {}));
+}
+
+TEST(Foresight, GoesNoFurtherThanFourMillionOperationsOrTheRecording) {
+  constexpr std::uint64_t kMillion = 1'000'000;
+  EXPECT_EQ(operations_in(kUsualLength, 1000), 4000U);
+  EXPECT_EQ(operations_in(kMostLength, 1000), 32'000U);
+  EXPECT_EQ(operations_in(kUsualLength, 3 * kMillion), 4 * kMillion);
+  EXPECT_EQ(operations_in(kMostLength, 3 * kMillion), 4 * kMillion);
+  EXPECT_EQ(operations_in(kUsualLength, 10 * kMillion), 10 * kMillion);
 }
 
 TEST(Foresight, EndsWhereItIsToldTo) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <random>
 #include <set>
 
 #include "replay/lifetimes.h"
@@ -14,8 +15,10 @@ namespace {
 
 using Kind = Operation::Kind;
 
-/// Every block is allocated before it is freed, and freed once at the most.
+/// Every block is allocated before it is freed, and freed once at the most; other streams are done
+/// with it after that.
 void expect_sound(const Workload& work) {
+  std::set<std::uint32_t> awaited;
   std::set<std::uint32_t> live;
   std::set<std::uint32_t> seen;
   std::uint64_t requests = 0;
@@ -28,7 +31,10 @@ void expect_sound(const Workload& work) {
       ++requests;
     } else if (op.kind == Kind::free || op.kind == Kind::free_later) {
       ASSERT_EQ(live.erase(op.block), 1U);
+      if (op.kind == Kind::free_later) awaited.insert(op.block);
       ++requests;
+    } else if (op.kind == Kind::complete) {
+      ASSERT_EQ(awaited.erase(op.block), 1U);
     }
   }
   EXPECT_EQ(work.requests, requests);
@@ -206,6 +212,82 @@ TEST(Futures, WaitForNoStreamForGood) {
     }
     EXPECT_LE(waiting, 1) << number;
   }
+}
+
+TEST(Futures, WaitUntilTheRecordingsEndWhereNoStreamWasSeenToBeDone) {
+  RecordedJob job;
+  job.take(10 * base::kMiB);
+  for (int step = 0; step < 12; ++step) {
+    const device::Address batch =
+        job.take((6 + static_cast<std::uint64_t>(step % 5)) * base::kMiB, 3);
+    job.give(job.take(20 * base::kMiB));
+    job.give_later(batch);
+  }
+  const Workload recorded = job.workload();
+  const FutureMaker maker(recorded);
+  const Future future = maker.make(0, 4 * recorded.operations.size());
+  expect_sound(future.work);
+  const std::uint32_t first_round = future.ends[maker.steps().count() - 1];
+  std::set<std::uint32_t> recorded_blocks;
+  std::size_t completed = 0;
+  std::uint32_t last = 0;
+  for (std::uint32_t at = 0; at < future.work.operations.size(); ++at) {
+    const Operation& op = future.work.operations[at];
+    if (op.kind == Kind::free_later && at < first_round) recorded_blocks.insert(op.block);
+    if (op.kind != Kind::complete || recorded_blocks.count(op.block) == 0) continue;
+    EXPECT_GE(at, first_round);
+    ++completed;
+    last = at;
+  }
+  EXPECT_GT(completed, 6U);
+  EXPECT_EQ(completed, recorded_blocks.size());
+  EXPECT_LT(last, future.ends[maker.steps().count()]) << "no guess became a rule for later steps";
+}
+
+TEST(Futures, CompleteNothingBeforeItIsFreed) {
+  RecordedJob job;
+  job.take(10 * base::kMiB);
+  std::vector<device::Address> batches;
+  for (std::size_t step = 0; step < 12; ++step) {
+    batches.push_back(job.take((6 + step % 5) * base::kMiB, 3));
+    job.give(job.take(20 * base::kMiB));
+    job.give(job.take(30 * base::kMiB));
+    if (step >= 2) job.give_later(batches[step - 2]);
+    job.give(job.take(40 * base::kMiB));
+  }
+  const Workload recorded = job.workload();
+  const FutureMaker maker(recorded);
+  for (std::uint64_t number = 0; number < 4; ++number) {
+    expect_sound(maker.make(number, 10 * recorded.operations.size()).work);
+  }
+}
+
+TEST(Futures, OfAHostileRecordingAreMadeInTheTimeThatItsLengthTakes) {
+  std::mt19937_64 random(1);
+  Workload hostile;
+  hostile.streams.resize(1);
+  hostile.pools.resize(1);
+  // Tens of thousands of blocks, no two alike, that a stream is never done with.
+  while (hostile.operations.size() < 100'000) {
+    std::vector<std::uint32_t> step;
+    for (std::uint64_t left = 10 + random() % 3; left > 0; --left) {
+      Operation op;
+      op.bytes = 512 + random() % (1 << 26);
+      op.block = hostile.blocks++;
+      step.push_back(op.block);
+      hostile.operations.push_back(op);
+    }
+    for (const std::uint32_t block : step) {
+      Operation op;
+      op.kind = Kind::free_later;
+      op.block = block;
+      hostile.operations.push_back(op);
+    }
+  }
+  hostile.requests = hostile.operations.size();
+  const FutureMaker maker(hostile);
+  EXPECT_GT(maker.steps().count(), 1000U);
+  expect_sound(maker.make(1, hostile.operations.size()).work);
 }
 
 }  // namespace

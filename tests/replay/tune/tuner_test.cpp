@@ -113,6 +113,37 @@ TEST(Tuner, FindsOneStringForSeveralJobs) {
   EXPECT_EQ(result->jobs[0].best.conf, result->jobs[1].best.conf);
 }
 
+TEST(Tuner, TakesJobsOfDifferentReleases) {
+  RecordedJob fresh("large_segment_size_mb:32", 11);
+  TrainingJob().run(fresh, varied_lengths(12, 2));
+  Workload first = TrainingJob().run(varied_lengths(12));
+  first.recording.newest_minor = 10;
+  const Workload second = fresh.workload();
+  const auto result = tune({&first, &second}, {});
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->jobs[0].later_as_recorded);
+  ASSERT_EQ(result->jobs[1].recorded.conf, "large_segment_size_mb:32")
+      << "its own release knows it";
+  EXPECT_FALSE(result->jobs[1].later_as_recorded) << "the release of the first job does not";
+  EXPECT_TRUE(result->jobs[1].later && result->jobs[1].later_by_default);
+}
+
+TEST(Tuner, SaysWhereTheReleaseRefusesTheRecordedSettings) {
+  RecordedJob job("large_segment_size_mb:32", 11);
+  TrainingJob().run(job, varied_lengths(12));
+  const Workload work = job.workload();
+  TuneOptions options;
+  const auto known = tune({&work}, options);
+  options.circumstances.profile = *cache::profile_of(10);
+  const auto refused = tune({&work}, options);
+  ASSERT_TRUE(known && refused);
+  EXPECT_FALSE(known->jobs[0].recorded_refused);
+  EXPECT_TRUE(known->jobs[0].later_as_recorded);
+  EXPECT_TRUE(refused->jobs[0].recorded_refused);
+  EXPECT_EQ(refused->jobs[0].recorded.conf, "");
+  EXPECT_FALSE(refused->jobs[0].later_as_recorded) << "there is no more than the default's";
+}
+
 TEST(Tuner, PrefersFewerDriverCallsWhenAsked) {
   RecordedJob job;
   run_randomly(job, 4, 300, 40);
@@ -164,7 +195,7 @@ TEST(Tuner, LooksAtHowTheJobGoesOn) {
   EXPECT_TRUE(result->futures->held_out_regret);
   const Foresight& later = *result->jobs[0].later;
   EXPECT_GE(later.worst().peak, later.rule().peak);
-  EXPECT_GE(later.over_live(), 1);
+  EXPECT_GE(later.over_live().value(), 1);
   EXPECT_GE(later.worst().peak, result->jobs[0].best.outcome.peak_reserved);
   const base::Json json = to_json(*result, result->jobs[0]);
   for (const char* key :
@@ -203,7 +234,7 @@ TEST(Tuner, SaysThatWhatIsLiveGrows) {
   const Workload work = job.run(varied_lengths(12));
   const auto result = tune({&work}, {});
   ASSERT_TRUE(result);
-  const Growth& growth = result->jobs[0].later->rule().growth;
+  const Growth& growth = result->jobs[0].later->rule().growth.value();
   EXPECT_FALSE(growth.stops_after_steps);
   EXPECT_NEAR(growth.live_bytes_per_step, 3.0 * kMiB, 0.5 * kMiB);
 }
