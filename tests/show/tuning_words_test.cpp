@@ -8,8 +8,6 @@
 namespace ebb::show {
 namespace {
 
-using base::kMiB;
-
 replay::TunedJob tuned(const std::string& best, std::uint64_t best_peak,
                        const std::string& recorded, std::uint64_t recorded_peak) {
   replay::TunedJob job;
@@ -25,26 +23,27 @@ TEST(GainText, ComparesWithTheRecordedSettings) {
     const replay::TunedJob job = tuned("expandable_segments:True", best, "", recorded);
     return gain_text({&job});
   };
-  EXPECT_EQ(text(10 * kMiB, 12 * kMiB), "saves 2.0 MiB against the recorded settings");
-  EXPECT_EQ(text(12 * kMiB, 12 * kMiB),
+  EXPECT_EQ(text(10 * base::kMiB, 12 * base::kMiB), "saves 2.0 MiB against the recorded settings");
+  EXPECT_EQ(text(12 * base::kMiB, 12 * base::kMiB),
             "holds as much as the recorded settings in what was recorded");
-  EXPECT_EQ(text(13 * kMiB, 12 * kMiB),
+  EXPECT_EQ(text(13 * base::kMiB, 12 * base::kMiB),
             "holds 1.0 MiB more than the recorded settings in what was recorded");
 }
 
 TEST(GainText, SaysNoMoreThanItKnowsOfTheRecordedSettings) {
-  const replay::TunedJob job = tuned("", 10 * kMiB, "", 10 * kMiB);
+  const replay::TunedJob job = tuned("", 10 * base::kMiB, "", 10 * base::kMiB);
   EXPECT_EQ(gain_text({&job}), "these are the recorded settings");
 }
 
 TEST(GainText, ComparesWithTheDefaultWhereTheRecordedSettingsAreRefused) {
-  replay::TunedJob same = tuned("", 10 * kMiB, "", 10 * kMiB);
+  replay::TunedJob same = tuned("", 10 * base::kMiB, "", 10 * base::kMiB);
   same.recorded_refused = true;
   EXPECT_EQ(gain_text({&same}), "these are the default settings");
-  replay::TunedJob better = tuned("expandable_segments:True", 10 * kMiB, "", 12 * kMiB);
+  replay::TunedJob better = tuned("expandable_segments:True", 10 * base::kMiB, "", 12 * base::kMiB);
   better.recorded_refused = true;
   EXPECT_EQ(gain_text({&better}), "saves 2.0 MiB against the default settings");
-  const replay::TunedJob other = tuned("expandable_segments:True", 10 * kMiB, "", 12 * kMiB);
+  const replay::TunedJob other =
+      tuned("expandable_segments:True", 10 * base::kMiB, "", 12 * base::kMiB);
   EXPECT_EQ(gain_text({&better, &other}), "saves 4.0 MiB against the recorded or default settings");
 }
 
@@ -57,9 +56,9 @@ TEST(TriedText, SaysWhetherItIsProven) {
 }
 
 TEST(BoundsTexts, SayHowFarAboveTheBestIs) {
-  replay::TunedJob job = tuned("", 12 * kMiB, "", 12 * kMiB);
-  job.lower_bound = 10 * kMiB;
-  job.packing = 11 * kMiB;
+  replay::TunedJob job = tuned("", 12 * base::kMiB, "", 12 * base::kMiB);
+  job.lower_bound = 10 * base::kMiB;
+  job.packing = 11 * base::kMiB;
   const std::vector<LabelledText> texts = bounds_texts(job);
   ASSERT_EQ(texts.size(), 2U);
   EXPECT_EQ(texts[0].text, "10.0 MiB live at once: the best is 20.0 % above it");
@@ -70,11 +69,12 @@ TEST(BoundsTexts, SayHowFarAboveTheBestIs) {
 
 TEST(OutlookTexts, SayNothingOfGrowthWhereMemoryRanOut) {
   replay::Followed failing;
-  failing.peak = 100 * kMiB;
-  failing.live = 300 * kMiB;
+  failing.peak = 100 * base::kMiB;
+  failing.live = 300 * base::kMiB;
   failing.out_of_memory = true;
-  replay::TunedJob job = tuned("garbage_collection_threshold:0.8", 100 * kMiB, "", 100 * kMiB);
-  job.best.limit = 120 * kMiB;
+  replay::TunedJob job =
+      tuned("garbage_collection_threshold:0.8", 100 * base::kMiB, "", 100 * base::kMiB);
+  job.best.limit = 120 * base::kMiB;
   job.later = replay::Foresight({failing, failing}, job.best.limit);
   const std::vector<LabelledText> texts = outlook_texts(job);
   ASSERT_EQ(texts.size(), 2U);
