@@ -150,8 +150,8 @@ TEST(EbbTune, DoesNotJudgeWhatRunsOutOfMemoryAsIfItHadRun) {
   const base::Json json = json_of({"tune", file, "--cap", "120MiB", "--json"});
   const base::Json& later = *json.find("later_as_recorded");
   EXPECT_EQ(later.find("out_of_memory_futures")->text(), later.find("futures")->text());
-  EXPECT_EQ(later.find("over_live"), nullptr);
-  EXPECT_EQ(later.find("growth"), nullptr);
+  EXPECT_TRUE(later.find("over_live")->is_null());
+  EXPECT_TRUE(later.find("growth")->is_null());
   const Finished shown = ebb({"tune", file, "--cap", "120MiB"});
   const std::size_t from = shown.output.find("as recorded");
   ASSERT_NE(from, std::string::npos) << shown.output;

@@ -14,8 +14,11 @@ base::Json later_json(const Foresight& later) {
       {"futures", std::uint64_t{later.futures().size()}},
       {"out_of_memory_futures", later.out_of_memory()},
   });
-  if (const auto over_live = later.over_live()) json.set("over_live", *over_live);
-  if (const auto& growth = later.rule().growth) json.set("growth", to_json(*growth));
+  // Neither is known of what ran out of memory.
+  const auto over_live = later.over_live();
+  json.set("over_live", over_live ? base::Json(*over_live) : base::Json());
+  const auto& growth = later.rule().growth;
+  json.set("growth", growth ? to_json(*growth) : base::Json());
   return json;
 }
 
@@ -67,7 +70,8 @@ base::Json to_json(const TuneResult& result, const TunedJob& job) {
   if (job.later) {
     json.set("later", later_json(*job.later));
     json.set("later_live_bytes", most_live(*job.later));
-    if (const auto& growth = job.later->rule().growth) json.set("growth", to_json(*growth));
+    const auto& growth = job.later->rule().growth;
+    json.set("growth", growth ? to_json(*growth) : base::Json());
   }
   if (job.card) {
     json.set("card", base::Json::object({
