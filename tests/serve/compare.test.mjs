@@ -40,6 +40,9 @@ test('a comparison that goes on is drawn round by round', async () => {
     await row.waitFor();
     number = await row.locator('a').first().innerText();
   });
+  // It runs before it is recorded what it simulates.
+  while ((await fetch(`${address}runs/compare-${number}`)).status !== 200)
+    await new Promise((resolve) => { setTimeout(resolve, 50); });
   await withPage(`${address}runs/compare-${number}`, { site: address }, async (page) => {
     assert.equal(await page.locator('.live [role=status]').innerText(), 'Live');
     const rounds = async () => Number((await rowsOf(page)).at(-1).split('\t')[3]?.replaceAll(/\D/g, '') || 0);

@@ -126,18 +126,20 @@ test('only the newest answer is shown, however late an older one is', () =>
   withPage(address + start, { site: address }, async (page) => {
     let release;
     const held = new Promise((resolve) => { release = resolve; });
+    let answeredLate;
+    const late = new Promise((resolve) => { answeredLate = resolve; });
     await page.route(/plan\/document\?.*batch=8$/, async (route) => {
+      const response = await route.fetch();
       await held;
-      await route.continue().catch(() => {});
+      await route.fulfill({ response }).catch(() => {});
+      answeredLate();
     });
-    const old = { predicate: (request) => /plan\/document\?.*batch=8$/.test(request.url()) };
-    const ended = Promise.any(['requestfailed', 'requestfinished'].map((event) => page.waitForEvent(event, old)));
     await field(page, 'batch').fill('8');
     await page.waitForRequest(/plan\/document\?.*batch=8$/);
     await field(page, 'batch').fill('16');
     await answered(page, 'ebb plan transformer gpt2 --batch 16 --cap 24GiB --fit');
     release();
-    await ended;
+    await late;
     await settled(page);
     assert.match(await page.locator('.subtitle').innerText(), /batch 16 x/);
   }));

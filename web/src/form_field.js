@@ -65,13 +65,11 @@ export class Field {
     return this.control instanceof HTMLInputElement && this.control.type === 'checkbox';
   }
 
-  /// As it stands in an address; empty where it is what it is anyway. What is typed counts: what it
-  /// is otherwise may depend on other fields.
+  /// As it stands in an address; empty where it is what it is anyway.
   get value() {
     if (this.isFlag) return /** @type {HTMLInputElement} */ (this.control).checked ? 'true' : '';
     const text = this.control.value.trim();
-    const isChosen = this.control instanceof HTMLSelectElement;
-    return isChosen && (text === this.otherwise || (text === this.usual && !this.required)) ? '' : text;
+    return text === this.otherwise || (text === this.usual && !this.required) ? '' : text;
   }
 
   set value(text) {
