@@ -8,6 +8,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # False alarms in std::string: https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105651
   target_compile_options(ebb_options INTERFACE -Wno-restrict)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND PROJECT_IS_TOP_LEVEL)
+  # Less time for a little more memory: GCC collects no garbage below 1.5 GB.
+  target_compile_options(ebb_options INTERFACE "SHELL:--param ggc-min-expand=1000"
+                                               "SHELL:--param ggc-min-heapsize=1500000")
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND EBB_SANITIZE)
   # With a sanitizer's calls in between GCC loses track of what a std::variant holds.
   target_compile_options(ebb_options INTERFACE -Wno-maybe-uninitialized)
