@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "base/json.h"
-#include "plan/presets.h"
 
 namespace ebb::serve {
 namespace {
@@ -255,14 +254,6 @@ TEST(Plans, EndsWhileOneIsMade) {
   }
   EXPECT_TRUE(large.has_answer());
   EXPECT_TRUE(small.has_answer());
-}
-
-TEST(Plans, EveryPresetIsAPlan) {
-  Plans plans;
-  for (const std::string_view preset : plan::preset_names())
-    EXPECT_EQ(asked(plans, View::json, "kind=transformer&preset=" + std::string(preset)).status,
-              200)
-        << preset;
 }
 
 }  // namespace

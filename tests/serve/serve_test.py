@@ -53,6 +53,16 @@ class Serve(unittest.TestCase):
             self.assertEqual(fetched(address + path)[0], 404, path)
             self.assertEqual(fetched(pages + path)[0], 200, path)
 
+    def test_every_model_that_the_form_offers_is_a_plan(self):
+        _, address = self.served()
+        form = json.loads(fetched(address + "plan/document?kind=transformer&preset=gpt2")[2])["form"]
+        offered = [field["choices"] for kind in form["kinds"] for group in kind["groups"] for field in group["fields"]
+                   if field["name"] == "preset"]
+        self.assertEqual(len(offered), 1)
+        self.assertIn("mt-nlg-530b", offered[0])
+        for preset in offered[0]:
+            self.assertEqual(fetched(f"{address}plan/json?kind=transformer&preset={preset}")[0], 200, preset)
+
     def test_a_run_that_goes_on_is_in_the_list(self):
         _, address = self.served()
         self.assertEqual(json.loads(fetched(address + "runs/json")[2])["runs"], [])
