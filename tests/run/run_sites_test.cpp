@@ -200,6 +200,21 @@ TEST_F(Sites, AreRefusedWhereTheyCannotBe) {
   EXPECT_NE(none.error.find("has no sites"), std::string::npos) << none.error;
 }
 
+TEST_F(Sites, AProcessIsSampledUnlessEbbIsDisabledThere) {
+  const std::string allocate_and_tell =
+      "held = [bytes(1 << 16) for _ in range(2000)]\n"
+      "print('sampled' if '/sites-' in open('/proc/self/maps').read() else 'left alone')";
+  const auto said_with = [&](const std::string& word) {
+    return run({"--sites"},
+               {"env", "EBB_DISABLE=" + word, "/usr/bin/python3", "-c", allocate_and_tell})
+        .output;
+  };
+  for (const char* word : {"", "0", "false", "No"})
+    EXPECT_EQ(said_with(word), "sampled\n") << word;
+  for (const char* word : {"1", "true", "YES", "perhaps"})
+    EXPECT_EQ(said_with(word), "left alone\n") << word;
+}
+
 TEST_F(Sites, WithoutThemNothingIsPreloadedButTheAgent) {
   const Finished done = run({}, {"/bin/sh", "-c", "echo \"$LD_PRELOAD $EBB_SITES\""});
   EXPECT_EQ(done.output.find("libebb-sites"), std::string::npos) << done.output;
