@@ -83,7 +83,7 @@ base::Status compare_sums(std::span<const float> global, fl::UpdateGroup& update
   return {};
 }
 
-base::Result<Measured> measure(const Case& one, const std::string& backend) {
+base::Result<Measured> measure(const Case& one, fl::Backend backend) {
   fl::SyntheticOptions options;
   options.picture = one.picture;
   options.train = one.clients * one.samples;
@@ -154,7 +154,7 @@ struct Masks {
 };
 
 /// Those of 50 clients with batches of 10, as pfl-research's benchmark has them.
-base::Result<Masks> compare_masks(const std::string& backend, const plan::Picture& picture) {
+base::Result<Masks> compare_masks(fl::Backend backend, const plan::Picture& picture) {
   constexpr std::int64_t kRows = 10;
   constexpr std::size_t kSteps = 20;
   const auto device = fl::use_backend(backend);
@@ -192,13 +192,18 @@ base::Result<Masks> compare_masks(const std::string& backend, const plan::Pictur
 }  // namespace
 
 int main(int count, char** words) {
-  const std::string backend = count > 1 ? words[1] : "cuda";
+  const auto asked = fl::backend_from(count > 1 ? words[1] : "cuda");
+  if (!asked) {
+    std::fprintf(stderr, "%s\n", asked.error().message.c_str());
+    return 2;
+  }
+  const fl::Backend backend = *asked;
   const plan::Picture grey{1, 28, 28};
   const plan::Picture colours{3, 32, 32};
   std::vector<Case> cases = {{"CNN-MNIST", grey, 10, 600, 0},   {"CNN-MNIST", grey, 50, 600, 10},
                              {"CNN-MNIST", grey, 200, 600, 0},  {"CNN-Dropout", colours, 50, 50, 0},
                              {"ResNet18", colours, 10, 256, 0}, {"ResNet18", colours, 32, 256, 3}};
-  if (backend != "cuda") cases.resize(1);
+  if (backend != fl::Backend::cuda) cases.resize(1);
   term::Table table({{"model", term::Align::left},
                      {"clients"},
                      {"samples each"},
@@ -216,7 +221,7 @@ int main(int count, char** words) {
     const auto measured = measure(one, backend);
     if (!measured) return failed(measured.error());
     const double ratio = measured->one_by_one / measured->together;
-    good = good && measured->same_sums && (ratio >= one.least || backend != "cuda");
+    good = good && measured->same_sums && (ratio >= one.least || backend != fl::Backend::cuda);
     table.add_row({one.model, std::to_string(one.clients), std::to_string(one.samples),
                    base::format_text("%.3f s", measured->one_by_one),
                    base::format_text("%.3f s", measured->together),
@@ -236,6 +241,6 @@ int main(int count, char** words) {
       "masks of 50 CNN-Dropout, batch 10: %s bits; a step's take %.4f s in a loop, %.4f s by "
       "operations\n",
       masks->same ? "the same" : "OTHER", masks->on_host, masks->on_card);
-  std::printf("batch 32, back end %s\n\n%s\n", backend.c_str(), table.markdown().c_str());
+  std::printf("batch 32, back end %s\n\n%s\n", name_of(backend), table.markdown().c_str());
   return good ? 0 : 1;
 }

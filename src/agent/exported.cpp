@@ -12,7 +12,7 @@
 
 #include "agent/agent.h"
 #include "agent/python_host.h"
-#include "keep/settings.h"
+#include "base/truth_word.h"
 
 #define EBB_EXPORT __attribute__((visibility("default")))
 
@@ -42,9 +42,7 @@ bool only_changes_user() {
   const char* socket = std::getenv("EBB_SOCKET");
   if (socket == nullptr || socket[0] != '/' || getauxval(AT_SECURE) != 0) return;
   try {
-    // A value that cannot be read more likely asks for less of Ebb than for more.
-    const auto disabled = ebb::keep::is_disabled();
-    if (!disabled || *disabled) return;
+    if (ebb::base::disables(std::getenv("EBB_DISABLE"))) return;
     the_agent = new Agent(socket);
     ebb::agent::show_hook_to_python();
     if (early_cleaner != nullptr) the_agent->set_cleaner(early_cleaner);

@@ -81,6 +81,8 @@ class Core {
 
   /// Bytes that this process may take on the device, as a share of its memory. Fails outside 0…1.
   base::Status set_memory_fraction(double fraction);
+  /// The same in bytes; kUnlimited takes it away.
+  void set_limit(std::uint64_t bytes);
   /// kUnlimited when there is no limit.
   std::uint64_t limit() const { return limit_; }
 

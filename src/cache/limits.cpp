@@ -11,20 +11,24 @@ base::Status Core::set_memory_fraction(double fraction) {
     return base::error(base::Code::bad_input, "memory fraction %g: expected 0 to 1", fraction);
   }
   if (fraction >= 1 && !profile_.limits_full_fraction()) {
-    limit_ = kUnlimited;
-  } else {
-    std::uint64_t total = info_.total_memory;
-    if (profile_.limits_full_fraction()) {
-      const auto memory = driver_.memory(device_);
-      if (!memory) return memory.error();
-      total = memory->total;
-    }
-    const double bytes = fraction * static_cast<double>(total);
-    limit_ =
-        static_cast<std::uint64_t>(profile_.rounds_limit_to_nearest() ? std::round(bytes) : bytes);
+    set_limit(kUnlimited);
+    return {};
   }
-  collecting_ = limit_ != kUnlimited && settings_.garbage_collection_threshold > 0;
+  std::uint64_t total = info_.total_memory;
+  if (profile_.limits_full_fraction()) {
+    const auto memory = driver_.memory(device_);
+    if (!memory) return memory.error();
+    total = memory->total;
+  }
+  const double bytes = fraction * static_cast<double>(total);
+  set_limit(
+      static_cast<std::uint64_t>(profile_.rounds_limit_to_nearest() ? std::round(bytes) : bytes));
   return {};
+}
+
+void Core::set_limit(std::uint64_t bytes) {
+  limit_ = bytes;
+  collecting_ = limit_ != kUnlimited && settings_.garbage_collection_threshold > 0;
 }
 
 void Core::apply(const Settings& settings) {

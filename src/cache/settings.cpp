@@ -127,9 +127,7 @@ class Parser {
 
   bool value_of(Key key) {
     Settings& s = settings_;
-    // PyTorch up to 2.9 wants more than 20 MiB, later ones at least a large segment.
-    const std::uint64_t least =
-        profile_.at_least(10) ? s.large_segment_size / base::kMiB : std::uint64_t{21};
+    const std::uint64_t least = least_split_mb(s.large_segment_size, profile_);
     switch (key) {
       case Key::backend:
         return backend();
@@ -158,7 +156,7 @@ class Parser {
       case Key::pinned_reserve:
         return in_.mebibytes(s.pinned_reserve_segment_size, 1);
       case Key::large_segment:
-        return in_.mebibytes(s.large_segment_size, 11);
+        return in_.mebibytes(s.large_segment_size, kLeastLargeSegmentMb);
       case Key::throw_on_oom:
         return in_.boolean(s.throw_on_cudamalloc_oom);
       case Key::free_catch_all:
@@ -200,6 +198,10 @@ std::vector<const char*> variables_read(const VersionProfile& profile) {
 base::Result<Settings> parse_settings(std::string_view text, const VersionProfile& profile,
                                       const Settings& previous) {
   return Parser(text, profile, previous).run();
+}
+
+std::uint64_t least_split_mb(std::uint64_t large_segment_size, const VersionProfile& profile) {
+  return profile.at_least(10) ? large_segment_size / base::kMiB : std::uint64_t{21};
 }
 
 std::optional<SettingsVariable> settings_variable(const VersionProfile& profile,

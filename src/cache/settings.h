@@ -55,6 +55,12 @@ struct Settings {
 base::Result<Settings> parse_settings(std::string_view text, const VersionProfile& profile,
                                       const Settings& previous = {});
 
+/// The least large_segment_size_mb.
+inline constexpr std::uint64_t kLeastLargeSegmentMb = 11;
+/// The least max_split_size_mb and max_non_split_rounding_mb beside a large segment of that size:
+/// up to PyTorch 2.9 more than 20 MiB, later at least the segment.
+std::uint64_t least_split_mb(std::uint64_t large_segment_size, const VersionProfile& profile);
+
 /// The environment variable that decides, with its value.
 struct SettingsVariable {
   std::string name;

@@ -8,6 +8,7 @@
 #include "cli/fail_on.h"
 #include "cli/page_file.h"
 #include "cli/snapshot_file.h"
+#include "replay/doctor/stats_diagnosis.h"
 #include "show/doctor_view.h"
 #include "show/snapshot_page.h"
 
@@ -134,7 +135,7 @@ int run_doctor(const DoctorOptions& options) {
           check_fail_on(options.fail_on, fact::kSnapshotVerdicts, "fragmentation or leak");
       !known)
     return complain(known.error());
-  if (names_stats(options.subject)) {
+  if (replay::may_be_stats(options.subject)) {
     const auto usable = refuse_snapshot_options(options, options.subject + " is JSON");
     if (!usable) return complain(usable.error());
     return diagnose_stats({options.subject, options.fail_on, options.shared.json});

@@ -42,9 +42,6 @@ struct StatsQuestion {
   bool json = false;
 };
 
-/// Whether doctor's subject is a file of JSON, such as torch.cuda.memory_stats(): it begins so.
-bool names_stats(const std::string& subject);
-
 /// Prints the verdict on what torch.cuda.memory_stats() said. Gives the exit status.
 int diagnose_stats(const StatsQuestion& question);
 

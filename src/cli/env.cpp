@@ -40,31 +40,20 @@ int print_script(const EnvOptions& options, keep::Role role) {
   if (options.json)
     return complain(
         base::error(base::Code::bad_input, "--shell script and --json: expected one of the two"));
-  const bool by_opt_in = options.allocator.empty() || options.allocator == "glibc";
-  if (!by_opt_in && options.allocator != "jemalloc") {
-    return complain(base::error(base::Code::bad_input,
-                                "--allocator '%s' with --shell script: expected glibc or jemalloc",
-                                options.allocator.c_str()));
-  }
-  const auto use = by_opt_in ? keep::JemallocUse::by_opt_in : keep::JemallocUse::always;
-  answer(keep::start_script(role, use, options.arenas));
+  const auto use = keep::jemalloc_use_for(options.allocator);
+  if (!use) return complain(use.error());
+  answer(keep::start_script(role, *use, options.arenas));
   return kDone;
 }
 
 int run_env(const EnvOptions& options) {
   const base::Result<keep::Role> role = keep::role_from(options.role);
   if (!role) return complain(role.error());
-  if (options.shell == "script") return print_script(options, *role);
   const base::Result<keep::ShellSyntax> syntax = keep::shell_syntax_from(options.shell);
   if (!syntax) return complain(syntax.error());
-  std::string allocator = options.allocator;
-  if (allocator.empty() && options.arenas) {
-    allocator = "glibc";  // whose they are
-  } else if (allocator.empty()) {
-    const keep::DefaultAllocator chosen = keep::default_allocator("glibc");
-    if (!chosen.note.empty()) say(chosen.note + "; glibc stays");
-    allocator = chosen.name;
-  }
+  if (*syntax == keep::ShellSyntax::script) return print_script(options, *role);
+  const auto [allocator, note] = keep::chosen_allocator(options.allocator, options.arenas);
+  if (!note.empty()) say(note + "; glibc stays");
   const auto variables = keep::job_environment_for(*role, allocator, options.arenas);
   if (!variables) return complain(variables.error());
   if (options.json) {

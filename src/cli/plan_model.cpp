@@ -34,9 +34,8 @@ int run_model(const ModelOptions& options) {
   if (options.parallel_clients && *options.parallel_clients != "auto")
     return complain(base::error(Code::bad_input, "--parallel-clients '%s': expected auto",
                                 options.parallel_clients->c_str()));
-  if (options.where != "auto" && options.where != "gpu" && options.where != "host")
-    return complain(base::error(Code::bad_input, "--where '%s': expected auto, gpu or host",
-                                options.where.c_str()));
+  const auto where = sense::room_kind_from(options.where);
+  if (!where) return complain(where.error());
   const auto plan = plan::plan(*request);
   if (!plan) return complain(plan.error());
   show::PlanPage page;
@@ -54,13 +53,13 @@ int run_model(const ModelOptions& options) {
   sense::Room room;
   std::optional<plan::ParallelClients> clients;
   if (options.parallel_clients) {
-    const auto found = sense::room_for(options.where, *cap);
+    const auto found = sense::room_for(*where, *cap);
     if (!found) return complain(found.error());
     room = *found;
-    clients = std::string_view(room.where) == "gpu" ? clients_on_gpu(*plan, room.bytes)
-                                                    : clients_on_host(*plan, room.bytes);
+    clients = room.where == sense::RoomKind::gpu ? clients_on_gpu(*plan, room.bytes)
+                                                 : clients_on_host(*plan, room.bytes);
     base::Json part = to_json(*clients);
-    part.set("where", room.where);
+    part.set("where", name_of(room.where));
     json.set("parallel_clients", std::move(part));
     page.found.push_back({"clients at once", std::to_string(clients->count)});
   }
@@ -71,7 +70,7 @@ int run_model(const ModelOptions& options) {
   const term::Style style = term::Style::of_stream(STDOUT_FILENO);
   std::string text = show::plan_text(*plan, style);
   if (fit) text += show::fit_text(*fit, style);
-  if (clients) text += show::clients_text(*clients, room.where);
+  if (clients) text += show::clients_text(*clients, name_of(room.where));
   answer(text);
   return write_plan_page(*plan, page, options);
 }

@@ -7,12 +7,12 @@
 #include <new>
 
 #include "cli/answer.h"
-#include "cli/run_metrics.h"
 #include "cli/verb.h"
 #include "keep/settings.h"
 #include "run/job.h"
 #include "run/last_resort.h"
 #include "run/words.h"
+#include "serve/job_metrics.h"
 #include "show/run_view.h"
 
 namespace ebb::cli {
@@ -40,7 +40,7 @@ int run_job(const run::Words& words) {
     say(std::string("cannot run ") + command[0] + ": " + std::strerror(why));
     return why == ENOENT ? 127 : 126;
   }
-  auto metrics = RunMetrics::listen(words.metrics, words.quiet || words.dry_run);
+  auto metrics = serve::JobMetrics::listen(words.metrics, say, !words.quiet && !words.dry_run);
   if (!metrics) return complain(metrics.error());
   std::optional<wire::Listener> listener;
   if (auto opened = wire::Listener::open()) {
@@ -58,7 +58,9 @@ int run_job(const run::Words& words) {
     answer(text);
     return kDone;
   }
-  if (listener) metrics->choose_record(*options, folder_of(listener->path()));
+  if (listener)
+    options->record_path =
+        metrics->choose_record(options->record_path, folder_of(listener->path()));
   const auto last_line = [&](const run::Summary& summary, std::int64_t run_id) {
     return show::summary_line(summary, metrics->is_record_passing() ? 0 : run_id, words.db);
   };

@@ -3,10 +3,10 @@
 
 #include <limits>
 
+#include "archive/import.h"
 #include "base/duration.h"
 #include "base/text.h"
 #include "cli/answer.h"
-#include "cli/runs_import.h"
 #include "cli/verb.h"
 #include "record/place.h"
 #include "show/runs_view.h"
@@ -50,12 +50,24 @@ base::Options options_of_import(RunsOptions& o) {
   return options;
 }
 
+std::string text_of(const archive::Imported& one) {
+  return base::format_text("%s %s as run %lld: %s, %zu of %u rounds\n",
+                           one.was_there ? "known" : "imported", one.folder.c_str(),
+                           static_cast<long long>(one.run), one.result.config.method.c_str(),
+                           one.result.rounds.size(), one.result.config.rounds);
+}
+
 int import(const RunsOptions& options) {
   if (options.folders.empty())
     return complain(base::error(base::Code::bad_input, "runs import: expected a folder"));
   const auto path = record::path_of(options.db);
   if (!path) return complain(path.error());
-  return import_simulations(*path, options.folders, options.json);
+  const auto all = archive::import_simulations(*path, options.folders);
+  if (!all) return complain(all.error());
+  if (options.json) answer_json(archive::to_json(*all));
+  for (const archive::Imported& one : *all)
+    if (!options.json) answer(text_of(one));
+  return kDone;
 }
 
 int list(const RunsOptions& options) {

@@ -29,36 +29,28 @@ base::Options options_of(TuneWords& o) {
   };
 }
 
+int give_up(const run::Trial& trial) {
+  const run::Ending& ending = trial.ending;
+  if (ending.signal == SIGINT || ending.signal == SIGTERM) run::end_as(ending);
+  const std::string how = ending.signal
+                              ? base::format_text("was killed by signal %d", *ending.signal)
+                              : base::format_text("ended with status %d", *ending.exit_code);
+  say("the command " + how + " (" + trial.setting.name + ")");
+  return kFailed;
+}
+
 int tune_job(const TuneWords& words) {
   const auto interval = base::parse_duration(words.interval);
   if (!interval) return complain(interval.error());
-  const std::vector<run::Setting> settings = run::settings_worth_trying();
-  std::vector<run::Trial> medians;
   std::optional<term::Progress> progress(std::in_place, "trying");
-  for (std::size_t i = 0; i < settings.size(); ++i) {
-    std::vector<run::Trial> trials;
-    for (unsigned turn = 0; turn < words.repeat; ++turn) {
-      const double done = static_cast<double>(i) + static_cast<double>(turn) / words.repeat;
-      progress->show(done / static_cast<double>(settings.size()), settings[i].name);
-      auto trial = run::try_setting(words.command, settings[i], *interval);
-      if (!trial) return complain(trial.error());
-      const run::Ending& ending = trial->ending;
-      if (ending.signal == SIGINT || ending.signal == SIGTERM) run::end_as(ending);
-      if (ending.exit_code != 0) {
-        progress.reset();
-        const std::string how = ending.signal
-                                    ? base::format_text("was killed by signal %d", *ending.signal)
-                                    : base::format_text("ended with status %d", *ending.exit_code);
-        say("the command " + how + " (" + settings[i].name + ")");
-        return kFailed;
-      }
-      trials.push_back(*std::move(trial));
-    }
-    medians.push_back(run::median_of(trials));
-  }
+  auto tried = run::try_settings(
+      words.command, run::settings_worth_trying(), words.repeat, *interval,
+      [&](double share, const run::Setting& setting) { progress->show(share, setting.name); });
   progress.reset();
-  const std::size_t best = run::best_of(medians);
-  const show::Trials trials{words.command, std::move(medians), best};
+  if (!tried) return complain(tried.error());
+  if (tried->failed) return give_up(*tried->failed);
+  const std::size_t best = run::best_of(tried->medians);
+  const show::Trials trials{words.command, std::move(tried->medians), best};
   if (words.json) {
     answer_json(show::trials_json(trials), true);
   } else {

@@ -92,6 +92,7 @@ base::Result<ShellSyntax> shell_syntax_from(std::string_view name) {
   if (name == "sh") return ShellSyntax::sh;
   if (name == "fish") return ShellSyntax::fish;
   if (name == "docker") return ShellSyntax::docker;
+  if (name == "script") return ShellSyntax::script;
   return base::error(base::Code::bad_input,
                      "unknown shell '%.*s': expected sh, fish, docker or script",
                      static_cast<int>(name.size()), name.data());
@@ -154,6 +155,11 @@ DefaultAllocator default_allocator(const std::string& otherwise, const Environme
   const auto installed = heap::find_installed(AllocatorKind::jemalloc, root);
   if (installed) return {heap::name_of(AllocatorKind::jemalloc), ""};
   return {otherwise, "NVFLARE_ENABLE_JEMALLOC_PRELOAD: " + installed.error().message};
+}
+
+DefaultAllocator chosen_allocator(const std::string& asked, std::optional<int> arenas) {
+  if (!asked.empty()) return {asked, ""};
+  return arenas ? DefaultAllocator{"glibc", ""} : default_allocator("glibc");
 }
 
 base::Json to_json(const std::vector<EnvironmentVariable>& variables) {

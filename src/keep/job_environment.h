@@ -30,13 +30,18 @@ struct EnvironmentVariable {
 };
 
 /// How the variables are to be written.
-enum class ShellSyntax : std::uint8_t { sh, fish, docker };
+enum class ShellSyntax : std::uint8_t {
+  sh,
+  fish,
+  docker,
+  script,  ///< a program that sets them where it runs: keep/start_script.h
+};
 
 /// What makes jemalloc give memory back by itself, for MALLOC_CONF.
 inline constexpr const char* kJemallocSettings =
     "background_thread:true,dirty_decay_ms:1000,muzzy_decay_ms:0";
 
-/// Code::bad_input names the forms there are, start scripts (keep/start_script.h) among them.
+/// Code::bad_input names the forms there are.
 base::Result<ShellSyntax> shell_syntax_from(std::string_view name);
 
 /// The recommended environment of a job in `role`. `allocator`: nothing keeps glibc, with `arenas`
@@ -68,12 +73,15 @@ DefaultAllocator default_allocator(const std::string& otherwise,
                                    const Environment& environment = process_environment,
                                    const std::string& root = "");
 
+/// The same where `asked` may name one, and where `arenas` are wanted, which only glibc has.
+DefaultAllocator chosen_allocator(const std::string& asked, std::optional<int> arenas);
+
 /// A list of them.
 base::Json to_json(const std::vector<EnvironmentVariable>& variables);
 
 /// The variables as text: export lines for sh and fish, ENV lines for a Dockerfile, each with its
 /// reason as a comment. Values are quoted so that a shell reads exactly them, and the lines
-/// themselves see what is already set.
+/// themselves see what is already set. Requires: no script.
 std::string environment_text(const std::vector<EnvironmentVariable>& variables, ShellSyntax syntax);
 
 }  // namespace ebb::keep

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "base/text.h"
+#include "base/truth_word.h"
 
 namespace ebb::keep {
 namespace {
@@ -34,10 +35,8 @@ base::Error unexpected(const Variable& variable, const char* expected) {
 }
 
 base::Result<bool> truth_of(const Variable& variable) {
-  const std::string value = lower(variable.value);
-  if (value == "1" || value == "true" || value == "yes") return true;
-  if (value == "0" || value == "false" || value == "no") return false;
-  return unexpected(variable, "true or false");
+  const auto truth = base::truth_of_word(variable.value);
+  return truth ? base::Result<bool>(*truth) : unexpected(variable, "true or false");
 }
 
 base::Result<RoundSchedule> rounds_of(const Variable& variable) {

@@ -44,6 +44,14 @@ fi
 
 }  // namespace
 
+base::Result<JemallocUse> jemalloc_use_for(const std::string& allocator) {
+  if (allocator.empty() || allocator == "glibc") return JemallocUse::by_opt_in;
+  if (allocator == "jemalloc") return JemallocUse::always;
+  return base::error(base::Code::bad_input,
+                     "--allocator '%s' with --shell script: expected glibc or jemalloc",
+                     allocator.c_str());
+}
+
 std::string start_script(Role role, JemallocUse jemalloc, std::optional<int> arenas) {
   std::string script = base::format_text(kBeginning, name_of(role));
   script += "# jemalloc serves malloc if this is asked for, and if it is installed.\n";

@@ -163,10 +163,15 @@ struct SimulatedRound {
   std::string json;  ///< what it came to
 };
 
-// Kinds of events that are more than a line of text.
-inline constexpr const char* kSilent = "silent";  ///< the agent of its process owes an answer
-inline constexpr const char* kNamed = "name";     ///< the text is what its process calls itself
-inline constexpr const char* kMarker = "marker";  ///< the text is an RSS marker of its process
+/// Kinds of events that are more than a line of text.
+enum class EventKind : std::uint8_t {
+  silent,    ///< the agent of its process owes an answer
+  named,     ///< the text is what its process calls itself
+  marker,    ///< the text is an RSS marker of its process
+  oom_kill,  ///< the kernel killed a process because memory ran out
+};
+/// As a record has it.
+const char* name_of(EventKind kind);
 
 struct Event {
   double seconds = 0;
@@ -174,6 +179,8 @@ struct Event {
   std::string kind;
   std::string text;
   std::optional<ProcessKey> process;
+
+  bool is(EventKind what) const { return kind == name_of(what); }
 };
 
 }  // namespace ebb::record

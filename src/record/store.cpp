@@ -35,6 +35,20 @@ const char* name_of(State state) {
   return "";
 }
 
+const char* name_of(EventKind kind) {
+  switch (kind) {
+    case EventKind::silent:
+      return "silent";
+    case EventKind::named:
+      return "name";
+    case EventKind::marker:
+      return "marker";
+    case EventKind::oom_kill:
+      return "oom_kill";
+  }
+  return "";
+}
+
 const char* name_of(CutBy cause) {
   switch (cause) {
     case CutBy::unknown:

@@ -123,7 +123,7 @@ void thin_events(Database& database, std::int64_t run, const std::string& kind, 
 
 /// Markers come several times a round and must not push the others out.
 void thin_events(Database& database, std::int64_t run, std::int64_t most) {
-  thin_events(database, run, kMarker, most / 2);
+  thin_events(database, run, name_of(EventKind::marker), most / 2);
   thin_events(database, run, "%", most);
 }
 

@@ -65,11 +65,7 @@ class Run final : public cache::CompletionSource {
     auto core = Core::create(driver_, 0, options);
     EBB_CHECK(core.has_value());
     core_ = std::move(*core);
-    if (setup_.limit < ReplayDriver::kTotalMemory) {
-      const double share =
-          static_cast<double>(setup_.limit) / static_cast<double>(ReplayDriver::kTotalMemory);
-      EBB_CHECK(core_->set_memory_fraction(share).has_value());
-    }
+    if (setup_.limit != cache::kUnlimited) core_->set_limit(setup_.limit);
     for (const trace::PoolId& pool : work_.pools) {
       if (!pool.is_default()) EBB_CHECK(core_->retain_pool(pool).has_value());
     }

@@ -67,7 +67,7 @@ void SelfRecord::warn(const std::string& line) {
 }
 
 void SelfRecord::mark(const std::string& line) {
-  journal_.add(record::Event{now(), record::kMarker, line, process_});
+  journal_.add(record::Event{now(), name_of(record::EventKind::marker), line, process_});
 }
 
 void SelfRecord::end(int exit_code) {

@@ -10,7 +10,10 @@ void Supervisor::watch_kills(double seconds) {
   const std::uint64_t kills = place_.kills();
   if (kills <= kills_) return;
   kills_ = kills;
-  journal_.say({seconds, "oom_kill", "the kernel killed a process because memory ran out", {}});
+  journal_.say({seconds,
+                name_of(record::EventKind::oom_kill),
+                "the kernel killed a process because memory ran out",
+                {}});
 }
 
 void Supervisor::look_at_dead_command() {

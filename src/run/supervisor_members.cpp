@@ -225,7 +225,8 @@ void Supervisor::take(const Member& member, const wire::Name& name, double secon
   });
   // The others' command lines tell them apart.
   if (is_fork && reads_well)
-    journal_.add(record::Event{seconds, record::kNamed, std::string(text), member.key()});
+    journal_.add(
+        record::Event{seconds, name_of(record::EventKind::named), std::string(text), member.key()});
 }
 
 void Supervisor::take(const Member& member, const wire::Marker& marker, double seconds) {
@@ -233,7 +234,8 @@ void Supervisor::take(const Member& member, const wire::Marker& marker, double s
   std::replace_if(
       line.begin(), line.end(),
       [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; }, ' ');
-  journal_.add(record::Event{seconds, record::kMarker, std::move(line), member.key()});
+  journal_.add(
+      record::Event{seconds, name_of(record::EventKind::marker), std::move(line), member.key()});
 }
 
 void Supervisor::take(Member& member, const wire::Round& round, double seconds) {
@@ -300,11 +302,11 @@ void Supervisor::watch_silence(Member& member, double elapsed, double seconds) {
   const AnswerWatch::Change change = member.answers.passed(elapsed, member.reading.can_run());
   const std::string who = "the agent of process " + std::to_string(member.about.pid);
   if (change == AnswerWatch::Change::silent) {
-    journal_.say({seconds, record::kSilent,
+    journal_.say({seconds, name_of(record::EventKind::silent),
                   who + " does not answer: what its heap holds is not known meanwhile",
                   member.key()});
   } else if (change == AnswerWatch::Change::lost) {
-    journal_.say({seconds, record::kSilent,
+    journal_.say({seconds, name_of(record::EventKind::silent),
                   who + " has not answered for a minute and is left alone", member.key()});
     drop(member);
   }

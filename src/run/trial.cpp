@@ -87,6 +87,28 @@ base::Result<Trial> try_setting(const std::vector<std::string>& command, const S
   return trial;
 }
 
+base::Result<Tried> try_settings(const std::vector<std::string>& command,
+                                 const std::vector<Setting>& settings, unsigned repeat,
+                                 double interval_seconds, const TrialProgress& progress) {
+  Tried all;
+  const double total = static_cast<double>(settings.size()) * repeat;
+  for (const Setting& setting : settings) {
+    std::vector<Trial> trials;
+    while (trials.size() < repeat) {
+      progress(static_cast<double>(all.medians.size() * repeat + trials.size()) / total, setting);
+      auto trial = try_setting(command, setting, interval_seconds);
+      if (!trial) return trial.error();
+      if (trial->ending.exit_code != 0) {
+        all.failed = *std::move(trial);
+        return all;
+      }
+      trials.push_back(*std::move(trial));
+    }
+    all.medians.push_back(median_of(trials));
+  }
+  return all;
+}
+
 Trial median_of(const std::vector<Trial>& trials) {
   Trial median = trials.front();
   median.peak_rss = middle(trials, &Trial::peak_rss);

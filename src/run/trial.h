@@ -38,6 +38,19 @@ struct Trial {
 base::Result<Trial> try_setting(const std::vector<std::string>& command, const Setting& setting,
                                 double interval_seconds);
 
+/// Told what is tried next, and the share of all trials that is done.
+using TrialProgress = std::function<void(double share, const Setting& setting)>;
+
+/// Settings tried in turn.
+struct Tried {
+  std::vector<Trial> medians;   ///< of each setting, unless one failed
+  std::optional<Trial> failed;  ///< the first whose command did not end with status 0
+};
+/// Every setting `repeat` times, until one fails. Errors as of try_setting().
+base::Result<Tried> try_settings(const std::vector<std::string>& command,
+                                 const std::vector<Setting>& settings, unsigned repeat,
+                                 double interval_seconds, const TrialProgress& progress);
+
 /// The medians of repeated trials of one setting. Requires: not empty.
 Trial median_of(const std::vector<Trial>& trials);
 

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "keep/settings.h"
+#include "base/truth_word.h"
 #include "run/target.h"
 
 namespace ebb::run {
@@ -33,9 +33,8 @@ std::string why_no_agent(pid_t pid, const std::string& agent) {
   if (const std::string why = why_no_agent_in(folder + "/exe"); !why.empty()) return why;
   const auto environment = base::read_file(folder + "/environ");
   if (!environment) return {};
-  const auto disabled =
-      keep::is_disabled([&](const char* name) { return value_in(*environment, name); });
-  if (!disabled || *disabled) return "EBB_DISABLE is set";
+  const auto disabled = value_in(*environment, "EBB_DISABLE");
+  if (disabled && base::disables(disabled->c_str())) return "EBB_DISABLE is set";
   const std::string preloaded = value_in(*environment, "LD_PRELOAD").value_or("");
   const bool has_agent = preloaded.find(agent) != std::string::npos;
   if (!has_agent || !value_in(*environment, "EBB_SOCKET"))

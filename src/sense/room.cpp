@@ -9,12 +9,16 @@
 
 namespace ebb::sense {
 
+const char* name_of(RoomKind kind) {
+  return kind == RoomKind::host ? "host" : "gpu";
+}
+
 base::Result<Room> room_on_host() {
   const auto memory = memory_info();
   if (!memory) return memory.error();
   const double used = std::min(memory->percent, 100.0) / 100;
   const auto left = static_cast<std::uint64_t>(static_cast<double>(memory->limit) * (1 - used));
-  return Room{"host", std::min(left, memory->machine.available)};
+  return Room{RoomKind::host, std::min(left, memory->machine.available)};
 }
 
 base::Result<Room> room_on_gpu() {
@@ -27,14 +31,22 @@ base::Result<Room> room_on_gpu() {
     if (gpu.free && (!most || *gpu.free > *most)) most = gpu.free;
   if (!most)
     return base::error(base::Code::unavailable, "no GPU tells how much memory it has left");
-  return Room{"gpu", *most};
+  return Room{RoomKind::gpu, *most};
 }
 
-base::Result<Room> room_for(std::string_view where, std::optional<std::uint64_t> told) {
-  if (told) return Room{where == "host" ? "host" : "gpu", *told};
-  if (where == "host") return room_on_host();
+base::Result<std::optional<RoomKind>> room_kind_from(std::string_view where) {
+  if (where == "auto") return std::optional<RoomKind>();
+  for (const RoomKind kind : {RoomKind::host, RoomKind::gpu})
+    if (where == name_of(kind)) return std::optional(kind);
+  return base::error(base::Code::bad_input, "--where '%.*s': expected auto, gpu or host",
+                     static_cast<int>(where.size()), where.data());
+}
+
+base::Result<Room> room_for(std::optional<RoomKind> where, std::optional<std::uint64_t> told) {
+  if (told) return Room{where.value_or(RoomKind::gpu), *told};
+  if (where == RoomKind::host) return room_on_host();
   const auto gpu = room_on_gpu();
-  return gpu || where == "gpu" ? gpu : room_on_host();
+  return gpu || where == RoomKind::gpu ? gpu : room_on_host();
 }
 
 }  // namespace ebb::sense

@@ -6,10 +6,8 @@
 
 #include <algorithm>
 #include <exception>
-#include <system_error>
 
 #include "base/plain_text.h"
-#include "base/signals_blocked.h"
 #include "base/text.h"
 
 namespace ebb::serve {
@@ -32,15 +30,9 @@ Answer refusal_of(const PlanForm& form, Plans::View view, int status, const std:
 }  // namespace
 
 Plans::~Plans() {
-  std::vector<std::thread> threads;
-  {
-    const base::Lock lock(mutex_);
-    ends_ = true;
-    threads.swap(threads_);
-    changed_.notify_all();
-  }
-  for (std::thread& thread : threads)
-    thread.join();
+  const base::Lock lock(mutex_);
+  ends_ = true;
+  changed_.notify_all();
 }
 
 Answer Plans::answer(View view, const std::string& query) {
@@ -65,23 +57,10 @@ void Plans::take(Job job) {
     return job.reply(refusal(
         503, base::format_text("%zu plans wait to be made: try again in a moment", kMostWaiting)));
   }
-  if (const auto started = start_threads(); !started)
+  if (const auto started = workers_.start(kMostAtATime, [this] { work(); }); !started)
     return job.reply(refusal(503, started.error().message));
   waiting_.push_back(std::move(job));
   changed_.notify_all();
-}
-
-base::Status Plans::start_threads() {
-  if (!threads_.empty()) return {};
-  const base::SignalsBlocked blocked;
-  try {
-    while (threads_.size() < kMostAtATime)
-      threads_.emplace_back([this] { work(); });
-  } catch (const std::system_error& failure) {
-    if (threads_.empty())
-      return base::error(base::Code::unavailable, "cannot start a thread: %s", failure.what());
-  }
-  return {};
 }
 
 void Plans::work() {

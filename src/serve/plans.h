@@ -7,14 +7,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
-#include <vector>
 
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "serve/http.h"
 #include "serve/plan_page.h"
+#include "serve/workers.h"
 
 namespace ebb::serve {
 
@@ -55,7 +54,6 @@ class Plans {
   };
 
   void take(Job job) EBB_EXCLUDES(mutex_);
-  base::Status start_threads() EBB_REQUIRES(mutex_);
   void work() EBB_EXCLUDES(mutex_);
   Answer made(const Job& job) EBB_EXCLUDES(mutex_);
   bool is_to_stop(const Job& job, std::int64_t begun_ns) EBB_EXCLUDES(mutex_);
@@ -68,7 +66,7 @@ class Plans {
   bool ends_ EBB_GUARDED_BY(mutex_) = false;
   std::deque<Job> waiting_ EBB_GUARDED_BY(mutex_);
   std::list<std::pair<std::string, Made>> kept_ EBB_GUARDED_BY(mutex_);  ///< the last asked first
-  std::vector<std::thread> threads_ EBB_GUARDED_BY(mutex_);
+  Workers workers_ EBB_GUARDED_BY(mutex_);
 };
 
 }  // namespace ebb::serve

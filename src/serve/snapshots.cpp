@@ -2,11 +2,9 @@
 #include "serve/snapshots.h"
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
 #include "base/plain_text.h"
-#include "base/signals_blocked.h"
 #include "base/text.h"
 #include "serve/guard.h"
 #include "serve/snapshot_entry.h"
@@ -33,13 +31,9 @@ std::pair<std::string, std::size_t> parts_of(const std::string& name) {
 }  // namespace
 
 Snapshots::~Snapshots() {
-  {
-    const base::Lock lock(mutex_);
-    ends_ = true;
-    changed_.notify_all();
-  }
-  for (std::thread& thread : threads_)
-    thread.join();
+  const base::Lock lock(mutex_);
+  ends_ = true;
+  changed_.notify_all();
 }
 
 base::Status Snapshots::begin(const std::vector<std::string>& paths) {
@@ -64,20 +58,7 @@ base::Status Snapshots::begin(const std::vector<std::string>& paths) {
     publish(*entry, {empty_page(entry->name)}, nullptr, "Waiting");
   const base::Lock lock(mutex_);
   entries_ = std::move(entries);
-  return start_threads();
-}
-
-base::Status Snapshots::start_threads() {
-  if (!threads_.empty()) return {};
-  const base::SignalsBlocked blocked;
-  try {
-    while (threads_.size() < kMostAtATime)
-      threads_.emplace_back([this] { work(); });
-  } catch (const std::system_error& failure) {
-    if (threads_.empty())
-      return base::error(base::Code::unavailable, "cannot start a thread: %s", failure.what());
-  }
-  return {};
+  return workers_.start(kMostAtATime, [this] { work(); });
 }
 
 std::vector<page::Link> Snapshots::links() const {
@@ -125,7 +106,7 @@ void Snapshots::take(const std::string& name, Slot slot, base::FileDescriptor bo
   entry->slot = std::move(slot);
   entry->reply = reply;
   const base::Lock lock(mutex_);
-  if (const auto started = start_threads(); !started)
+  if (const auto started = workers_.start(kMostAtATime, [this] { work(); }); !started)
     return reply(refusal(503, started.error().message));
   entries_[entry->key] = std::move(entry);
   changed_.notify_all();

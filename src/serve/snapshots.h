@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "base/clock.h"
@@ -16,6 +15,7 @@
 #include "page/document.h"
 #include "serve/http.h"
 #include "serve/pages.h"
+#include "serve/workers.h"
 
 namespace ebb::serve {
 
@@ -65,7 +65,6 @@ class Snapshots {
   using Shared = std::shared_ptr<Entry>;
   using Slot = std::shared_ptr<void>;  ///< one of kMostAtATime, as long as somebody has it
 
-  base::Status start_threads();
   void work() EBB_EXCLUDES(mutex_);
   Shared next() EBB_REQUIRES(mutex_);
   std::size_t at_a_time() const EBB_REQUIRES(mutex_) { return *slots_ + named_; }
@@ -85,7 +84,6 @@ class Snapshots {
   bool is_to_stop(const Entry& entry) EBB_EXCLUDES(mutex_);
 
   const base::Clock* clock_;
-  std::vector<std::thread> threads_;
   /// Its own, since an upload that never came whole may end after all of this.
   const std::shared_ptr<std::atomic<std::size_t>> slots_ =
       std::make_shared<std::atomic<std::size_t>>(0);
@@ -95,6 +93,7 @@ class Snapshots {
   std::size_t named_ EBB_GUARDED_BY(mutex_) = 0;  ///< that are worked on
   std::map<std::string, Shared> entries_ EBB_GUARDED_BY(mutex_);
   std::map<std::string, std::string> told_ EBB_GUARDED_BY(mutex_);
+  Workers workers_ EBB_GUARDED_BY(mutex_);
 };
 
 }  // namespace ebb::serve

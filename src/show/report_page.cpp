@@ -145,7 +145,7 @@ void add_place_plots(const record::RecordedRun& run, const story::RunStory& stor
   if (!run.place.empty() && run.place.back().now.limit > 0)
     together.limit = page::Limit{"limit", static_cast<double>(run.place.back().now.limit)};
   for (const record::Event& event : run.events) {
-    if (event.kind != record::kMarker && together.marks.size() < kMostMarks)
+    if (!event.is(record::EventKind::marker) && together.marks.size() < kMostMarks)
       together.marks.push_back({event.seconds, event.kind});
   }
   page::Line pss = sloped_line("all processes, pss");
@@ -182,7 +182,8 @@ std::optional<page::Plot> last_minute(const record::RecordedRun& run,
     if (line.x.size() > 1 && is_any) plot.lines.push_back(std::move(line));
   }
   for (const record::Event& event : run.events) {
-    if (event.seconds >= from && event.kind != record::kMarker && plot.marks.size() < kMostMarks)
+    if (event.seconds >= from && !event.is(record::EventKind::marker) &&
+        plot.marks.size() < kMostMarks)
       plot.marks.push_back({event.seconds, event.kind});
   }
   if (plot.lines.empty()) return std::nullopt;
@@ -248,7 +249,7 @@ page::Table event_table(const record::RecordedRun& run, bool markers) {
   table.columns = {column("time", page::Unit::seconds), column("what", page::Unit::text),
                    column("pid", page::Unit::text), column("text", page::Unit::text)};
   for (const record::Event& event : run.events) {
-    if ((event.kind == record::kMarker) != markers) continue;
+    if (event.is(record::EventKind::marker) != markers) continue;
     if (table.rows.size() == kMostRows) break;
     table.rows.push_back({Json(event.seconds), Json(event.kind),
                           event.process ? Json(std::to_string(event.process->pid)) : Json(),

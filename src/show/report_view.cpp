@@ -116,7 +116,7 @@ std::string place_text(const record::RecordedRun& run) {
 std::string event_lines(const record::RecordedRun& run, bool markers) {
   std::vector<const record::Event*> shown;
   for (const record::Event& event : run.events)
-    if ((event.kind == record::kMarker) == markers) shown.push_back(&event);
+    if (event.is(record::EventKind::marker) == markers) shown.push_back(&event);
   if (shown.empty()) return "";
   std::string text = markers ? "\nmarkers\n" : "\nevents\n";
   const std::size_t first = shown.size() > kMostEvents ? shown.size() - kMostEvents : 0;

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/truth_word.h"
 #include "sites/next_calls.h"
 #include "sites/sampler.h"
 
@@ -66,8 +67,7 @@ void look_at_new() {
   look_at_new();
   const char* folder = ::getenv("EBB_SITES");
   if (folder == nullptr || folder[0] != '/' || ::getauxval(AT_SECURE) != 0) return;
-  const char* disabled = ::getenv("EBB_DISABLE");
-  if (disabled != nullptr && disabled[0] != '\0' && std::strcmp(disabled, "0") != 0) return;
+  if (base::disables(::getenv("EBB_DISABLE"))) return;
   sampler.begin(folder);
 }
 

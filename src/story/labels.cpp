@@ -242,7 +242,7 @@ std::vector<Label> labels_of(const std::vector<record::ProcessHistory>& processe
   std::vector<Label> labels(processes.size());
   std::map<record::ProcessKey, std::string> own_names;
   for (const record::Event& event : events)
-    if (event.kind == record::kNamed && event.process) own_names[*event.process] = event.text;
+    if (event.is(record::EventKind::named) && event.process) own_names[*event.process] = event.text;
   std::map<std::int32_t, std::size_t> by_pid;
   std::map<std::size_t, std::size_t> workers;
   for (std::size_t i = 0; i < processes.size(); ++i) {

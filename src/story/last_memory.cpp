@@ -78,7 +78,7 @@ class Looker {
     // systemd-oomd's kills are not the kernel's: an event would be of another one.
     if (death && (death->by == fact::Killer::cgroup || death->by == fact::Killer::machine)) {
       for (auto event = run_.events.rbegin(); event != run_.events.rend(); ++event)
-        if (event->kind == "oom_kill") return event->seconds;
+        if (event->is(record::EventKind::oom_kill)) return event->seconds;
     }
     return std::numeric_limits<double>::infinity();
   }

@@ -210,7 +210,7 @@ std::optional<double> silent_since(const record::RecordedRun& run,
                                    const record::ProcessHistory& history) {
   double found = 0;
   for (const record::Event& event : run.events)
-    if (event.kind == record::kSilent && event.process == history.process.key())
+    if (event.is(record::EventKind::silent) && event.process == history.process.key())
       found = event.seconds;
   if (found == 0) return std::nullopt;
   double last_known = history.process.seconds;

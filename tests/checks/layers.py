@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds every #include under src/ and include/ against src/layers.txt.
+"""Holds every #include under src/ and include/, and src/README.md, against src/layers.txt.
 
   layers.py ROOT
 """
+import re
 import sys
+from itertools import zip_longest
 from pathlib import Path
 from typing import Dict, List
 
@@ -73,5 +75,23 @@ def check(root: Path) -> List[str]:
     return violations
 
 
+def check_readme(root: Path) -> List[str]:
+    """README.md has a paragraph per folder, in the order of layers.txt, and its drawing has them all."""
+    path = root / "src/README.md"
+    layers = list(read_layers(root / "src/layers.txt", []))
+    text = path.read_text(encoding="utf-8")
+    told = [name for name in re.findall(r"^\*\*(\w+)\*\* ", text, re.MULTILINE) if name in layers]
+    violations = []
+    for number, (expected, name) in enumerate(zip_longest(layers, told, fillvalue="none"), 1):
+        if name != expected:
+            violations.append(f"{path}: paragraph {number} is of {name}, expected {expected} as in layers.txt")
+            break
+    drawn = " ".join(re.findall(r"^rank \d+ +(.+)$", text, re.MULTILINE)).split()
+    if sorted(drawn) != sorted(layers):
+        violations.append(f"{path}: the drawing and layers.txt differ in "
+                          f"{' '.join(sorted(set(drawn) ^ set(layers)))}")
+    return violations
+
+
 if __name__ == "__main__":
-    finish(check(Path(sys.argv[1])))
+    finish(check(Path(sys.argv[1])) + check_readme(Path(sys.argv[1])))

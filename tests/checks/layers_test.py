@@ -8,6 +8,8 @@ import layers
 
 SOUND = {
     "src/layers.txt": "# bottom-up\nbase:\nsense: base\nterm: base\ncapi: base sense\n",
+    "src/README.md": "```\nrank 2   capi\nrank 1   sense    term\nrank 0   base\n```\n\n**base** is.\n\n"
+                     "**sense** reads.\n\n**term** draws.\n\n**capi** is. **The core** is.\n",
     "src/base/text.h": "#include <string>\n",
     "src/sense/cgroup.cpp": '#include "sense/cgroup.h"\n#include "base/text.h"\n#include <vector>\n',
     "src/term/table.h": '#include "base/text.h"\n',
@@ -19,13 +21,13 @@ SOUND = {
 
 
 class Layers(unittest.TestCase):
-    def violations(self, planted):
+    def violations(self, planted, check=layers.check):
         with tempfile.TemporaryDirectory() as folder:
             for name, content in {**SOUND, **planted}.items():
                 path = Path(folder) / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(content, encoding="utf-8")
-            return layers.check(Path(folder))
+            return check(Path(folder))
 
     def expect_one(self, planted, words):
         found = self.violations(planted)
@@ -79,6 +81,18 @@ class Layers(unittest.TestCase):
     def test_line_that_is_no_rule(self):
         self.expect_one({"src/layers.txt": SOUND["src/layers.txt"] + "what is this\n"},
                         "layers.txt:6: expected 'folder:")
+
+    def test_readme_against_the_list(self):
+        readme = SOUND["src/README.md"]
+        self.assertEqual(self.violations({}, layers.check_readme), [])
+        for text, words in (
+                (readme.replace("**sense** reads.\n\n", "") + "\n**sense** reads.\n",
+                 "README.md: paragraph 2 is of term, expected sense as in layers.txt"),
+                (readme.replace("**capi** is. ", ""), "README.md: paragraph 4 is of none, expected capi"),
+                (readme.replace("sense    term", "term"), "the drawing and layers.txt differ in sense")):
+            found = self.violations({"src/README.md": text}, layers.check_readme)
+            self.assertEqual(len(found), 1, found)
+            self.assertIn(words, found[0])
 
     def test_public_header_that_includes_the_source(self):
         self.expect_one({"include/ebb/bad.hpp": '#include "base/text.h"\n'},

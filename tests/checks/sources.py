@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every source file opens with its licence; no file under src/ or include/ is too long to read.
+"""Every source file opens with its licence; no file under src/ or include/ is too long to read, and src/cli stays
+verbs: what else it would hold belongs to a layer below. The walks through the code lead through files that are there.
 
   sources.py ROOT
 """
+import re
 import sys
 from pathlib import Path
 from typing import List
@@ -13,6 +15,8 @@ LICENCE = "SPDX-License-Identifier: Apache-2.0"
 FOLDERS = ("src", "include", "web", "tests", "bench", "examples", "python", "scripts", ".ci")
 SCRIPTS = {".py", ".js", ".mjs", ".css"}
 LONG, TOO_LONG = 300, 400
+WALKS, LONGEST_WALKS, MOST_STATIONS = "docs/how-it-flows.md", 60, 12
+CROWDED = {"src/cli": 3000}
 
 
 def opening(path: Path) -> List[str]:
@@ -46,5 +50,35 @@ def long_files(root: Path) -> List[str]:
     return violations
 
 
+def crowded_folders(root: Path) -> List[str]:
+    violations = []
+    for folder, most in CROWDED.items():
+        count = sum(len(path.read_text(encoding="utf-8").splitlines())
+                    for path in code_files(root, folder))
+        print(f"{folder}: {count} of {most} lines")
+        if count > most:
+            violations.append(f"{folder}: {count} lines, expected at most {most}: move what is no verb "
+                              f"to the layer that it belongs to")
+    return violations
+
+
+def walks(root: Path) -> List[str]:
+    """docs/how-it-flows.md stays a page, its first walk one of few stations, and all that it names is there."""
+    text = (root / WALKS).read_text(encoding="utf-8")
+    violations = []
+    lines = text.splitlines()
+    if len(lines) > LONGEST_WALKS:
+        violations.append(f"{WALKS}: {len(lines)} lines, expected at most {LONGEST_WALKS}")
+    first = text.split("\n## ")[1]
+    stations = len(re.findall(r"^\| \d+ \|", first, re.MULTILINE))
+    if stations > MOST_STATIONS:
+        violations.append(f"{WALKS}: the first walk has {stations} stations, expected at most {MOST_STATIONS}")
+    violations += [f"{WALKS}: names {name}, which is not there"
+                   for name in sorted(set(re.findall(r"`(src/[\w/.]+)`", text))) if not (root / name).exists()]
+    return violations
+
+
 if __name__ == "__main__":
-    finish(missing_licences(Path(sys.argv[1])) + long_files(Path(sys.argv[1])))
+    root_folder = Path(sys.argv[1])
+    finish(missing_licences(root_folder) + long_files(root_folder) + crowded_folders(root_folder) +
+           walks(root_folder))

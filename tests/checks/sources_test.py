@@ -48,6 +48,32 @@ class Sources(unittest.TestCase):
                              ["src/base/too_long.cpp: 401 lines, expected at most 400"])
         self.assertIn("src/base/long.cpp: 301 lines", warned.getvalue())
 
+    def test_a_folder_that_is_more_than_verbs(self):
+        for i in range(10):
+            self.plant(f"src/cli/verb{i}.cpp", LICENCE + "\n" * 299)
+        self.plant("src/cli/CMakeLists.txt", "\n" * 500)
+        self.plant("src/serve/pages.cpp", LICENCE + "\n" * 299)
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            self.assertEqual(sources.crowded_folders(self.root), [])
+        self.assertIn("src/cli: 3000 of 3000 lines", said.getvalue())
+        self.plant("src/cli/simulate/verb.h", LICENCE)
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual([line.split(": move")[0] for line in sources.crowded_folders(self.root)],
+                             ["src/cli: 3001 lines, expected at most 3000"])
+
+    def test_walks(self):
+        row = "| {} | `src/base/text.cpp` | reads |\n"
+        page = "# How\n\n## First\n\n" + "".join(row.format(i) for i in range(1, 13)) + "\n## Second\n\n" + row
+        self.plant("src/base/text.cpp", LICENCE)
+        self.plant(sources.WALKS, page)
+        self.assertEqual(sources.walks(self.root), [])
+        self.plant(sources.WALKS, page.replace("## Second", row.format(13) + "\n## Second") + "`src/base/gone.h`\n")
+        self.assertEqual(sources.walks(self.root),
+                         [f"{sources.WALKS}: the first walk has 13 stations, expected at most 12",
+                          f"{sources.WALKS}: names src/base/gone.h, which is not there"])
+        self.plant(sources.WALKS, page + "\n" * 60)
+        self.assertIn("lines, expected at most 60", sources.walks(self.root)[0])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -7,6 +7,8 @@ stand for:
 
   {data}        tests/data
   {db}          a copy of the record in tests/data/interface, new for each command
+  {died}        likewise of the one of a job with sites and of one that was killed
+  {group}       a control group of version 2 with a process in it; {old_group}: of version 1
   {simulation}  a copy of the stopped simulation there, new for each command
   {nvml}        a library that plays two GPUs; without it there is none, whatever the machine has
   {pictures}    a data set in the format of MNIST
@@ -25,6 +27,8 @@ from typing import Dict, List, NamedTuple, Optional, Sequence
 
 HERE = Path(__file__).resolve().parent
 RECORD = "runs.db"
+DIED = "died.db"
+GROUPS = {"{group}": "sense/v2-private/sys/fs/cgroup", "{old_group}": "sense/v1/sys/fs/cgroup/memory"}
 STOPPED = "simulation"
 # Far more than anything takes: a machine may be busy.
 TIMEOUT = 300
@@ -91,11 +95,19 @@ class Programs:
         recorded = self.data / "interface"
         if "{db}" in line:
             shutil.copyfile(recorded / RECORD, folder / RECORD)
+        if "{died}" in line:
+            shutil.copyfile(recorded / DIED, folder / DIED)
+        for name, group in GROUPS.items():
+            if name in line:
+                shutil.copytree(self.data / group, folder / "group", copy_function=shutil.copyfile)
+                (folder / "group" / "cgroup.procs").write_text(f"{os.getpid()}\n", encoding="utf-8")
         if "{simulation}" in line:
             shutil.copytree(recorded / STOPPED, folder / STOPPED)
         if "{pictures}" in line:
             write_pictures(folder)
-        meaning = {"{data}": self.data, "{db}": folder / RECORD, "{simulation}": folder / STOPPED,
+        meaning = {"{data}": self.data, "{db}": folder / RECORD, "{died}": folder / DIED,
+                   "{group}": folder / "group", "{old_group}": folder / "group",
+                   "{simulation}": folder / STOPPED,
                    "{nvml}": self.nvml, "{pictures}": folder, "{pid}": os.getpid(), "{tmp}": folder}
         words = shlex.split(line) if not line.startswith("ebb_call") else line.split(maxsplit=2)
         for name, value in meaning.items():

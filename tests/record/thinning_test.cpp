@@ -223,7 +223,8 @@ TEST(Thinning, MarkersDoNotPushOtherEventsOut) {
   for (int i = 0; i < 20; ++i) {
     Batch batch;
     for (int marker = 0; marker < 500; ++marker)
-      batch.events.push_back({i + marker / 500.0, kMarker, std::to_string(i), std::nullopt});
+      batch.events.push_back(
+          {i + marker / 500.0, name_of(EventKind::marker), std::to_string(i), std::nullopt});
     batch.events.push_back({i + 1.0, "warn", std::to_string(i), std::nullopt});
     write(file, batch);
   }
@@ -231,7 +232,7 @@ TEST(Thinning, MarkersDoNotPushOtherEventsOut) {
   const RecordedRun found = read(path);
   std::vector<std::string> warnings, markers;
   for (const Event& event : found.events)
-    (event.kind == kMarker ? markers : warnings).push_back(event.text);
+    (event.is(EventKind::marker) ? markers : warnings).push_back(event.text);
   EXPECT_EQ(warnings.size(), 20U);
   EXPECT_LE(markers.size(), static_cast<std::size_t>(kRunning.events) / 2 + 1000);
   EXPECT_EQ(markers.front(), "0");

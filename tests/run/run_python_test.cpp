@@ -118,7 +118,7 @@ TEST_F(EbbRun, CallsAForkedProcessOfNvflareWhatItsLogCallsIt) {
   const auto names_in = [](const record::RecordedRun& run) {
     std::vector<std::string> names;
     for (const record::Event& event : run.events)
-      if (event.kind == record::kNamed) names.push_back(event.text);
+      if (event.is(record::EventKind::named)) names.push_back(event.text);
     return names;
   };
   const Finished done =
@@ -142,7 +142,7 @@ TEST_F(EbbRun, RecordsTheMarkersOfNvflaresLog) {
   EXPECT_EQ(done.status, 0) << done.error;
   std::vector<std::string> markers;
   for (const record::Event& event : last().events)
-    if (event.kind == record::kMarker) markers.push_back(event.text);
+    if (event.is(record::EventKind::marker)) markers.push_back(event.text);
   EXPECT_EQ(markers, std::vector<std::string>{"[RSS] CA s=site-1 r=0 recv: 1.0 MB"});
 }
 

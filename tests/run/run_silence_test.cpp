@@ -53,7 +53,7 @@ TEST_F(EbbRun, SaysWhichAgentDoesNotAnswer) {
   HeldThread agent(thread_named(job, "ebb-agent"));
   const bool permitted = agent.held() || errno != EPERM;
   if (agent.held()) {
-    wait_until([&] { return has_event(so_far(), record::kSilent); });
+    wait_until([&] { return has_event(so_far(), name_of(record::EventKind::silent)); });
     agent.go_on();
     wait_until([&] { return has_event(so_far(), "agent"); });
   }

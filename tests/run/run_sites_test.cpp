@@ -7,8 +7,10 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "heap/installed.h"
 #include "run/run_fixture.h"
+#include "support/pprof.h"
 
 namespace ebb::run {
 namespace {
@@ -186,7 +188,23 @@ TEST_F(Sites, CollapsedStacksAndAProfileAreWritten) {
   const std::string stacks = base::read_file(folder_ / "stacks").value_or("");
   EXPECT_NE(stacks.find(";leaks.c:41 main;"), std::string::npos) << stacks;
   EXPECT_NE(stacks.find(" fill_cache"), std::string::npos) << stacks;
-  EXPECT_GT(std::filesystem::file_size(folder_ / "profile"), 100U);
+  std::uint64_t bytes = 0;  // behind each stack
+  for (const std::string_view line : base::split(stacks, '\n'))
+    bytes += base::parse_unsigned(line.substr(line.rfind(' ') + 1)).value_or(0);
+  const auto profile = support::read_pprof(folder_ / "profile");
+  ASSERT_TRUE(profile);
+  std::uint64_t of_profile = 0;
+  bool has_cache = false;
+  for (const support::Pprof::Sample& sample : profile->samples) {
+    ASSERT_EQ(sample.values.size(), profile->types.size());
+    of_profile += sample.values.front();
+    for (std::size_t i = 0; i + 1 < sample.calls.size(); ++i)
+      has_cache |= sample.calls[i].function == "fill_cache" && sample.calls[i + 1].line == 41 &&
+                   sample.calls[i + 1].function == "main" && sample.values.front() > 1 << 20;
+  }
+  EXPECT_TRUE(has_cache) << stacks;
+  EXPECT_GT(bytes, 1U << 20);
+  EXPECT_EQ(of_profile, bytes) << "the same in both files";
 }
 
 TEST_F(Sites, AreRefusedWhereTheyCannotBe) {
@@ -198,6 +216,21 @@ TEST_F(Sites, AreRefusedWhereTheyCannotBe) {
       support::run({EBB_PROGRAM, "report", "--db", db(), "--pprof", folder_ / "x"});
   EXPECT_EQ(none.status, 2);
   EXPECT_NE(none.error.find("has no sites"), std::string::npos) << none.error;
+}
+
+TEST_F(Sites, AProcessIsSampledUnlessEbbIsDisabledThere) {
+  const std::string allocate_and_tell =
+      "held = [bytes(1 << 16) for _ in range(2000)]\n"
+      "print('sampled' if '/sites-' in open('/proc/self/maps').read() else 'left alone')";
+  const auto said_with = [&](const std::string& word) {
+    return run({"--sites"},
+               {"env", "EBB_DISABLE=" + word, "/usr/bin/python3", "-c", allocate_and_tell})
+        .output;
+  };
+  for (const char* word : {"", "0", "false", "No"})
+    EXPECT_EQ(said_with(word), "sampled\n") << word;
+  for (const char* word : {"1", "true", "YES", "perhaps"})
+    EXPECT_EQ(said_with(word), "left alone\n") << word;
 }
 
 TEST_F(Sites, WithoutThemNothingIsPreloadedButTheAgent) {

@@ -51,7 +51,7 @@ TEST(SelfRecord, HoldsTheProcessItsRoundsAndHowItEnded) {
   EXPECT_EQ(read->actions[0].cleanup.after.rss, 900u);
   ASSERT_EQ(read->events.size(), 2u);
   EXPECT_EQ(read->events[0].kind, "warn");
-  EXPECT_EQ(read->events[1].kind, record::kMarker);
+  EXPECT_EQ(read->events[1].kind, name_of(record::EventKind::marker));
   EXPECT_EQ(read->events[1].text, "[RSS] SV s=simulator r=1 end: 1.0 MB");
 }
 

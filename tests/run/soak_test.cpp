@@ -86,7 +86,7 @@ TEST_F(EbbRun, LetsALongJobForkInEveryWayWhileItCleansUp) {
   std::size_t silent = 0;
   for (const record::Event& event : recorded.events) {
     known += event.kind == "agent" ? 1U : 0U;
-    silent += event.kind == record::kSilent ? 1U : 0U;
+    silent += event.is(record::EventKind::silent) ? 1U : 0U;
   }
   std::printf("%zu processes, %zu managed, %zu silent\n", recorded.processes.size(), managed,
               silent);

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pack/byte_source.h"
+#include "support/pprof.h"
 #include "support/temporary_directory.h"
 
 namespace ebb::show {
@@ -25,17 +25,24 @@ TEST(SiteFiles, CollapsedStacksGoFromTheOutermostCallInwards) {
             "main (job);a.c:5 inner: 12345\na stack that could not be read 0\n");
 }
 
-TEST(SiteFiles, AProfileIsAGzipFileWithItsStrings) {
+TEST(SiteFiles, AProfileHasItsStacksLinesAndBytes) {
+  story::SitesStory story = some_sites();
+  story.sites[0].growth.emplace().per_second = 2;
+  story.sites[1].growth.emplace().per_second = -1;
   const support::TemporaryDirectory folder;
-  folder.write("profile", pprof_file(some_sites()));
-  const auto source = pack::open_source(folder / "profile");
-  ASSERT_TRUE(source) << source.error().message;
-  std::string profile(1 << 16, '\0');
-  const auto got = (*source)->read(profile.data(), profile.size());
-  ASSERT_TRUE(got) << got.error().message;
-  profile.resize(*got);
-  for (const char* text : {"live", "bytes", "growth", "inner;", "main", "/src/a.c", "/bin/job"})
-    EXPECT_NE(profile.find(text), std::string::npos) << text;
+  folder.write("profile", pprof_file(story));
+  const auto profile = support::read_pprof(folder / "profile");
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(profile->types,
+            (std::vector<std::string>{"live in bytes", "growth_per_hour in bytes"}));
+  EXPECT_EQ(profile->shown_first, "live");
+  ASSERT_EQ(profile->samples.size(), 2U);
+  using Call = support::Pprof::Call;
+  EXPECT_EQ(profile->samples[0].calls,
+            (std::vector<Call>{{"inner;", "/src/a.c", 5}, {"main", "/bin/job", 0}}));
+  EXPECT_EQ(profile->samples[0].values, (std::vector<std::uint64_t>{12345, 7200}));
+  EXPECT_TRUE(profile->samples[1].calls.empty()) << "a stack that could not be read";
+  EXPECT_EQ(profile->samples[1].values, (std::vector<std::uint64_t>{0, 0})) << "it shrinks";
 }
 
 }  // namespace

@@ -75,7 +75,8 @@ TEST(Labels, ForkedChildrenAreWorkersOfTheirParent) {
 TEST(Labels, AWorkerThatSaysWhatItIsHasThatName) {
   const std::string job = "/usr/bin/python3 job.py";
   const auto processes = processes_of({{10, 1, job}, {11, 10, job}, {12, 10, job}});
-  record::Event named{3, record::kNamed, "simulator_server", processes[2].process.key()};
+  record::Event named{3, name_of(record::EventKind::named), "simulator_server",
+                      processes[2].process.key()};
   const std::vector<Label> labels = labels_of(processes, {named});
   EXPECT_EQ(labels[0].name, "job.py");
   EXPECT_EQ(labels[1].name, "job.py, worker 1");

@@ -332,7 +332,7 @@ Job with_silent_agent(const Job::Curve& anon) {
     sample.memory.live.reset();
     sample.memory.retained.reset();
   }
-  job.batch().events.push_back({215, record::kSilent, "does not answer", key});
+  job.batch().events.push_back({215, name_of(record::EventKind::silent), "does not answer", key});
   return job;
 }
 
@@ -361,7 +361,7 @@ TEST(RunStory, ASilentAgentInAProcessThatDoesNotGrowIsMentioned) {
 TEST(RunStory, AnAgentThatAnswersAgainIsBelieved) {
   Job job;
   const record::ProcessKey key = job.add(7, "a", {growing(100, 1), growing(80, 1), level(5)});
-  job.batch().events.push_back({215, record::kSilent, "does not answer", key});
+  job.batch().events.push_back({215, name_of(record::EventKind::silent), "does not answer", key});
   EXPECT_EQ(story_of(job.recorded()).diagnosis.verdict, Verdict::leak);
 }
 

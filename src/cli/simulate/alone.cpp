@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulator without a store and without pages, for builds that have neither SQLite nor npm.
 #include "cli/simulate/outlets.h"
-#include "cli/simulate/record.h"
 
 namespace ebb::cli {
 
@@ -11,10 +10,10 @@ base::Result<record::Place> place_of_simulations(const std::string& db) {
                      db.c_str());
 }
 
-std::unique_ptr<SimulateRecord> record_simulation(const std::string&, const std::string&,
-                                                  std::uint64_t, const PlaceInSweep&,
-                                                  const fl::SimulationResult&) {
-  return std::make_unique<SimulateRecord>();
+std::unique_ptr<archive::SimulationRecord> record_simulation(const std::string&,
+                                                             const fl::SweepPart&,
+                                                             const fl::SimulationResult&) {
+  return std::make_unique<archive::SimulationRecord>();
 }
 
 base::Status can_write_pages() {

@@ -10,6 +10,12 @@ base::Result<record::Place> place_of_simulations(const std::string& db) {
   return record::place_of(db);
 }
 
+std::unique_ptr<archive::SimulationRecord> record_simulation(const std::string& path,
+                                                             const fl::SweepPart& part,
+                                                             const fl::SimulationResult& so_far) {
+  return archive::record_simulation(path, part, so_far);
+}
+
 base::Status can_write_pages() {
   return {};
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli/answer.h"
+#include "cli/simulate/outlets.h"
 #include "fl/stop_signals.h"
 #include "show/simulate/outcome_view.h"
 
@@ -27,8 +28,9 @@ void SimulateWatcher::warned(const std::string& line) {
 }
 
 void SimulateWatcher::stream(const char* event, const base::Json& members) const {
+  const fl::Config& config = about_.part.config;
   base::Json line =
-      base::Json::object({{"event", event}, {"method", about_.method}, {"seed", about_.seed}});
+      base::Json::object({{"event", event}, {"method", config.method}, {"seed", config.seed}});
   for (const auto& [key, value] : *members.as_object())
     line.set(key, value);
   answer_json(line);
@@ -46,8 +48,9 @@ bool SimulateWatcher::should_stop() {
 
 void SimulateWatcher::begins(const fl::SimulationResult& so_far) {
   if (!plan_text_.empty()) answer(plan_text_ + "\n");
-  progress_ = std::make_unique<show::SimulateProgress>(about_.name, about_.rounds, about_.quiet);
-  record_ = record_simulation(about_.record_path, about_.name, about_.limit, about_.place, so_far);
+  const fl::SweepPart& part = about_.part;
+  progress_ = std::make_unique<show::SimulateProgress>(part.name, part.config.rounds, about_.quiet);
+  record_ = record_simulation(about_.record_path, part, so_far);
 }
 
 }  // namespace ebb::cli

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "cli/simulate/record.h"
-#include "fl/simulation.h"
+#include "archive/simulation_record.h"
+#include "fl/sweep_run.h"
 #include "show/simulate/progress.h"
 
 namespace ebb::cli {
@@ -17,16 +15,11 @@ namespace ebb::cli {
 class SimulateWatcher : public fl::Observer {
  public:
   struct About {
-    std::string name;
-    std::uint32_t rounds = 0;
+    fl::SweepPart part;
     std::string record_path;
-    std::uint64_t limit = 0;
     bool prints_plan = false;
     bool quiet = false;
     bool streams = false;  ///< rounds and warnings as lines of JSON on stdout
-    std::string method;
-    std::uint64_t seed = 0;
-    PlaceInSweep place;
   };
 
   explicit SimulateWatcher(About about) : about_(std::move(about)) {}
@@ -40,7 +33,7 @@ class SimulateWatcher : public fl::Observer {
 
   void end_progress() { progress_.reset(); }
   /// Null where no round was begun.
-  SimulateRecord* record() { return record_.get(); }
+  archive::SimulationRecord* record() { return record_.get(); }
 
  private:
   /// One line; where nobody reads any more, the simulation is to stop as if it had been asked to.
@@ -49,7 +42,7 @@ class SimulateWatcher : public fl::Observer {
   const About about_;
   std::string plan_text_;
   std::unique_ptr<show::SimulateProgress> progress_;
-  std::unique_ptr<SimulateRecord> record_;
+  std::unique_ptr<archive::SimulationRecord> record_;
 };
 
 }  // namespace ebb::cli

@@ -28,7 +28,8 @@ constexpr std::array<DataSetKind, 6> kKinds = {{
     {"cifar-10", "data_batch_1.bin to data_batch_5.bin, test_batch.bin",
      "60,000 colour pictures, 32x32, 10 classes"},
     {"cifar-100", "train.bin, test.bin", "60,000 colour pictures, 32x32, 100 classes"},
-    {"synthetic", "none", "pictures drawn from the seed, of any size and number of classes"},
+    {"synthetic", "none", "pictures drawn from the seed, of any size and number of classes",
+     DataSource::seed},
 }};
 
 bool is_emnist(std::string_view name) {
@@ -79,6 +80,11 @@ std::vector<DataSetKind> data_set_kinds() {
   return {kKinds.begin(), kKinds.end()};
 }
 
+DataSource data_source(std::string_view name) {
+  const DataSetKind* kind = kind_of(name);
+  return kind == nullptr ? DataSource::files : kind->source;
+}
+
 base::Status check_data_set_name(std::string_view name) {
   if (kind_of(name) != nullptr) return {};
   std::vector<std::string_view> known;
@@ -91,7 +97,7 @@ base::Result<std::shared_ptr<const DataSet>> load_data_set(std::string_view name
                                                            const std::string& folder) {
   if (const auto known = check_data_set_name(name); !known) return known.error();
   const DataSetKind& kind = *kind_of(name);
-  if (kind.name == "synthetic") return synthetic_data_set({});
+  if (kind.source == DataSource::seed) return synthetic_data_set({});
   const bool from_debian = folder.empty() && kind.name == "fashion-mnist";
   if (folder.empty() && !from_debian) {
     return base::error(base::Code::bad_input,

@@ -52,13 +52,20 @@ struct SyntheticOptions {
   std::uint64_t seed = 42;
 };
 
+/// Where pictures come from.
+enum class DataSource : std::uint8_t { files, seed };
+
 /// A data set that load_data_set knows.
 struct DataSetKind {
   std::string_view name;     ///< e.g. "fashion-mnist"
   std::string_view files;    ///< what is looked for in the folder
   std::string_view summary;  ///< one line
+  DataSource source = DataSource::files;
 };
 std::vector<DataSetKind> data_set_kinds();
+
+/// Of an unknown name: files, which load_data_set then refuses.
+DataSource data_source(std::string_view name);
 
 /// Code::bad_input names the nearest.
 base::Status check_data_set_name(std::string_view name);

@@ -22,15 +22,15 @@ constexpr double kSlowStep = 0.25;
 
 base::Result<std::shared_ptr<const DataSet>> load(const Config& config,
                                                   const Execution& execution) {
-  if (config.dataset != "synthetic") return load_data_set(config.dataset, execution.data_folder);
+  if (data_source(config.dataset) == DataSource::files)
+    return load_data_set(config.dataset, execution.data_folder);
   SyntheticOptions options = config.synthetic;
   options.seed = config.seed;
   return synthetic_data_set(options);
 }
 
 /// Seconds of one step with this back end.
-base::Result<double> time_of(const std::string& backend, const Config& config,
-                             const plan::Network& network,
+base::Result<double> time_of(Backend backend, const Config& config, const plan::Network& network,
                              const std::shared_ptr<const DataSet>& data) {
   auto trainer = TorchTrainer::create(network, data, backend, {.holds_data = false});
   if (!trainer) return trainer.error();
@@ -57,10 +57,10 @@ base::Result<double> time_of(const std::string& backend, const Config& config,
 }
 
 /// The faster one here. Every rank uses what the first one finds.
-base::Result<std::string> chosen_backend(const Config& config, const plan::Network& network,
-                                         const std::shared_ptr<const DataSet>& data, Ranks& ranks) {
-  if (config.backend != "auto") return config.backend;
-  const std::vector<std::string> here = backends_here();
+base::Result<Backend> chosen_backend(const Config& config, const plan::Network& network,
+                                     const std::shared_ptr<const DataSet>& data, Ranks& ranks) {
+  if (config.backend != "auto") return backend_from(config.backend);
+  const std::vector<Backend> here = backends_here();
   std::array<std::byte, 1> choice{};
   if (ranks.is_first()) {
     double best = 0;
@@ -102,7 +102,7 @@ base::Result<SimulationResources> load_resources(const Config& config, const Exe
   if (!network) return network.error();
   const auto backend = chosen_backend(config, *network, *data, *ranks);
   if (!backend) return backend.error();
-  const bool on_card = *backend == "cuda";
+  const bool on_card = *backend == Backend::cuda;
   // CUDA's libraries load with the first step: after it their memory is there to be planned with.
   if (on_card) {
     if (const auto step = time_of(*backend, config, *network, *data); !step) return step.error();

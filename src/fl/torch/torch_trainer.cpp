@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "fl/random.h"
-#include "fl/torch/backend.h"
 #include "fl/torch/failures.h"
 #include "fl/torch/local_training.h"
 
@@ -23,7 +22,7 @@ std::size_t filled_up(std::size_t count) {
 }  // namespace
 
 base::Result<std::unique_ptr<TorchTrainer>> TorchTrainer::create(
-    const plan::Network& network, std::shared_ptr<const DataSet> data, const std::string& backend,
+    const plan::Network& network, std::shared_ptr<const DataSet> data, Backend backend,
     const CardUse& use) {
   auto shape = shape_of(network);
   if (!shape) return shape.error();
@@ -36,12 +35,12 @@ base::Result<std::unique_ptr<TorchTrainer>> TorchTrainer::create(
 }
 
 TorchTrainer::TorchTrainer(plan::Network network, NetworkShape shape,
-                           std::shared_ptr<const DataSet> data, std::string backend,
-                           at::Device device, const CardUse& use)
+                           std::shared_ptr<const DataSet> data, Backend backend, at::Device device,
+                           const CardUse& use)
     : network_(std::move(network)),
       shape_(std::move(shape)),
       data_(std::move(data)),
-      backend_(std::move(backend)),
+      backend_(name_of(backend)),
       device_(device),
       together_(device.is_cpu() ? 1 : use.clients),
       pictures_(*data_, at::kCPU),

@@ -10,6 +10,7 @@
 
 #include "base/mutex.h"
 #include "fl/network_shape.h"
+#include "fl/torch/backend.h"
 #include "fl/torch/batched_network.h"
 #include "fl/torch/pictures.h"
 #include "fl/torch/side_by_side.h"
@@ -28,8 +29,7 @@ class TorchTrainer final : public Trainer {
   /// do.
   static base::Result<std::unique_ptr<TorchTrainer>> create(const plan::Network& network,
                                                             std::shared_ptr<const DataSet> data,
-                                                            const std::string& backend,
-                                                            const CardUse& use);
+                                                            Backend backend, const CardUse& use);
 
   std::uint64_t parameters() const override { return shape_.elements; }
   const std::string& backend() const override { return backend_; }
@@ -64,7 +64,7 @@ class TorchTrainer final : public Trainer {
   };
 
   TorchTrainer(plan::Network network, NetworkShape shape, std::shared_ptr<const DataSet> data,
-               std::string backend, at::Device device, const CardUse& use);
+               Backend backend, at::Device device, const CardUse& use);
 
   Slot& slot_at(std::uint32_t index) EBB_EXCLUDES(mutex_);
   void drop_network(std::uint32_t index) EBB_EXCLUDES(mutex_);

@@ -2,9 +2,12 @@
 #include "replay/doctor/stats_diagnosis.h"
 
 #include <algorithm>
+#include <cctype>
+#include <fstream>
 #include <limits>
 
 #include "base/bytes.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "replay/doctor/worthwhile.h"
 
@@ -22,6 +25,7 @@ using ull = unsigned long long;
 /// Fewer calls of empty_cache, or fewer peaks taken again, are no loop.
 constexpr std::uint64_t kCallsOfALoop = 4;
 constexpr std::uint64_t kPeaksOfALoop = 2;
+constexpr std::size_t kLargestStats = 16 << 20;
 
 std::optional<double> share(std::uint64_t part, std::uint64_t whole) {
   if (whole == 0) return {};
@@ -277,6 +281,25 @@ base::Result<StatsReading> read_stats(const base::Json& stats, const std::string
   // Zero after reset_accumulated_memory_stats.
   reading.retaken = taken.value_or(0) - std::min(taken.value_or(0), reading.peak_reserved);
   return reading;
+}
+
+bool may_be_stats(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  char first = 0;
+  while (file.get(first) && std::isspace(static_cast<unsigned char>(first)) != 0) {
+  }
+  // No pickle begins like this, and nothing packed does.
+  return file.good() && first == '{';
+}
+
+base::Result<StatsReading> read_stats_file(const std::string& path) {
+  const auto text = base::read_file(path, kLargestStats);
+  if (!text) return text.error();
+  const auto json = base::parse_json(*text);
+  if (!json) {
+    return base::error(Code::bad_input, "%s: %s", path.c_str(), json.error().message.c_str());
+  }
+  return read_stats(*json, path);
 }
 
 StatsDiagnosis diagnose(const StatsReading& stats) {

@@ -40,6 +40,11 @@ struct StatsReading {
 /// messages. Code::bad_input where it is none, or its numbers contradict each other.
 base::Result<StatsReading> read_stats(const base::Json& stats, const std::string& name);
 
+/// The same out of a file.
+base::Result<StatsReading> read_stats_file(const std::string& path);
+/// Whether a file is JSON, by how it begins, and so no snapshot.
+bool may_be_stats(const std::string& path);
+
 /// One of fact::kSnapshotVerdicts. Confidence is never high: numbers at one moment prove nothing
 /// about requests; a snapshot would.
 struct StatsDiagnosis : fact::Diagnosis {

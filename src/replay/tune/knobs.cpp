@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/text.h"
 #include "cache/rounding.h"
+#include "cache/settings_keys.h"
 
 namespace ebb::replay {
 namespace {
@@ -53,6 +54,14 @@ int count_divisions(const Knobs& knobs) {
   if (!has_divisions(knobs)) return 0;
   const std::string text = divisions_text(knobs);
   return 1 + static_cast<int>(std::count(text.begin(), text.end(), ':'));
+}
+
+/// Whether this release knows all that is set. Up to 2.3 no list of divisions begins with 0.
+bool has_keys(const Knobs& knobs, const cache::VersionProfile& profile) {
+  const auto knows = [&](const char* key) { return cache::settings_key(key, profile).has_value(); };
+  if (knobs.non_split_mb != 0 && !knows("max_non_split_rounding_mb")) return false;
+  if (knobs.segment_mb != 0 && !knows("large_segment_size_mb")) return false;
+  return !has_divisions(knobs) || knobs.divisions[0] != 0 || profile.at_least(4);
 }
 
 /// Mebibytes just above the jobs' own large sizes: what a split size can tell apart. Spread evenly
@@ -120,6 +129,26 @@ std::string conf_of(const Knobs& knobs) {
     add(base::format_text("garbage_collection_threshold:%.2f", knobs.collect_percent / 100.0));
   }
   return text;
+}
+
+std::optional<cache::Settings> settings_of(const Knobs& knobs,
+                                           const cache::VersionProfile& profile) {
+  if (!has_keys(knobs, profile)) return std::nullopt;
+  cache::Settings settings;
+  settings.expandable_segments = knobs.expandable;
+  settings.garbage_collection_threshold = knobs.collect_percent / 100.0;
+  std::copy(knobs.divisions.begin(), knobs.divisions.end(), settings.roundup_divisions.begin());
+  if (knobs.segment_mb != 0) {
+    if (knobs.segment_mb < cache::kLeastLargeSegmentMb) return std::nullopt;
+    settings.large_segment_size = knobs.segment_mb * base::kMiB;
+  }
+  if (profile.at_least(11)) settings.max_non_split_rounding = settings.large_segment_size;
+  const std::uint64_t least = cache::least_split_mb(settings.large_segment_size, profile);
+  for (const std::uint32_t mb : {knobs.split_mb, knobs.non_split_mb})
+    if (mb != 0 && mb < least) return std::nullopt;
+  if (knobs.split_mb != 0) settings.max_split_size = knobs.split_mb * base::kMiB;
+  if (knobs.non_split_mb != 0) settings.max_non_split_rounding = knobs.non_split_mb * base::kMiB;
+  return settings;
 }
 
 std::vector<Knobs> SearchSpace::combinations() const {

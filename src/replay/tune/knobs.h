@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,10 @@ int count_set(const Knobs& knobs);
 
 /// The string for PYTORCH_CUDA_ALLOC_CONF, as short as it gets; "" for the default.
 std::string conf_of(const Knobs& knobs);
+
+/// The same as values. Nothing where this release would refuse the string.
+std::optional<cache::Settings> settings_of(const Knobs& knobs,
+                                           const cache::VersionProfile& profile);
 
 /// Values worth trying, each list with the default first.
 struct SearchSpace {

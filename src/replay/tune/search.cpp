@@ -150,7 +150,7 @@ std::uint64_t Search::abandon_above(const Trial& trial) const {
 }
 
 void Search::replay_for(Trial& trial, std::uint64_t abandon) const {
-  const auto settings = cache::parse_settings(conf_of(trial.knobs), profile_);
+  const auto settings = settings_of(trial.knobs, profile_);
   if (!settings) return;  // a value that this release refuses
   double seconds = 0;
   double share = 0;

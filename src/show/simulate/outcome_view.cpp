@@ -171,7 +171,7 @@ std::string known_bytes(const std::optional<std::uint64_t>& bytes) {
 std::string cleanup_lines(const SimulateOutcome& outcome) {
   if (outcome.cleanups.size() < 2) return {};
   std::string text = "\nrss        " + known_bytes(outcome.start_rss) + " before the first\n";
-  for (const CleanupBetween& between : outcome.cleanups)
+  for (const fl::CleanupBetween& between : outcome.cleanups)
     text += format_text("           %s -> %s after %s, seed %llu\n",
                         known_bytes(between.cleanup.before.rss).c_str(),
                         known_bytes(between.cleanup.after.rss).c_str(), between.after.c_str(),
@@ -245,7 +245,7 @@ Json outcome_json(const SimulateOutcome& outcome) {
   for (const std::uint64_t seed : outcome.seeds)
     seeds.push(seed);
   Json cleanups = Json::array();
-  for (const CleanupBetween& between : outcome.cleanups) {
+  for (const fl::CleanupBetween& between : outcome.cleanups) {
     const fact::Cleanup& cleanup = between.cleanup;
     cleanups.push(Json::object({{"method", between.after},
                                 {"seed", between.seed},

@@ -111,7 +111,7 @@ TEST(DropoutMasks, DropEveryPlaceAlike) {
 }
 
 TEST(DropoutMasks, LieAsWhatFlowsDoes) {
-  ASSERT_TRUE(use_backend("native"));
+  ASSERT_TRUE(use_backend(Backend::native));
   const at::Tensor pictures = at::arange(3 * 4 * 2 * 5 * 6, at::kFloat).view({3, 4, 2, 5, 6});
   // A mask that knows each value's place: laid out, it has to be the flow itself.
   const at::Tensor places = pictures.flatten(2);
@@ -127,7 +127,7 @@ TEST(DropoutMasks, LieAsWhatFlowsDoes) {
 }
 
 TEST(DropoutMasks, AreLeftOutWhereNobodyTrains) {
-  ASSERT_TRUE(use_backend("native"));
+  ASSERT_TRUE(use_backend(Backend::native));
   const auto network = plan::network_named("CNN-Dropout", {1, 12, 12}, 10);
   ASSERT_TRUE(network);
   const auto shape = shape_of(*network);

@@ -24,7 +24,7 @@ std::vector<T> values_of(const std::string& name) {
   return values;
 }
 
-class GoldenTrace : public testing::TestWithParam<const char*> {};
+class GoldenTrace : public testing::TestWithParam<Backend> {};
 
 TEST_P(GoldenTrace, IsReproduced) {
   const auto data = load_data_set("fashion-mnist", "");
@@ -86,8 +86,8 @@ TEST_P(GoldenTrace, IsReproduced) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, GoldenTrace, testing::Values("native", "onednn"),
-                         [](const auto& backend) { return std::string(backend.param); });
+INSTANTIATE_TEST_SUITE_P(Backends, GoldenTrace, testing::Values(Backend::native, Backend::onednn),
+                         [](const auto& backend) { return std::string(name_of(backend.param)); });
 
 }  // namespace
 }  // namespace ebb::fl

@@ -55,7 +55,7 @@ void expect_plain_convolutions(const Layers& layers, std::int64_t size, std::int
 class SideBySideTest : public testing::Test {
  protected:
   SideBySideTest() {
-    EXPECT_TRUE(use_backend("native"));
+    EXPECT_TRUE(use_backend(Backend::native));
     at::manual_seed(1);
   }
 };

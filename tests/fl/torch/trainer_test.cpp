@@ -36,7 +36,7 @@ class TorchTrainerTest : public testing::Test {
 
   void train(const char* model) {
     const auto network = plan::network_named(model, data_->picture, 10);
-    auto trainer = TorchTrainer::create(*network, data_, "native", {.clients = 3});
+    auto trainer = TorchTrainer::create(*network, data_, Backend::native, {.clients = 3});
     EXPECT_TRUE(trainer) << trainer.error().message;
     trainer_ = std::move(*trainer);
     global_.resize(trainer_->parameters());
@@ -127,7 +127,7 @@ TEST_F(TorchTrainerTest, HandsOnWhyUpdatesAreNotTaken) {
 
 TEST_F(TorchTrainerTest, TrainsTheSameWhetherTheDeviceHoldsTheData) {
   const auto network = plan::network_named("CNN-MNIST", data_->picture, 10);
-  auto other = TorchTrainer::create(*network, data_, "native", {.holds_data = false});
+  auto other = TorchTrainer::create(*network, data_, Backend::native, {.holds_data = false});
   ASSERT_TRUE(other);
   std::vector<float> held;
   const auto keep = [&](std::span<const LocalResult>, UpdateGroup& updates) {

@@ -22,21 +22,8 @@ std::optional<ReservedGrowth> growth_of(const Workload& work) {
   return find_reserved_growth(work, setup, replay(work, setup));
 }
 
-/// Recorded while its steps needed ever less, so that each fitted into what the one before it left.
-Workload lucky_job() {
-  RecordedJob job;
-  job.take(40 * kMiB);
-  for (std::uint64_t step = 0; step < 16; ++step) {
-    const device::Address one = job.take((400 - 20 * step) * kMiB);
-    const device::Address other = job.take((200 - 10 * step) * kMiB);
-    job.give(one);
-    job.give(other);
-  }
-  return job.workload();
-}
-
 TEST(ReservedGrowth, IsFoundWhereTheRecordingHadLuckWithTheOrderOfItsSteps) {
-  const Workload work = lucky_job();
+  const Workload work = job_with_luck();
   const auto growth = growth_of(work);
   ASSERT_TRUE(growth);
   EXPECT_EQ(growth->from, replay(work, setup_of(work)).peak_reserved);
@@ -56,7 +43,7 @@ TEST(ReservedGrowth, IsFoundWhereTheRecordingHadLuckWithTheOrderOfItsSteps) {
 }
 
 TEST(ReservedGrowth, SaysUntilWhen) {
-  const auto growth = growth_of(lucky_job());
+  const auto growth = growth_of(job_with_luck());
   ASSERT_TRUE(growth);
   ASSERT_TRUE(growth->growth && growth->growth->stops_after_steps);
   EXPECT_EQ(end_text(*growth), text_of(*growth->growth));

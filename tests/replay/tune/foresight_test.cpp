@@ -19,24 +19,10 @@ Setup setup_for(const Workload& work, const std::string& conf) {
   return setup;
 }
 
-/// Small steps, then large ones: each fits into what the one before it left, until their order
-/// changes.
-Workload job_that_grows(const std::string& conf = "") {
-  RecordedJob job(conf);
-  job.take(40 * kMiB);
-  for (std::uint64_t step = 0; step < 16; ++step) {
-    const device::Address one = job.take((400 - 20 * step) * kMiB);
-    const device::Address other = job.take((200 - 10 * step) * kMiB);
-    job.give(one);
-    job.give(other);
-  }
-  return job.workload();
-}
-
 TEST(Foresight, IsTheSameWhoeverAsks) {
   for (const std::string recorded : {"", "garbage_collection_threshold:0.9"}) {
     SCOPED_TRACE(recorded);
-    const Workload work = job_that_grows(recorded);
+    const Workload work = job_with_luck(recorded);
     const auto setup = setup_for(work, recorded);
     const auto doctor = find_reserved_growth(work, setup, replay(work, setup));
     const auto tuned = tune({&work}, {});
@@ -59,7 +45,7 @@ TEST(Foresight, IsTheSameWhoeverAsks) {
 }
 
 TEST(Foresight, IsTheSameBesideOtherSettings) {
-  const Workload work = job_that_grows();
+  const Workload work = job_with_luck();
   const FutureMaker maker(work);
   const auto alone = foresee(maker, work.operations.size(), {setup_for(work, "")});
   const auto beside = foresee(maker, work.operations.size(),
@@ -75,7 +61,7 @@ TEST(Foresight, IsTheSameBesideOtherSettings) {
 }
 
 TEST(Foresight, GoesOnUntilMemoryHasStoodStillForHalfOfIt) {
-  const Workload work = job_that_grows();
+  const Workload work = job_with_luck();
   const FutureMaker maker(work);
   const auto later = foresee(maker, work.operations.size(), {setup_for(work, "")}).front();
   std::size_t shortest = later.futures()[0].steps.size();
@@ -108,7 +94,7 @@ TEST(Foresight, OfStepsThatNeverDifferIsOneFuture) {
 }
 
 TEST(Foresight, KnowsNoLimit) {
-  const Workload work = job_that_grows();
+  const Workload work = job_with_luck();
   const FutureMaker maker(work);
   auto setup = setup_for(work, "");
   const auto open = foresee(maker, work.operations.size(), {setup}).front();
@@ -119,7 +105,7 @@ TEST(Foresight, KnowsNoLimit) {
 }
 
 TEST(Foresight, KeepsTheLimitByWhichGarbageIsCollected) {
-  const Workload work = job_that_grows();
+  const Workload work = job_with_luck();
   const FutureMaker maker(work);
   auto setup = setup_for(work, "garbage_collection_threshold:0.8");
   setup.limit = 700 * kMiB;
@@ -132,7 +118,7 @@ TEST(Foresight, KeepsTheLimitByWhichGarbageIsCollected) {
 }
 
 TEST(Foresight, DoesNotJudgeWhatRanOutOfMemoryAsIfItHadGoneOn) {
-  const Workload work = job_that_grows();
+  const Workload work = job_with_luck();
   const FutureMaker maker(work);
   auto setup = setup_for(work, "garbage_collection_threshold:0.8");
   std::uint64_t mixed = 0;
@@ -153,7 +139,7 @@ TEST(Foresight, DoesNotJudgeWhatRanOutOfMemoryAsIfItHadGoneOn) {
 }
 
 TEST(Foresight, OfWhatFailsAtOnceHasNoSteps) {
-  const Workload work = job_that_grows();
+  const Workload work = job_with_luck();
   const FutureMaker maker(work);
   auto setup = setup_for(work, "garbage_collection_threshold:0.8");
   setup.limit = 20 * kMiB;
@@ -164,7 +150,7 @@ TEST(Foresight, TellsWhetherAJobGrowsOnAnyCard) {
   const std::string conf = "garbage_collection_threshold:0.8";
   Circumstances small;
   small.limit = 500 * kMiB;
-  const Workload steady = job_that_grows();
+  const Workload steady = job_with_luck();
   TrainingJob leaks;
   leaks.leak = 8 * kMiB;
   const Workload leaking = leaks.run(varied_lengths(12));
@@ -184,7 +170,7 @@ TEST(Foresight, GoesNoFurtherThanFourMillionOperationsOrTheRecording) {
 }
 
 TEST(Foresight, EndsWhereItIsToldTo) {
-  const Workload work = job_that_grows();
+  const Workload work = job_with_luck();
   const FutureMaker maker(work);
   struct Enough {};
   int asked = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "base/bytes.h"
@@ -71,6 +72,21 @@ inline std::vector<std::uint64_t> varied_lengths(std::size_t count, std::uint64_
     lengths.push_back(100 + random() % 300);
   }
   return lengths;
+}
+
+/// Recorded while its steps needed ever less: each fits into what the one before it left, until
+/// their order changes.
+inline Workload job_with_luck(const std::string& conf = "") {
+  using base::kMiB;
+  RecordedJob job(conf);
+  job.take(40 * kMiB);
+  for (std::uint64_t step = 0; step < 16; ++step) {
+    const device::Address one = job.take((400 - 20 * step) * kMiB);
+    const device::Address other = job.take((200 - 10 * step) * kMiB);
+    job.give(one);
+    job.give(other);
+  }
+  return job.workload();
 }
 
 }  // namespace ebb::replay

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/simulate/record.h"
+#include "archive/simulation_record.h"
 
 #include "base/program.h"
 #include "fl/recorded.h"
 #include "record/place.h"
 #include "run/self_record.h"
 
-namespace ebb::cli {
+namespace ebb::archive {
 namespace {
 
-record::Run simulator_run(const std::string& name, std::uint64_t limit) {
+record::Run simulator_run(const fl::SweepPart& part) {
   std::vector<std::string> words = base::command_line();
   if (!words.empty()) words.front() = "ebb";
-  record::Run run = record::beginning_run(name, words);
+  record::Run run = record::beginning_run(part.name, words);
   run.role = "simulator";
-  run.limit = limit;
+  run.limit = part.limit;
   return run;
 }
 
-class StoredSimulation final : public SimulateRecord {
+class StoredSimulation final : public SimulationRecord {
  public:
-  StoredSimulation(const std::string& path, const record::Run& run, const PlaceInSweep& place,
+  StoredSimulation(const std::string& path, const fl::SweepPart& part,
                    const fl::SimulationResult& so_far)
-      : record_(path, run, "ebb-simulate " + run.name) {
-    record_.add(record::Simulation{place.sweep, place.part, place.parts,
-                                   fl::beginning_json(so_far).text()});
+      : record_(path, simulator_run(part), "ebb-simulate " + part.name) {
+    record_.add(
+        record::Simulation{part.sweep, part.part, part.parts, fl::beginning_json(so_far).text()});
     for (const fl::RoundReport& round : so_far.rounds)
       record_.add(record::SimulatedRound{round.round, fl::to_json(round).text()});
   }
@@ -46,11 +46,11 @@ class StoredSimulation final : public SimulateRecord {
 
 }  // namespace
 
-std::unique_ptr<SimulateRecord> record_simulation(const std::string& path, const std::string& name,
-                                                  std::uint64_t limit, const PlaceInSweep& place,
-                                                  const fl::SimulationResult& so_far) {
-  if (path.empty()) return std::make_unique<SimulateRecord>();
-  return std::make_unique<StoredSimulation>(path, simulator_run(name, limit), place, so_far);
+std::unique_ptr<SimulationRecord> record_simulation(const std::string& path,
+                                                    const fl::SweepPart& part,
+                                                    const fl::SimulationResult& so_far) {
+  if (path.empty()) return std::make_unique<SimulationRecord>();
+  return std::make_unique<StoredSimulation>(path, part, so_far);
 }
 
-}  // namespace ebb::cli
+}  // namespace ebb::archive

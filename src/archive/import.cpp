@@ -1,44 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/runs_import.h"
+#include "archive/import.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <optional>
 
 #include "base/text.h"
-#include "cli/answer.h"
-#include "cli/verb.h"
 #include "fl/recorded.h"
+#include "fl/sweep_run.h"
 #include "record/run_file.h"
 #include "record/store.h"
 
-namespace ebb::cli {
+namespace ebb::archive {
 namespace {
 
 using base::Json;
 
 /// A simulation of a folder, as it is written to a record.
-struct Imported {
+struct Found : Imported {
   fl::KeptSimulation kept;
-  fl::SimulationResult result;
   record::Simulation simulation;
-  std::int64_t run = 0;
-  bool was_there = false;
 };
 
-std::string name_of(const Imported& one, bool has_seeds) {
-  const fl::Config& config = one.result.config;
-  if (!has_seeds) return config.method;
-  return config.method +
-         base::format_text(", seed %llu", static_cast<unsigned long long>(config.seed));
-}
-
-base::Result<std::vector<Imported>> read_folder(const std::string& folder) {
+base::Result<std::vector<Found>> read_folder(const std::string& folder) {
   auto kept = fl::simulations_in(folder);
   if (!kept) return kept.error();
   std::error_code failure;
   const auto path = std::filesystem::canonical(folder, failure);
-  std::vector<Imported> found;
+  std::vector<Found> found;
   for (fl::KeptSimulation& one : *kept) {
     auto result = fl::simulation_from(one.beginning, one.rounds);
     if (!result) return result.error();
@@ -47,13 +36,13 @@ base::Result<std::vector<Imported>> read_folder(const std::string& folder) {
     simulation.part = static_cast<std::uint32_t>(found.size());
     simulation.parts = static_cast<std::uint32_t>(kept->size());
     simulation.about = one.beginning.text();
-    found.push_back({std::move(one), *std::move(result), std::move(simulation)});
+    found.push_back({{one.folder, *std::move(result)}, std::move(one), std::move(simulation)});
   }
   return found;
 }
 
 /// The same configuration that came to the same last round.
-bool is_same(const Imported& one, const record::RecordedSimulation& other) {
+bool is_same(const Found& one, const record::RecordedSimulation& other) {
   const auto about = base::parse_json(other.simulation.about);
   if (!about || one.kept.rounds.empty() || other.rounds.empty()) return false;
   const Json* config = about->find("config");
@@ -61,7 +50,7 @@ bool is_same(const Imported& one, const record::RecordedSimulation& other) {
          other.rounds.back().json == one.kept.rounds.back();
 }
 
-base::Status find_known(const std::string& path, std::vector<Imported>& all) {
+base::Status find_known(const std::string& path, std::vector<Found>& all) {
   std::error_code failure;
   if (!std::filesystem::exists(path, failure)) return {};
   auto store = record::Store::open(path);
@@ -72,7 +61,7 @@ base::Status find_known(const std::string& path, std::vector<Imported>& all) {
     if (run.sweep.empty()) continue;
     const auto simulation = store->simulation(run.run.id);
     if (!simulation) return simulation.error();
-    for (Imported& one : all) {
+    for (Found& one : all) {
       if (one.was_there || !is_same(one, *simulation)) continue;
       one.was_there = true;
       one.run = run.run.id;
@@ -82,7 +71,7 @@ base::Status find_known(const std::string& path, std::vector<Imported>& all) {
 }
 
 /// The process that simulated, as far as its rounds tell of it: its memory at the end of each.
-record::Batch batch_of(const Imported& one) {
+record::Batch batch_of(const Found& one) {
   record::Batch batch;
   record::Process process;
   process.start = 1;  // nobody knows its pid
@@ -107,7 +96,7 @@ record::Batch batch_of(const Imported& one) {
   return batch;
 }
 
-base::Status write(const std::string& path, const std::string& name, Imported& one) {
+base::Status write(const std::string& path, const std::string& name, Found& one) {
   record::Run run;
   run.name = name;
   run.command = {"ebb", "simulate", "--resume", one.kept.folder};
@@ -125,7 +114,9 @@ base::Status write(const std::string& path, const std::string& name, Imported& o
   return file->finish(run);
 }
 
-Json json_of(const std::vector<Imported>& all) {
+}  // namespace
+
+Json to_json(const std::vector<Imported>& all) {
   Json imported = Json::array();
   Json known = Json::array();
   for (const Imported& one : all)
@@ -133,43 +124,25 @@ Json json_of(const std::vector<Imported>& all) {
   return Json::object({{"imported", std::move(imported)}, {"known", std::move(known)}});
 }
 
-std::string text_of(const std::vector<Imported>& all) {
-  std::string text;
-  for (const Imported& one : all) {
-    text += base::format_text("%s %s as run %lld: %s, %zu of %u rounds\n",
-                              one.was_there ? "known" : "imported", one.kept.folder.c_str(),
-                              static_cast<long long>(one.run), one.result.config.method.c_str(),
-                              one.result.rounds.size(), one.result.config.rounds);
-  }
-  return text;
-}
-
-}  // namespace
-
-int import_simulations(const std::string& path, const std::vector<std::string>& folders,
-                       bool json) {
-  std::vector<Imported> all;
+base::Result<std::vector<Imported>> import_simulations(const std::string& path,
+                                                       const std::vector<std::string>& folders) {
+  std::vector<Found> all;
   for (const std::string& folder : folders) {
     auto found = read_folder(folder);
-    if (!found) return complain(found.error());
-    for (Imported& one : *found)
+    if (!found) return found.error();
+    for (Found& one : *found)
       all.push_back(std::move(one));
   }
-  if (const auto known = find_known(path, all); !known) return complain(known.error());
-  for (Imported& one : all) {
-    const bool has_seeds = std::any_of(all.begin(), all.end(), [&](const Imported& other) {
+  if (const auto known = find_known(path, all); !known) return known.error();
+  for (Found& one : all) {
+    if (one.was_there) continue;
+    const bool has_seeds = std::any_of(all.begin(), all.end(), [&](const Found& other) {
       return other.result.config.seed != one.result.config.seed;
     });
-    if (one.was_there) continue;
-    if (const auto written = write(path, name_of(one, has_seeds), one); !written)
-      return complain(written.error());
+    const std::string name = fl::simulation_name(one.result.config, has_seeds);
+    if (const auto written = write(path, name, one); !written) return written.error();
   }
-  if (json) {
-    answer_json(json_of(all));
-  } else {
-    answer(text_of(all));
-  }
-  return kDone;
+  return std::vector<Imported>(all.begin(), all.end());
 }
 
-}  // namespace ebb::cli
+}  // namespace ebb::archive
