@@ -33,7 +33,7 @@ void RunMetrics::start(std::int64_t run_id) {
   const auto started = run_id != 0 ? server_->start(record_, run_id)
                                    : base::error(base::Code::unavailable, "nothing is recorded");
   if (started) return;
-  say("no metrics: " + started.error().message);
+  say_now("no metrics: " + started.error().message);
   server_.reset();
 }
 
