@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <new>
 
 #include "cli/answer.h"
@@ -71,8 +72,10 @@ int run_job(const run::Words& words) {
     if (!ended->ending.signal) return ended->ending.exit_code.value_or(kFailed);
     std::fflush(nullptr);
     run::end_as(ended->ending);
-  } catch (const std::bad_alloc&) {  // nothing was started yet
+  } catch (const std::bad_alloc&) {  // nothing was started yet, here and below
     return run::become_command(options->command.size(), "out of memory");
+  } catch (const std::exception& failure) {
+    return run::become_command(options->command.size(), failure.what());
   }
 }
 
