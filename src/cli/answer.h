@@ -15,6 +15,10 @@ void answer(std::string_view text);
 /// JSON on a line of its own, or indented.
 void answer_json(const base::Json& json, bool indented = false);
 
+/// From here on whoever asks to leave need not wait for the reader of stdout: once there is
+/// something to read at `descriptor`, it has a second for what is still to come.
+void answer_until(int descriptor);
+
 /// Whether all of it could be written so far. What would go on for long ends where it cannot.
 bool is_heard();
 

@@ -59,11 +59,13 @@ int diagnose_process(const ProcessQuestion& question) {
   plan.length_seconds = *length;
   plan.interval_seconds = std::clamp(*length / 150, 0.01, 1.0);
   {
+    const run::LeaveSignals signals;
     term::Progress progress("observing");
-    const auto ending = run::watch_process(*watch, plan, [&](const keep::WatchSample& sample) {
-      progress.show(std::min(sample.seconds / *length, 1.0), "process " + question.pid);
-      return true;
-    });
+    const auto ending =
+        run::watch_process(*watch, plan, signals, [&](const keep::WatchSample& sample) {
+          progress.show(std::min(sample.seconds / *length, 1.0), "process " + question.pid);
+          return true;
+        });
     if (!ending) return complain(ending.error());
   }
   const keep::ProcessDiagnosis diagnosis = watch->diagnose();

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <cstdio>
+#include <string_view>
 
 #include "base/plain_text.h"
+#include "base/write_now.h"
 #include "cli/verb.h"
 
 namespace ebb::cli {
+namespace {
+
+constexpr std::size_t kLongest = 2000;
+
+}  // namespace
 
 int status_of(base::Code code) {
   switch (code) {
@@ -23,8 +32,14 @@ int status_of(base::Code code) {
 }
 
 void say(const std::string& line) {
-  constexpr std::size_t kLongest = 2000;
   std::fprintf(stderr, "ebb: %s\n", base::plain_line(line, kLongest).c_str());
+}
+
+void say_now(const std::string& line) {
+  constexpr int kPatienceMs = 100;
+  const std::string whole = "ebb: " + base::plain_line(line, kLongest) + "\n";
+  std::string_view rest = whole;
+  base::write_within(STDERR_FILENO, rest, kPatienceMs);
 }
 
 }  // namespace ebb::cli

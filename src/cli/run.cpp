@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <new>
 
 #include "cli/answer.h"
@@ -40,7 +41,7 @@ int run_job(const run::Words& words) {
     say(std::string("cannot run ") + command[0] + ": " + std::strerror(why));
     return why == ENOENT ? 127 : 126;
   }
-  auto metrics = serve::JobMetrics::listen(words.metrics, say, !words.quiet && !words.dry_run);
+  auto metrics = serve::JobMetrics::listen(words.metrics, say_now, !words.quiet && !words.dry_run);
   if (!metrics) return complain(metrics.error());
   std::optional<wire::Listener> listener;
   if (auto opened = wire::Listener::open()) {
@@ -73,8 +74,10 @@ int run_job(const run::Words& words) {
     if (!ended->ending.signal) return ended->ending.exit_code.value_or(kFailed);
     std::fflush(nullptr);
     run::end_as(ended->ending);
-  } catch (const std::bad_alloc&) {  // nothing was started yet
+  } catch (const std::bad_alloc&) {  // nothing was started yet, here and below
     return run::become_command(options->command.size(), "out of memory");
+  } catch (const std::exception& failure) {
+    return run::become_command(options->command.size(), failure.what());
   }
 }
 

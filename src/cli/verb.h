@@ -21,6 +21,8 @@ int status_of(base::Code code);
 
 /// Prints one line on stderr, as a terminal shows and does not obey it.
 void say(const std::string& line);
+/// The same beside a job that is supervised: a reader that does not read is not waited for.
+void say_now(const std::string& line);
 
 /// Says what went wrong and gives the exit status that goes with it.
 int complain(const base::Error& error);

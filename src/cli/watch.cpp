@@ -39,9 +39,9 @@ constexpr double kLeastInterval = 0.001;
 // Faster than this nobody reads, and each drawing judges the whole series.
 constexpr double kDrawEverySeconds = 0.2;
 
-base::Result<run::WatchEnding> watch_as_json(keep::ProcessWatch& watch,
-                                             const run::WatchPlan& plan) {
-  const auto ending = run::watch_process(watch, plan, [](const keep::WatchSample& sample) {
+base::Result<run::WatchEnding> watch_as_json(keep::ProcessWatch& watch, const run::WatchPlan& plan,
+                                             const run::LeaveSignals& signals) {
+  const auto ending = run::watch_process(watch, plan, signals, [](const keep::WatchSample& sample) {
     answer_json(to_json(sample));
     return is_heard();
   });
@@ -50,11 +50,11 @@ base::Result<run::WatchEnding> watch_as_json(keep::ProcessWatch& watch,
   return ending;
 }
 
-base::Result<run::WatchEnding> watch_as_lines(keep::ProcessWatch& watch,
-                                              const run::WatchPlan& plan) {
+base::Result<run::WatchEnding> watch_as_lines(keep::ProcessWatch& watch, const run::WatchPlan& plan,
+                                              const run::LeaveSignals& signals) {
   std::optional<double> judged;
   keep::ProcessDiagnosis diagnosis;
-  return run::watch_process(watch, plan, [&](const keep::WatchSample& sample) {
+  return run::watch_process(watch, plan, signals, [&](const keep::WatchSample& sample) {
     if (!judged || sample.seconds - *judged >= kDrawEverySeconds) {
       diagnosis = watch.diagnose();
       judged = sample.seconds;
@@ -65,11 +65,12 @@ base::Result<run::WatchEnding> watch_as_lines(keep::ProcessWatch& watch,
 }
 
 base::Result<run::WatchEnding> watch_on_screen(keep::ProcessWatch& watch, run::WatchPlan plan,
+                                               const run::LeaveSignals& signals,
                                                const term::Style& style) {
   term::Screen screen(STDIN_FILENO, STDOUT_FILENO);
   plan.keys = ::isatty(STDIN_FILENO) != 0;
   std::optional<double> drawn;
-  return run::watch_process(watch, plan, [&](const keep::WatchSample& sample) {
+  return run::watch_process(watch, plan, signals, [&](const keep::WatchSample& sample) {
     if (drawn && sample.seconds - *drawn < kDrawEverySeconds) return true;
     drawn = sample.seconds;
     std::vector<std::string> lines = show::watch_lines(watch, sample, style);
@@ -97,13 +98,16 @@ int run_watch(const WatchOptions& options) {
   }
   auto watch = keep::ProcessWatch::of(*pid);
   if (!watch) return complain(watch.error());
+  // Until the last line is written: a reader of stdout that does not read must not keep it here.
+  const run::LeaveSignals signals;
+  answer_until(signals.descriptor());
   if (options.json) {
-    const auto ending = watch_as_json(*watch, plan);
+    const auto ending = watch_as_json(*watch, plan, signals);
     return ending ? kDone : complain(ending.error());
   }
   const term::Style style = term::Style::of_stream(STDOUT_FILENO);
-  const auto ending =
-      style.redraws ? watch_on_screen(*watch, plan, style) : watch_as_lines(*watch, plan);
+  const auto ending = style.redraws ? watch_on_screen(*watch, plan, signals, style)
+                                    : watch_as_lines(*watch, plan, signals);
   if (!ending) return complain(ending.error());
   if (*ending == run::WatchEnding::process_ended)
     answer(base::format_text("\nprocess %d has ended\n", *pid));

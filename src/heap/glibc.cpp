@@ -58,7 +58,7 @@ class Glibc final : public HostAllocator {
       reading.mapped = info->system + info->mmapped;
       reading.details = {{"mmapped", info->mmapped}, {"free, resident or not", info->free}};
     }
-    const base::Result<std::vector<Mapping>> mappings = read_mappings("/proc/self/maps");
+    const base::Result<std::vector<Mapping>> mappings = read_own_mappings();
     if (mappings && in_arenas) {
       const std::vector<ArenaRange> heaps = arena_ranges(*mappings, read_own_memory);
       const std::uint64_t resident = resident_bytes(heaps);

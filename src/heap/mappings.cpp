@@ -59,4 +59,10 @@ base::Result<std::vector<Mapping>> read_mappings(const std::string& maps_path) {
   return parse_mappings(*text);
 }
 
+base::Result<std::vector<Mapping>> read_own_mappings() {
+  auto mappings = read_mappings("/proc/self/maps");
+  if (mappings && mappings->empty()) return read_mappings("/proc/thread-self/maps");
+  return mappings;
+}
+
 }  // namespace ebb::heap

@@ -30,4 +30,8 @@ base::Result<std::vector<Mapping>> parse_mappings(std::string_view text);
 /// Reads and parses `maps_path`, e.g. /proc/self/maps.
 base::Result<std::vector<Mapping>> read_mappings(const std::string& maps_path);
 
+/// Of this process, also where its first thread has ended and the kernel shows nothing under its
+/// number any more.
+base::Result<std::vector<Mapping>> read_own_mappings();
+
 }  // namespace ebb::heap

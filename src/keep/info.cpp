@@ -6,6 +6,7 @@
 #include "heap/private_allocators.h"
 #include "keep/ledger.h"
 #include "sense/cpu.h"
+#include "sense/living_thread.h"
 #include "sense/mapping_sums.h"
 
 namespace ebb::keep {
@@ -121,7 +122,8 @@ base::Result<Info> info_here() {
 
 base::Result<Info> info_of(int pid) {
   Info info;
-  base::Result<heap::Detection> detection = heap::detect_in(pid);
+  const pid_t readable = sense::number_to_read(pid);
+  base::Result<heap::Detection> detection = heap::detect_in(readable);
   if (!detection) return detection.error();
   info.detection = *std::move(detection);
   base::Result<sense::MemoryInfo> memory = sense::memory_info(pid);
@@ -129,7 +131,7 @@ base::Result<Info> info_of(int pid) {
   info.memory = *std::move(memory);
   info.heap.cannot_tell.emplace_back(
       "live, retained, mapped: only the process itself can ask its allocator");
-  auto copies = heap::private_copies_in(pid);
+  auto copies = heap::private_copies_in(readable);
   if (copies) {
     info.private_copies = *std::move(copies);
   } else {

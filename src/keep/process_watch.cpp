@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "heap/private_copies.h"
+#include "sense/living_thread.h"
 #include "sense/process_tree.h"
 
 namespace ebb::keep {
@@ -58,10 +59,11 @@ base::Result<ProcessWatch> ProcessWatch::of(pid_t pid, const base::Clock& clock,
     // Older kernels and some sandboxes have no pidfds: then the files alone say that it ended.
     if (descriptor >= 0) watch.end_ = base::FileDescriptor(static_cast<int>(descriptor));
   }
-  auto allocator = heap::detect_in(pid, roots.proc);
+  const pid_t readable = sense::number_to_read(pid, roots);
+  auto allocator = heap::detect_in(readable, roots.proc);
   if (!allocator) return allocator.error();
   watch.allocator_ = *std::move(allocator);
-  const auto copies = heap::private_copies_in(pid, roots.proc);
+  const auto copies = heap::private_copies_in(readable, roots.proc);
   for (const heap::PrivateCopy& copy : copies.value_or({})) {
     watch.private_allocators_.emplace_back();
     watch.private_allocators_.back().kind = heap::name_of(copy.identity.kind);

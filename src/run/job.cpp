@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <exception>
 #include <new>
 #include <string_view>
 
+#include "base/write_now.h"
 #include "keep/role.h"
 #include "record/place.h"
 #include "run/last_resort.h"
@@ -40,13 +43,14 @@ Ending supervise_to_the_end(Supervisor& supervisor, Journal& journal, record::Ru
   return summary.ending;
 }
 
-/// Memory has run out: nothing is taken down in order, which would ask for more.
-[[noreturn]] void wait_without_memory(const Supervisor& supervisor, const Signals& signals) {
-  constexpr std::string_view kLine = "ebb: out of memory: the job goes on, no longer managed\n";
-  if (::write(STDERR_FILENO, kLine.data(), kLine.size()) < 0) {
-    // Nobody reads.
-  }
-  end_as(supervisor.ending() ? *supervisor.ending() : wait_plainly(supervisor.command(), signals));
+/// Supervision cannot go on. Nothing is taken down in order, which might ask for memory that there
+/// is none of.
+[[noreturn]] void only_wait(const Supervisor& supervisor, const Signals& signals, const char* why) {
+  char text[500];
+  std::snprintf(text, sizeof text, "ebb: %.400s: the job goes on, no longer managed\n", why);
+  std::string_view line = text;
+  base::write_within(STDERR_FILENO, line, 0);  // nobody may be reading
+  end_as(wait_plainly(supervisor.left_to_wait_for(), signals));
 }
 
 }  // namespace
@@ -85,7 +89,10 @@ base::Result<JobEnd> supervise(const Options& options, const Preparation& prepar
     return JobEnd{{about.exit_code, {}}, launched->trouble};
   } catch (const std::bad_alloc&) {
     if (supervisor.command() == 0) throw;
-    wait_without_memory(supervisor, signals);
+    only_wait(supervisor, signals, "out of memory");
+  } catch (const std::exception& failure) {
+    if (supervisor.command() == 0) throw;
+    only_wait(supervisor, signals, failure.what());
   }
 }
 

@@ -23,8 +23,8 @@ using Started = std::function<void(std::int64_t run_id)>;
 
 /// Runs the command to its end, supervised and recorded. Everything that was needed for it is gone
 /// afterwards, the folder of its socket too. An error where no process can be started or supervised
-/// from here: nothing was started then. Throws std::bad_alloc likewise; where memory runs out
-/// later, this process only waits for the command and ends as it does.
+/// from here: nothing was started then. Throws likewise, std::bad_alloc for one; where supervision
+/// fails later, this process only waits for the command and ends as it does.
 base::Result<JobEnd> supervise(const Options& options, const Preparation& preparation,
                                std::optional<wire::Listener> listener, const LastLine& last_line,
                                const Started& started = {});

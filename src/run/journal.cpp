@@ -3,18 +3,19 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <string_view>
+
 #include "base/plain_text.h"
+#include "base/write_now.h"
 
 namespace ebb::run {
 namespace {
 
-/// One write, so that a line of the job does not end up inside it.
-void print(const std::string& line) {
-  const std::string whole = "ebb: " + base::plain_line(line) + "\n";
-  if (::write(STDERR_FILENO, whole.data(), whole.size()) < 0) {
-    // Nobody reads: the record has it.
-  }
-}
+// A reader that is busy with other things is no reason to leave out a line.
+constexpr int kPatienceMs = 100;
+// With the job's end there is nothing any more that would have to wait meanwhile.
+constexpr int kPatienceAtTheEndMs = 2000;
 
 }  // namespace
 
@@ -37,7 +38,28 @@ void Journal::say(record::Event event) {
   add(std::move(event));
 }
 
-void Journal::note(const std::string& line) const {
+/// In one piece, so that a line of the job does not end up inside it.
+void Journal::print(const std::string& line) {
+  std::string whole = is_torn_ ? "\n" : "";
+  if (left_out_ > 0) {
+    whole += "ebb: " + std::to_string(left_out_) + (left_out_ == 1 ? " line is" : " lines are") +
+             " missing here: nobody read stderr\n";
+  }
+  whole += "ebb: " + base::plain_line(line) + "\n";
+  std::string_view rest = whole;
+  const int usual = left_out_ > 0 ? 0 : kPatienceMs;
+  const int failure =
+      base::write_within(STDERR_FILENO, rest, has_ended_ ? kPatienceAtTheEndMs : usual);
+  if (failure == EAGAIN) {
+    ++left_out_;
+    is_torn_ = is_torn_ || rest.size() < whole.size();
+  } else {  // also where there is no reader at all: the record has it
+    left_out_ = 0;
+    is_torn_ = false;
+  }
+}
+
+void Journal::note(const std::string& line) {
   if (!quiet_) print(line);
 }
 
@@ -48,6 +70,7 @@ void Journal::check() {
 }
 
 void Journal::end(const record::Run& run) {
+  has_ended_ = true;
   if (writer_) writer_->end(run);
   check();
 }

@@ -9,7 +9,8 @@
 namespace ebb::run {
 
 /// What is said and written down about a run: lines for people on stderr, everything in the record.
-/// A record that cannot be written is said once and costs nothing else.
+/// A record that cannot be written is said once and costs nothing else. A line that nobody reads is
+/// left out after a moment, and counted: whoever supervises a job waits for no reader.
 class Journal {
  public:
   /// `path` empty: nothing is recorded.
@@ -24,7 +25,7 @@ class Journal {
   /// An event, with a line on stderr.
   void say(record::Event event);
   /// A line on stderr alone.
-  void note(const std::string& line) const;
+  void note(const std::string& line);
 
   /// Says what the recording lost since the last time, if it did.
   void check();
@@ -35,8 +36,13 @@ class Journal {
   std::int64_t run_id() const { return writer_ ? writer_->run_id() : 0; }
 
  private:
+  void print(const std::string& line);
+
   std::unique_ptr<record::Writer> writer_;
   bool quiet_;
+  bool has_ended_ = false;
+  std::size_t left_out_ = 0;  // lines, since the last one that was read
+  bool is_torn_ = false;      // a part of the last one was written
 };
 
 }  // namespace ebb::run

@@ -10,8 +10,12 @@
 #include <new>
 #include <string_view>
 
+#include "base/write_now.h"
+
 namespace ebb::run {
 namespace {
+
+constexpr int kPatienceMs = 100;
 
 // How the program was started. Written once, before anything else runs.
 char** words_of_program = nullptr;
@@ -21,9 +25,7 @@ bool ignored_children = false;
 std::atomic<bool> is_armed{false};
 
 void print_plainly(std::string_view text) {
-  if (::write(STDERR_FILENO, text.data(), text.size()) < 0) {
-    // Nobody reads.
-  }
+  base::write_within(STDERR_FILENO, text, kPatienceMs);  // nobody may be reading
 }
 
 /// Words behind the dashes of `ebb run … --`; 0 where there are none.

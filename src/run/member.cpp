@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "record/secrets.h"
 #include "record/values.h"
+#include "sense/living_thread.h"
 
 namespace ebb::run {
 namespace {
@@ -16,12 +17,11 @@ constexpr std::size_t kLongestCommand = 500;
 }  // namespace
 
 std::string command_of(pid_t pid) {
-  const std::string folder = "/proc/" + std::to_string(pid);
-  std::string text = base::read_file(folder + "/cmdline", 1 << 20).value_or("");
+  std::string text = base::read_file(sense::folder_to_read(pid) + "/cmdline", 1 << 20).value_or("");
   while (!text.empty() && text.back() == '\0')
     text.pop_back();
   if (text.empty()) {
-    text = base::read_file(folder + "/comm", 1 << 10).value_or("");
+    text = base::read_file("/proc/" + std::to_string(pid) + "/comm", 1 << 10).value_or("");
     return std::string(base::trimmed(text));
   }
   std::vector<std::string> words;

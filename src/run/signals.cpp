@@ -7,21 +7,25 @@
 namespace ebb::run {
 namespace {
 
-bool is_meant_for_command(const signalfd_siginfo& signal) {
-  const auto number = static_cast<int>(signal.ssi_signo);
-  const auto sender = static_cast<pid_t>(signal.ssi_pid);
-  // SIGPIPE and SIGXFSZ look as if this process had sent them to itself.
-  if (signal.ssi_code <= 0) return sender != ::getpid();
-  // By the kernel. An alarm that was set before this program took the command's place is the
-  // command's; and a terminal that hangs up tells the leader of its session alone.
-  const bool hangs_up = number == SIGHUP || number == SIGCONT;
-  return number == SIGALRM || (hangs_up && ::getsid(0) == ::getpid());
+/// Who sent it; 0 where nobody did.
+pid_t sender_of(const siginfo_t& signal) {
+  const bool has_sender =
+      signal.si_code == SI_USER || signal.si_code == SI_QUEUE || signal.si_code == SI_TKILL;
+  return has_sender ? signal.si_pid : 0;
 }
 
-bool comes_from_terminal(const signalfd_siginfo& signal) {
-  const auto number = static_cast<int>(signal.ssi_signo);
-  return signal.ssi_code == SI_KERNEL &&
-         (number == SIGINT || number == SIGQUIT || number == SIGHUP);
+bool is_meant_for_command(const siginfo_t& signal) {
+  // SIGPIPE and SIGXFSZ look as if this process had sent them to itself.
+  if (signal.si_code <= 0) return sender_of(signal) != ::getpid();
+  // By the kernel. An alarm that was set before this program took the command's place is the
+  // command's; and a terminal that hangs up tells the leader of its session alone.
+  const bool hangs_up = signal.si_signo == SIGHUP || signal.si_signo == SIGCONT;
+  return signal.si_signo == SIGALRM || (hangs_up && ::getsid(0) == ::getpid());
+}
+
+bool comes_from_terminal(const siginfo_t& signal) {
+  return signal.si_code == SI_KERNEL &&
+         (signal.si_signo == SIGINT || signal.si_signo == SIGQUIT || signal.si_signo == SIGHUP);
 }
 
 }  // namespace
@@ -54,19 +58,20 @@ Signals::~Signals() {
 }
 
 void Signals::take(const std::function<void(const Signal& signal)>& each) const {
-  signalfd_siginfo arrived{};
-  while (::read(descriptor_.get(), &arrived, sizeof arrived) == sizeof arrived) {
+  sigset_t all;
+  sigfillset(&all);
+  const timespec at_once{};
+  siginfo_t arrived{};
+  // Not out of the descriptor, which is there to be polled: a read of it may fail.
+  while (::sigtimedwait(&all, &arrived, &at_once) > 0) {
     Signal signal;
-    signal.number = static_cast<int>(arrived.ssi_signo);
+    signal.number = arrived.si_signo;
     signal.is_for_command = is_meant_for_command(arrived);
-    signal.is_of_kernel = arrived.ssi_code > 0;
+    signal.is_of_kernel = arrived.si_code > 0;
     signal.is_of_terminal = comes_from_terminal(arrived);
-    signal.sender = static_cast<pid_t>(arrived.ssi_pid);
-    signal.user = arrived.ssi_uid;
-    if (arrived.ssi_code == SI_QUEUE) {
-      signal.value.emplace();
-      signal.value->sival_ptr = reinterpret_cast<void*>(arrived.ssi_ptr);
-    }
+    signal.sender = sender_of(arrived);
+    if (arrived.si_code <= 0) signal.user = arrived.si_uid;
+    if (arrived.si_code == SI_QUEUE) signal.value = arrived.si_value;
     each(signal);
   }
 }

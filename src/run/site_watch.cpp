@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "sense/living_thread.h"
 #include "sites/frame_names.h"
 #include "sites/table_view.h"
 
@@ -136,7 +137,7 @@ void SiteWatch::name(const Table& table, const std::set<std::uint32_t>& stacks,
   for (const std::uint32_t stack : stacks)
     raw.push_back(reader->stack(stack));
   // Its own tree may be another than ours; afterwards only ours is there.
-  const std::string root = "/proc/" + std::to_string(process.pid) + "/root";
+  const std::string root = sense::folder_to_read(process.pid) + "/root";
   const bool can_enter = !is_over && ::access(root.c_str(), R_OK) == 0;
   auto names = sites::named(raw, reader->modules(), can_enter ? root : "");
   std::size_t next = 0;

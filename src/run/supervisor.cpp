@@ -262,8 +262,7 @@ void Supervisor::count(const Member& member, const fact::Cleanup& cleanup, doubl
 /// Whether it gives its memory back, or has: what its group holds then is not what the job held.
 static bool is_dying(pid_t pid) {
   const auto reading = sense::read_process(pid);
-  // Of a process whose first thread has ended before the others, that one has no memory either.
-  return !reading || (reading->virtual_size == 0 && reading->threads <= 1);
+  return !reading || reading->virtual_size == 0;
 }
 
 void Supervisor::watch_level(double seconds) {

@@ -18,6 +18,7 @@
 #include "run/member.h"
 #include "run/options.h"
 #include "run/place.h"
+#include "run/plain_wait.h"
 #include "run/preparation.h"
 #include "run/share_watch.h"
 #include "run/signals.h"
@@ -56,12 +57,12 @@ class Supervisor {
 
   /// Starts the command; Launched::trouble says where it could not be run.
   base::Result<Launched> start();
-  /// Supervises it to its end. Throws std::bad_alloc: the command goes on then (wait_plainly).
+  /// Supervises it to its end. May throw, out of memory for example: the command goes on then, and
+  /// wait_plainly(left_to_wait_for()) does what can still be done.
   Summary run();
 
   pid_t command() const { return command_; }
-  /// Of the command, once it has ended.
-  const std::optional<Ending>& ending() const { return ending_; }
+  PlainWait left_to_wait_for() const;
 
  private:
   double now() const;

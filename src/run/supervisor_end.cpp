@@ -2,6 +2,8 @@
 // The end of the job: whom the kernel killed, how the command ended and why.
 #include <sys/wait.h>
 
+#include <algorithm>
+
 #include "run/supervisor.h"
 
 namespace ebb::run {
@@ -14,6 +16,12 @@ void Supervisor::watch_kills(double seconds) {
                 name_of(record::EventKind::oom_kill),
                 "the kernel killed a process because memory ran out",
                 {}});
+}
+
+PlainWait Supervisor::left_to_wait_for() const {
+  PlainWait wait{command_, ending_, options_.wait_for_all, {}};
+  if (stopped_at_) wait.kills_after = std::max(0.0, *stopped_at_ + options_.grace_seconds - now());
+  return wait;
 }
 
 void Supervisor::look_at_dead_command() {

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <exception>
 
 #include "heap/installed.h"
 #include "run/supervisor.h"
@@ -73,17 +74,25 @@ base::Result<Trial> try_setting(const std::vector<std::string>& command, const S
   Signals signals;
   Journal journal("", {}, true);
   Supervisor supervisor(options, *preparation, *std::move(listener), signals, journal);
-  const auto launched = supervisor.start();
-  if (!launched) return launched.error();
-  if (!launched->trouble.empty()) return base::Error{base::Code::bad_input, launched->trouble, 0};
-  const Summary summary = supervisor.run();
   Trial trial;
   trial.setting = setting;
-  trial.peak_rss = summary.peak_rss;
-  trial.steady_rss = summary.steady_rss;
-  trial.wall_seconds = summary.seconds;
-  trial.cpu_seconds = cpu_of(RUSAGE_CHILDREN) + cpu_of(RUSAGE_SELF) - cpu_before;
-  trial.ending = summary.ending;
+  try {
+    const auto launched = supervisor.start();
+    if (!launched) return launched.error();
+    if (!launched->trouble.empty()) return base::Error{base::Code::bad_input, launched->trouble, 0};
+    const Summary summary = supervisor.run();
+    trial.peak_rss = summary.peak_rss;
+    trial.steady_rss = summary.steady_rss;
+    trial.wall_seconds = summary.seconds;
+    trial.cpu_seconds = cpu_of(RUSAGE_CHILDREN) + cpu_of(RUSAGE_SELF) - cpu_before;
+    trial.ending = summary.ending;
+  } catch (const std::exception& failure) {
+    if (supervisor.command() == 0) throw;
+    trial.ending = wait_plainly(supervisor.left_to_wait_for(), signals);
+    // How the command ended comes first; what was measured of it is not known.
+    if (trial.ending.exit_code != 0) return trial;
+    return base::error(base::Code::internal, "%s: the trial could not be measured", failure.what());
+  }
   return trial;
 }
 

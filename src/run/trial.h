@@ -35,6 +35,8 @@ struct Trial {
 };
 
 /// Runs the command once, its output thrown away. Code::bad_input where it cannot be started.
+/// Where supervision fails, the command goes on to its end, and that is an error unless the
+/// command's own ending says more.
 base::Result<Trial> try_setting(const std::vector<std::string>& command, const Setting& setting,
                                 double interval_seconds);
 

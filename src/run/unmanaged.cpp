@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/truth_word.h"
 #include "run/target.h"
+#include "sense/living_thread.h"
 
 namespace ebb::run {
 namespace {
@@ -26,7 +27,7 @@ std::optional<std::string> value_in(std::string_view environment, std::string_vi
 }  // namespace
 
 std::string why_no_agent(pid_t pid, const std::string& agent) {
-  const std::string folder = "/proc/" + std::to_string(pid);
+  const std::string folder = sense::folder_to_read(pid);
   struct stat status {};
   if (::stat(folder.c_str(), &status) != 0) return {};  // it has ended
   if (status.st_uid != ::geteuid()) return "it runs as another user";

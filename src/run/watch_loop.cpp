@@ -2,7 +2,6 @@
 #include "run/watch_loop.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -14,34 +13,6 @@
 
 namespace ebb::run {
 namespace {
-
-/// Signals that mean "leave", as something that can be polled, until the object goes.
-class LeaveSignals {
- public:
-  LeaveSignals() {
-    sigset_t signals;
-    sigemptyset(&signals);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP})
-      sigaddset(&signals, number);
-    sigprocmask(SIG_BLOCK, &signals, &before_);
-    descriptor_ = base::FileDescriptor(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
-  }
-  ~LeaveSignals() {
-    // Taken out before they are let through again: leaving was what they asked for.
-    signalfd_siginfo taken{};
-    while (::read(descriptor_.get(), &taken, sizeof taken) == sizeof taken) {
-    }
-    sigprocmask(SIG_SETMASK, &before_, nullptr);
-  }
-  LeaveSignals(const LeaveSignals&) = delete;
-  LeaveSignals& operator=(const LeaveSignals&) = delete;
-
-  int descriptor() const { return descriptor_.get(); }
-
- private:
-  sigset_t before_{};
-  base::FileDescriptor descriptor_;
-};
 
 /// Waits until `until_ns`, or for a reason to end.
 std::optional<WatchEnding> wait_until(std::int64_t until_ns, int signals, int process, int& keys) {
@@ -65,6 +36,23 @@ std::optional<WatchEnding> wait_until(std::int64_t until_ns, int signals, int pr
 
 }  // namespace
 
+LeaveSignals::LeaveSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP})
+    sigaddset(&signals, number);
+  sigprocmask(SIG_BLOCK, &signals, &before_);
+  descriptor_ = base::FileDescriptor(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+LeaveSignals::~LeaveSignals() {
+  // Taken out before they are let through again: leaving was what they asked for.
+  signalfd_siginfo taken{};
+  while (::read(descriptor_.get(), &taken, sizeof taken) == sizeof taken) {
+  }
+  sigprocmask(SIG_SETMASK, &before_, nullptr);
+}
+
 const char* name_of(WatchEnding ending) {
   switch (ending) {
     case WatchEnding::time_is_up:
@@ -78,9 +66,8 @@ const char* name_of(WatchEnding ending) {
 }
 
 base::Result<WatchEnding> watch_process(
-    keep::ProcessWatch& watch, const WatchPlan& plan,
+    keep::ProcessWatch& watch, const WatchPlan& plan, const LeaveSignals& signals,
     const std::function<bool(const keep::WatchSample&)>& on_sample) {
-  const LeaveSignals signals;
   int keys = plan.keys ? STDIN_FILENO : -1;
   const auto interval_ns = static_cast<std::int64_t>(plan.interval_seconds * 1e9);
   const std::int64_t begin_ns = base::system_clock().now_ns();

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "sense/cgroup_text.h"
+#include "sense/living_thread.h"
 
 namespace ebb::sense {
 
@@ -144,7 +145,8 @@ std::string group_above(const CgroupPlace& place, std::size_t levels) {
 }
 
 Result<CgroupPlace> find_cgroup(pid_t pid, const Roots& roots) {
-  const std::string folder = roots.process(pid);
+  // Version 1 shows a process whose first thread has ended as one of the root.
+  const std::string folder = folder_to_read(pid, roots);
   const auto group_text = read_if_there(folder + "/cgroup");
   if (!group_text) return group_text.error();
   if (!*group_text) {
@@ -154,7 +156,7 @@ Result<CgroupPlace> find_cgroup(pid_t pid, const Roots& roots) {
   const auto names = parse_group_names(**group_text, folder + "/cgroup");
   if (!names) return names.error();
 
-  const std::string mountinfo = roots.process(kSelf) + "/mountinfo";
+  const std::string mountinfo = folder_to_read(kSelf, roots) + "/mountinfo";
   const auto mount_text = read_if_there(mountinfo);
   if (!mount_text) return mount_text.error();
   if (!*mount_text) return CgroupPlace{};

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "sense/fields.h"
+#include "sense/living_thread.h"
 #include "sense/process.h"
 
 namespace ebb::sense {
@@ -85,23 +86,24 @@ std::optional<std::vector<std::uint64_t>> stack_pointers_of(const std::string& d
                                                             pid_t main) {
   std::vector<std::uint64_t> pointers;
   std::error_code failure;
-  const auto tasks = std::filesystem::directory_iterator(directory + "/task", failure);
-  if (failure) return std::nullopt;
-  for (const auto& task : tasks) {
-    const std::string name = task.path().filename().string();
+  auto task = std::filesystem::directory_iterator(directory + "/task", failure);
+  for (; !failure && task != std::filesystem::directory_iterator(); task.increment(failure)) {
+    const std::string name = task->path().filename().string();
     if (name == std::to_string(main)) continue;
     if (name == std::to_string(::syscall(SYS_gettid))) {
       pointers.push_back(reinterpret_cast<std::uint64_t>(&pointers));
       continue;
     }
-    const auto pointer = stack_pointer_of(task.path().string());
+    const auto pointer = stack_pointer_of(task->path().string());
     if (!pointer) {
       // Ended meanwhile: it has no stack any more.
-      if (!std::filesystem::exists(task.path(), failure)) continue;
+      std::error_code gone;
+      if (!std::filesystem::exists(task->path(), gone)) continue;
       return std::nullopt;
     }
     pointers.push_back(*pointer);
   }
+  if (failure) return std::nullopt;
   return pointers;
 }
 
@@ -141,12 +143,12 @@ base::Result<MappingSums> parse_mapping_sums(std::string_view smaps,
 
 base::Result<MappingSums> read_mapping_sums(pid_t pid, const Roots& roots) {
   const std::string directory = roots.process(pid);
-  const auto text = base::read_file(directory + "/smaps", 256 << 20);
+  const std::string file = folder_to_read(pid, roots) + "/smaps";
+  const auto text = base::read_file(file, 256 << 20);
   if (!text && text.error().code == base::Code::not_found) return no_such_process(pid, roots);
   if (!text) return text.error();
   const auto pointers = stack_pointers_of(directory, pid == kSelf ? ::getpid() : pid);
-  auto sums = parse_mapping_sums(*text, pointers.value_or(std::vector<std::uint64_t>{}),
-                                 directory + "/smaps");
+  auto sums = parse_mapping_sums(*text, pointers.value_or(std::vector<std::uint64_t>{}), file);
   if (sums && !pointers) sums->stacks.reset();
   return sums;
 }

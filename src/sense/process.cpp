@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sense/living_thread.h"
 #include "sense/machine.h"
 #include "sense/process_text.h"
 
@@ -42,14 +43,19 @@ Error in_terms_of(pid_t pid, const Roots& roots, const Error& failure, bool know
   return gone;
 }
 
-Result<std::string> read_process_file(const Roots& roots, pid_t pid, const char* file, bool known) {
-  Result<std::string> text = base::read_file(roots.process(pid) + "/" + file, 1 << 20);
+/// `folder`: of the process, or of one of its threads.
+Result<std::string> read_process_file(const Roots& roots, pid_t pid, const std::string& folder,
+                                      const char* file, bool known) {
+  Result<std::string> text = base::read_file(folder + "/" + file, 1 << 20);
   if (!text) return in_terms_of(pid, roots, text.error(), known);
   if (text->empty()) return ended(pid);
   return text;
 }
 
 constexpr const char* kSelfStatm = "/proc/self/statm";
+constexpr const char* kThreadStatm = "/proc/thread-self/statm";
+// Threads may end one after the other while they are read.
+constexpr int kMostThreads = 10;
 
 Result<std::uint64_t> resident_pages(int statm) {
   char text[256];
@@ -59,6 +65,10 @@ Result<std::uint64_t> resident_pages(int statm) {
   } while (got < 0 && errno == EINTR);
   if (got < 0) return base::system_error(errno, "cannot read statm");
   return parse_statm(std::string_view(text, static_cast<std::size_t>(got)), "statm");
+}
+
+bool has_ended(const StatusText& status) {
+  return status.state == 'Z' || status.state == 'X';
 }
 
 ProcessReading reading_of(const StatusText& status, const StatText& stat) {
@@ -88,9 +98,15 @@ ProcessReading reading_of(const StatusText& status, const StatText& stat) {
 }  // namespace
 
 Result<std::uint64_t> read_rss_fast(pid_t pid, const Roots& roots) {
-  const auto text = read_process_file(roots, pid, "statm", false);
-  if (!text) return text.error();
-  const auto pages = parse_statm(*text, roots.process(pid) + "/statm");
+  const auto pages_in = [&](const std::string& folder) -> Result<std::uint64_t> {
+    const auto text = read_process_file(roots, pid, folder, "statm", false);
+    if (!text) return text.error();
+    return parse_statm(*text, folder + "/statm");
+  };
+  auto pages = pages_in(roots.process(pid));
+  if (pages && *pages == 0) {
+    if (const auto thread = living_thread(pid, roots)) pages = pages_in(roots.thread(pid, *thread));
+  }
   if (!pages) return pages.error();
   return *pages * page_size();
 }
@@ -102,19 +118,35 @@ std::optional<std::uint64_t> rss_now() {
 }
 
 Result<ProcessReading> read_process(pid_t pid, const Roots& roots) {
-  const auto status_text = read_process_file(roots, pid, "status", false);
-  if (!status_text) return status_text.error();
-  const auto status = parse_status(*status_text, roots.process(pid) + "/status");
+  const std::string folder = roots.process(pid);
+  const auto status_in = [&](const std::string& where) -> Result<StatusText> {
+    const auto text = read_process_file(roots, pid, where, "status", false);
+    if (!text) return text.error();
+    return parse_status(*text, where + "/status");
+  };
+  auto status = status_in(folder);
   if (!status) return status.error();
-  if (status->state == 'Z' || status->state == 'X') {
+  bool first_thread_ended = false;
+  for (int i = 0; i < kMostThreads && status && has_ended(*status) && status->threads > 1; ++i) {
+    const auto thread = living_thread(pid, roots);
+    if (!thread) break;
+    first_thread_ended = true;
+    status = status_in(roots.thread(pid, *thread));
+  }
+  if (!status) return ended(pid);
+  if (has_ended(*status)) {
     return base::error(Code::not_found, "%s has ended and waits for its parent",
                        name_of(pid).c_str());
   }
-  const auto stat_text = read_process_file(roots, pid, "stat", true);
+  const auto stat_text = read_process_file(roots, pid, folder, "stat", true);
   if (!stat_text) return stat_text.error();
-  const auto stat = parse_stat(*stat_text, roots.process(pid) + "/stat");
+  const auto stat = parse_stat(*stat_text, folder + "/stat");
   if (!stat) return stat.error();
-  return reading_of(*status, *stat);
+  ProcessReading reading = reading_of(*status, *stat);
+  reading.first_thread_ended = first_thread_ended;
+  if (first_thread_ended && pid != kSelf) reading.pid = pid;
+  if (first_thread_ended && pid == kSelf) reading.pid = ::getpid();
+  return reading;
 }
 
 Result<ProcessReading> read_process_exact(pid_t pid, const Roots& roots) {
@@ -125,8 +157,10 @@ Result<ProcessReading> read_process_exact(pid_t pid, const Roots& roots) {
     reading->pss = reading->uss = reading->anon_huge = reading->shared = 0;
     return reading;
   }
-  const std::string file = roots.process(pid) + "/smaps_rollup";
-  const auto text = read_process_file(roots, pid, "smaps_rollup", true);
+  const std::string folder =
+      reading->first_thread_ended ? folder_to_read(pid, roots) : roots.process(pid);
+  const std::string file = folder + "/smaps_rollup";
+  const auto text = read_process_file(roots, pid, folder, "smaps_rollup", true);
   if (!text) {
     const bool there = ::access((roots.process(pid) + "/stat").c_str(), F_OK) == 0;
     if (there && text.error().native == ENOENT) {
@@ -162,7 +196,13 @@ Result<std::uint64_t> RssMeter::read() const {
     own = FileDescriptor(::open(kSelfStatm, O_RDONLY | O_CLOEXEC));
     if (!own.is_open()) return base::system_error(errno, "cannot open %s", kSelfStatm);
   }
-  const auto pages = resident_pages(own.is_open() ? own.get() : statm_.get());
+  auto pages = resident_pages(own.is_open() ? own.get() : statm_.get());
+  if (pages && *pages == 0) {
+    // The first thread has ended, and the process's own file is empty since then.
+    own = FileDescriptor(::open(kThreadStatm, O_RDONLY | O_CLOEXEC));
+    if (!own.is_open()) return base::system_error(errno, "cannot open %s", kThreadStatm);
+    pages = resident_pages(own.get());
+  }
   if (!pages) return pages.error();
   return *pages * page_bytes_;
 }

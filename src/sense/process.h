@@ -19,12 +19,13 @@ namespace ebb::sense {
 struct ProcessReading {
   pid_t pid = 0;
   pid_t parent = 0;
-  char state = '?';                ///< the kernel's letter: R, S, D, T, t, Z, …
-  std::uint64_t start_ticks = 0;   ///< since boot: with the pid it names one process for ever
-  double cpu_seconds = 0;          ///< user and system
-  std::uint64_t rss = 0;           ///< 0 for a kernel thread
-  std::uint64_t virtual_size = 0;  ///< what RLIMIT_AS counts
-  std::uint64_t threads = 0;
+  char state = '?';                 ///< the kernel's letter: R, S, D, T, t, …
+  std::uint64_t start_ticks = 0;    ///< since boot: with the pid it names one process for ever
+  double cpu_seconds = 0;           ///< user and system
+  std::uint64_t rss = 0;            ///< 0 for a kernel thread
+  std::uint64_t virtual_size = 0;   ///< what RLIMIT_AS counts
+  std::uint64_t threads = 0;        ///< with the first one, ended or not
+  bool first_thread_ended = false;  ///< others live on: it is a living process, whatever `ps` says
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
   std::optional<std::uint64_t>
@@ -57,7 +58,8 @@ base::Result<std::uint64_t> read_rss_fast(pid_t pid = kSelf, const Roots& roots 
 /// rss of this process now; nothing where it cannot be read. Keeps no descriptor.
 std::optional<std::uint64_t> rss_now();
 
-/// Everything in status and stat; some ten microseconds at any size of the process.
+/// Everything in status and stat; some ten microseconds at any size of the process. A process whose
+/// first thread has ended is read through one that lives on.
 base::Result<ProcessReading> read_process(pid_t pid = kSelf, const Roots& roots = {});
 
 /// The same with pss, uss and huge pages from smaps_rollup, which walks the page tables: some ten

@@ -5,11 +5,12 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "sense/living_thread.h"
 
 namespace ebb::sense {
 
 base::Result<std::map<std::string, std::string>> read_environment(pid_t pid, const Roots& roots) {
-  const auto text = base::read_file(roots.process(pid) + "/environ");
+  const auto text = base::read_file(folder_to_read(pid, roots) + "/environ");
   if (!text) {
     if (text.error().code == base::Code::not_found) return no_such_process(pid, roots);
     return text.error();

@@ -89,21 +89,29 @@ Result<StatText> parse_stat(std::string_view text, std::string_view file) {
     return garbled(file, "the name", "a name in parentheses", text);
   }
   const std::vector<std::string_view> words = base::words(text.substr(name_end + 1));
-  std::optional<std::uint64_t> numbers[6];
+  std::optional<std::uint64_t> numbers[8];
   const struct {
     const char* name;
     std::size_t place;
-  } fields[] = {{"minflt", 7}, {"majflt", 9},     {"utime", 11},
-                {"stime", 12}, {"starttime", 19}, {"ppid", 1}};
-  for (std::size_t i = 0; i < 6; ++i) {
+  } fields[] = {{"minflt", 7},     {"majflt", 9}, {"utime", 11}, {"stime", 12},
+                {"starttime", 19}, {"ppid", 1},   {"flags", 6},  {"num_threads", 17}};
+  for (std::size_t i = 0; i < std::size(fields); ++i) {
     if (fields[i].place >= words.size()) return missing(file, fields[i].name);
     const std::string_view word = words[fields[i].place];
     numbers[i] = base::parse_unsigned(word);
     if (!numbers[i]) return garbled(file, fields[i].name, "a number", word);
   }
   if (*numbers[5] > INT32_MAX) return garbled(file, "ppid", "a pid", words[1]);
-  return StatText{static_cast<pid_t>(*numbers[5]), *numbers[0], *numbers[1],
-                  *numbers[2] + *numbers[3], *numbers[4]};
+  StatText stat;
+  stat.state = words[0][0];
+  stat.parent = static_cast<pid_t>(*numbers[5]);
+  stat.minor_faults = *numbers[0];
+  stat.major_faults = *numbers[1];
+  stat.cpu_ticks = *numbers[2] + *numbers[3];
+  stat.start_ticks = *numbers[4];
+  stat.flags = *numbers[6];
+  stat.threads = *numbers[7];
+  return stat;
 }
 
 Result<std::uint64_t> parse_statm(std::string_view text, std::string_view file) {

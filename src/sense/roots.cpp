@@ -11,6 +11,10 @@ std::string Roots::process(pid_t pid) const {
   return proc + "/" + (pid == kSelf ? std::string("self") : std::to_string(pid));
 }
 
+std::string Roots::thread(pid_t pid, pid_t thread) const {
+  return process(pid) + "/task/" + std::to_string(thread);
+}
+
 base::Error no_such_process(pid_t pid, const Roots& roots) {
   const std::string folder = roots.process(pid);
   if (pid == kSelf) {

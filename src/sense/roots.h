@@ -25,6 +25,8 @@ struct Roots {
 
   /// The folder of a process below `proc`.
   std::string process(pid_t pid) const;
+  /// The folder of one of its threads.
+  std::string thread(pid_t pid, pid_t thread) const;
 };
 
 /// The Error for a process that is not there.

@@ -3,8 +3,8 @@
 
 #include <unistd.h>
 
-#include <cstdio>
-
+#include "base/text.h"
+#include "base/write_now.h"
 #include "term/table.h"
 
 namespace ebb::term {
@@ -13,14 +13,15 @@ Progress::Progress(std::string title)
     : title_(std::move(title)), style_(Style::of_stream(STDERR_FILENO)) {}
 
 Progress::~Progress() {
-  if (style_.redraws) std::fputs("\r\033[K", stderr);
+  if (style_.redraws) base::write_now(STDERR_FILENO, "\r\033[K");
 }
 
 void Progress::show(double share, const std::string& what) {
   if (!style_.redraws) return;
-  std::fprintf(stderr, "\r\033[K%s %s %3.0f %%  %s", title_.c_str(),
-               style_.paint(bar(share, 30), Colour::green).c_str(), share * 100, what.c_str());
-  std::fflush(stderr);
+  base::write_now(STDERR_FILENO,
+                  base::format_text("\r\033[K%s %s %3.0f %%  %s", title_.c_str(),
+                                    style_.paint(bar(share, 30), Colour::green).c_str(),
+                                    share * 100, what.c_str()));
 }
 
 }  // namespace ebb::term

@@ -6,19 +6,16 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string_view>
+#include <utility>
+
+#include "base/write_now.h"
 
 namespace ebb::term {
 namespace {
 
-void write_all(int descriptor, const std::string& text) {
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t wrote = ::write(descriptor, text.data() + done, text.size() - done);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return;  // the terminal is gone: nobody to tell
-    done += static_cast<std::size_t>(wrote);
-  }
-}
+// Of a terminal that somebody has halted (Ctrl-S), when the screen goes.
+constexpr int kPatienceMs = 1000;
 
 constexpr const char* kHideCursor = "\033[?25l";
 constexpr const char* kShowCursor = "\033[?25h";
@@ -58,15 +55,26 @@ Screen::Screen(int input, int output) : input_(input), output_(output) {
     keys.c_cc[VTIME] = 0;
     keys_changed_ = ::tcsetattr(input_, TCSANOW, &keys) == 0;
   }
-  write_all(output_, kHideCursor);
+  unsent_ = kHideCursor;
+  send(0);
 }
 
 Screen::~Screen() {
-  write_all(output_, kShowCursor);
+  unsent_ += kShowCursor;
+  send(kPatienceMs);
   if (keys_changed_) ::tcsetattr(input_, TCSANOW, &before_);
 }
 
+bool Screen::send(int patience_ms) {
+  std::string_view rest = unsent_;
+  const int failure = base::write_within(output_, rest, patience_ms);
+  // Another failure: the terminal is gone, and there is nobody to tell.
+  unsent_.erase(0, failure == EAGAIN ? unsent_.size() - rest.size() : unsent_.size());
+  return unsent_.empty();
+}
+
 void Screen::draw(const std::vector<std::string>& lines) {
+  if (!send(0)) return;  // halfway through the last one: this one is left out
   winsize size{};
   const bool known = ::ioctl(output_, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 1;
   const std::size_t width = known ? size.ws_col : 80;
@@ -77,7 +85,8 @@ void Screen::draw(const std::vector<std::string>& lines) {
   drawn_ = std::min(lines.size(), height);
   for (std::size_t i = 0; i < drawn_; ++i)
     out += clipped(lines[i], width) + "\r\n";
-  write_all(output_, out);
+  unsent_ = std::move(out);
+  send(0);
 }
 
 }  // namespace ebb::term

@@ -24,15 +24,20 @@ class Screen {
   Screen& operator=(const Screen&) = delete;
 
   /// Replaces what was drawn before. Lines are cut at the terminal's width, and lines beyond its
-  /// height are left out: a line that wraps could not be drawn over.
+  /// height are left out: a line that wraps could not be drawn over. Never waits: a terminal that
+  /// takes nothing, because somebody has halted it, is drawn again when it does.
   void draw(const std::vector<std::string>& lines);
 
  private:
+  /// Whether all of it could be sent.
+  bool send(int patience_ms);
+
   const int input_;
   const int output_;
   bool keys_changed_ = false;
   termios before_{};
   std::size_t drawn_ = 0;
+  std::string unsent_;
 };
 
 }  // namespace ebb::term

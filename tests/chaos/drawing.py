@@ -59,19 +59,32 @@ class Case:
     fault: object  # ShimFault, OutsideFault or None
     options: tuple
     program: str = "native"  # or "python"
+    job_words: tuple = ()  # more that is asked of the job (random_job.cpp)
+    is_unread: bool = False  # nobody reads Ebb's stderr
+    is_stopped: bool = False  # memory counts as critical, and Ebb stops the job
 
     def number_of_faults(self):
-        return len(self.job_faults) + (self.fault is not None and getattr(self.fault, "first", 1) > 0)
+        of_case = len(self.job_faults) + len(self.job_words) + self.is_unread + self.is_stopped
+        return of_case + (self.fault is not None and getattr(self.fault, "first", 1) > 0)
 
     def without_fault(self):
         return replace(self, fault=None)
 
+    def may_lose_record(self):
+        """Whether the fault could keep the supervisor from writing it."""
+        if isinstance(self.fault, ShimFault):
+            return self.fault.where == "ebb"
+        return self.fault is not None and self.fault.what not in HARMLESS_TO_RECORD
+
     def __str__(self):
         of_job = " ".join(f"{worker}:{step}:{signal.Signals(number).name}" for worker, step, number in self.job_faults)
+        more = (*self.job_words, *["unread stderr"] * self.is_unread, *["stopped"] * self.is_stopped)
+        of_job = " ".join(filter(None, (of_job, *more)))
         return (f"seed {self.seed}: {self.program} job {self.job}{', faults ' + of_job if of_job else ''}; "
                 f"{self.fault or 'no fault of Ebb'}; options {' '.join(self.options) or 'none'}")
 
 
+HARMLESS_TO_RECORD = ("stop", "socket_folder", "frozen_group", "full_socket_disk")
 OUTSIDE = ("kill", "stop", "no_memory", "no_descriptors", "no_file_growth", "socket_folder", "record_folder")
 # What only the kernel can do, and what must be permitted for it (places.py): the supervisor alone in a control group
 # without memory, without processes, or that is frozen for a moment; it and the job in one with little memory; the disk
@@ -85,11 +98,14 @@ def without_memory(program, job, where, first, times):
 
 
 # Those that did not hold once: the agent had nothing left to throw an exception with; it and libebb threw one through
-# the C library; who waited for a cleanup that had thrown one waited for ever.
+# the C library; who waited for a cleanup that had thrown one waited for ever; what was sent to the supervisor was lost where
+# none of its reads succeeded.
 KNOWN = (*(without_memory("native", 7, "agent", first, times) for first in range(1, 11) for times in (0, 3)),
          *(without_memory("native", 605, "agent", first, 1) for first in range(11, 20)),
          *(without_memory("python", 284, "libebb", first, 0) for first in (2, 5, 8, 12, 16)),
-         without_memory("python", 461, "libebb", 213, 3), without_memory("python", 116, "libebb", 146, 1))
+         without_memory("python", 461, "libebb", 213, 3), without_memory("python", 116, "libebb", 146, 1),
+         Case(834, 840, ((1, 3, signal.SIGTERM),), ShimFault("ebb", "read", errno.EIO, 26, 0), ("--interval", "10ms"),
+              job_words=("headless", f"2:{int(signal.SIGUSR1)}:up")))
 
 
 def draw_fault(rng, program):
@@ -122,4 +138,27 @@ def draw_case(seed):
     # Not drawn: what a seed stood for before there was this option stays what it was.
     if seed % 3 == 0 and "--observe" not in options:
         options.append("--sites")
-    return Case(seed, rng.randrange(1000), faults, draw_fault(rng, program), tuple(options), program)
+    case = Case(seed, rng.randrange(1000), faults, draw_fault(rng, program), tuple(options), program)
+    return with_more(case, random.Random(f"more of {seed}")) if program == "native" else case
+
+
+# Those that end a process, and that nobody ignores who starts programs in the background.
+ENDING = (signal.SIGTERM, signal.SIGUSR1, signal.SIGALRM)
+
+
+def with_more(case, rng):
+    """By a generator of its own, likewise."""
+    words, options = [], []
+    if rng.random() < 0.2:
+        words.append("headless")
+    if rng.random() < 0.2:
+        words.append(f"{rng.randrange(8)}:{int(rng.choice(ENDING))}:up")
+    elif rng.random() < 0.15:
+        words.append(f"end:{int(rng.choice(ENDING))}:group")
+    is_unread, is_stopped = rng.random() < 0.15, rng.random() < 0.1
+    if is_unread or is_stopped:
+        options += ["--warn", "0.01"]  # which is a line
+    if is_stopped:
+        options += ["--critical", "0.02", "--on-critical", "stop", "--grace", rng.choice(("1ms", "100ms", "1s"))]
+    return replace(case, options=(*case.options, *options), job_words=tuple(words), is_unread=is_unread,
+                   is_stopped=is_stopped)

@@ -2,6 +2,7 @@
 """What must hold after a case, whatever happened in it."""
 import json
 import os
+import signal
 import subprocess
 
 from running import processes_of
@@ -18,6 +19,13 @@ def differences(plain, managed):
                          if plain.files.get(name) != managed.files.get(name))
         found.append(f"other files than without Ebb: {' '.join(changed)}")
     return found
+
+
+def stopped(plain, managed):
+    """Of a job that Ebb stops, as early as it can: it may have come to its end before."""
+    if managed.status in (None, plain.status, -signal.SIGTERM, -signal.SIGKILL):
+        return []
+    return [f"exit status {managed.status}, without Ebb {plain.status}, and it was to be stopped"]
 
 
 def asked(ebb, folder, *words):
@@ -46,15 +54,17 @@ def left_behind(ebb, folder):
     return found
 
 
-def record_adds_up(ebb, folder):
-    """The record opens, and its parts agree with each other."""
+def record_adds_up(ebb, folder, may_be_lost):
+    """The record opens, and its parts agree with each other. `may_be_lost`: whether a fault could take it."""
     if not folder.db.exists():
-        return []
+        return [] if may_be_lost else ["there is no record"]
     status, runs, error = asked(ebb, folder, "runs", "--json", "--db", str(folder.db))
     if "no record of runs: the file is empty" in error:
-        return []  # its first write failed
+        return [] if may_be_lost else ["the record is empty"]  # its first write failed
     if status != 0 or runs is None:
         return [f"runs: exit status {status}: {error.strip()}"]
+    if not may_be_lost and [run["state"] for run in runs["runs"]] != ["ended"]:
+        return [f"expected one run that has ended in the record: {runs['runs']}"]
     if not runs["runs"]:
         return []
     status, report, error = asked(ebb, folder, "report", "last", "--json", "--db", str(folder.db))

@@ -2,15 +2,18 @@
 // A job drawn from a seed, whose result depends on nothing but the seed and the faults that it is
 // given.
 //
-//   random_job SEED FOLDER [WORKER:STEP:SIGNAL ...]
+//   random_job SEED FOLDER [WORKER:STEP:SIGNAL | STEP:SIGNAL:up | end:SIGNAL:group | headless ...]
 //
 // Workers are forked, are threads of the job, or have become daemons. Each allocates and frees,
 // maps memory of its own, announces rounds, prints, closes descriptors, forks again, and leaves a
 // line in FOLDER/worker-N. A worker with a process of its own that reaches a fault's step sends it
-// that signal. The job prints what its workers came to, and ends with a status, or by a signal,
-// that the seed decides.
+// that signal. `up`: the job itself has `ebb` pass the signal on to it, where that is its parent.
+// `group`: at its end the job sends the signal to its whole group. `headless`: its first thread
+// ends at once, and another does everything. The job prints what its workers came to, and ends with
+// a status, or by a signal, that the seed decides.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -46,13 +49,37 @@ struct Fault {
   unsigned worker = 0;
   unsigned step = 0;
   int signal = 0;
+  bool is_passed_on = false;
 };
 
 struct Plan {
   std::uint64_t seed = 0;
   std::string folder;
   std::vector<Fault> faults;
+  int group_signal = 0;
+  bool is_headless = false;
 };
+
+bool is_child_of_ebb() {
+  char name[32];
+  char text[16] = "";
+  std::snprintf(name, sizeof name, "/proc/%d/comm", static_cast<int>(::getppid()));
+  if (std::FILE* file = std::fopen(name, "re")) {
+    if (std::fgets(text, sizeof text, file) == nullptr) text[0] = '\0';
+    std::fclose(file);
+  }
+  return std::strcmp(text, "ebb\n") == 0;
+}
+
+void take(const Fault& fault) {
+  if (fault.is_passed_on && is_child_of_ebb()) {
+    ::kill(::getppid(), fault.signal);
+    // Unless the supervisor is gone, it comes.
+    while (is_child_of_ebb())
+      ::usleep(2000);
+  }
+  ::kill(::getpid(), fault.signal);
+}
 
 void write_all(int descriptor, const std::string& text) {
   for (std::size_t done = 0; done < text.size();) {
@@ -130,8 +157,7 @@ void work(const Plan& plan, unsigned worker, bool has_process, bool has_threads 
   const unsigned steps = 4 + static_cast<unsigned>(random.below(20));
   for (unsigned step = 0; step < steps; ++step) {
     for (const Fault& fault : plan.faults)
-      if (has_process && fault.worker == worker && fault.step == step)
-        ::kill(::getpid(), fault.signal);
+      if (has_process && fault.worker == worker && fault.step == step) take(fault);
     hash = hash * 131 + use_heap(random);
     switch (random.below(6)) {
       case 0:
@@ -212,6 +238,7 @@ int run(const Plan& plan) {
   }
   std::printf("worker 0: %s\n", outcome_of(plan, 0).c_str());
   std::fflush(stdout);
+  if (plan.group_signal != 0) ::kill(0, plan.group_signal);
   if (random.below(6) == 0) ::raise(random.below(2) == 0 ? SIGTERM : SIGKILL);
   return static_cast<int>(random.below(4) == 0 ? random.below(120) : 0);
 }
@@ -225,8 +252,19 @@ int main(int count, char** words) {
   plan.folder = words[2];
   for (int i = 3; i < count; ++i) {
     Fault fault;
-    if (std::sscanf(words[i], "%u:%u:%d", &fault.worker, &fault.step, &fault.signal) != 3) return 2;
-    plan.faults.push_back(fault);
+    if (std::sscanf(words[i], "%u:%u:%d", &fault.worker, &fault.step, &fault.signal) == 3) {
+      plan.faults.push_back(fault);
+    } else if (std::sscanf(words[i], "%u:%d:up", &fault.step, &fault.signal) == 2) {
+      fault.worker = 0;
+      fault.is_passed_on = true;
+      plan.faults.push_back(fault);
+    } else if (std::strcmp(words[i], "headless") == 0) {
+      plan.is_headless = true;
+    } else if (std::sscanf(words[i], "end:%d:group", &plan.group_signal) != 1) {
+      return 2;
+    }
   }
-  return run(plan);
+  if (!plan.is_headless) return run(plan);
+  std::thread([plan] { std::exit(run(plan)); }).detach();
+  ::pthread_exit(nullptr);
 }

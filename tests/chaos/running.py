@@ -45,7 +45,7 @@ class Programs:
         if case.program == "python":
             program = ["/usr/bin/python3", str(Path(__file__).with_name("random_job.py"))]
         faults = [f"{worker}:{step}:{int(number)}" for worker, step, number in case.job_faults]
-        return [*program, str(case.job), str(folder.path / "files"), *faults]
+        return [*program, str(case.job), str(folder.path / "files"), *faults, *case.job_words]
 
 
 class Hanging(Exception):
@@ -56,6 +56,13 @@ def state_of(folder):
     return (folder / "stat").read_text().rsplit(")", 1)[1].split()[0]
 
 
+def readable(folder):
+    """Where the first thread of a process has ended, the files of one that lives on tell what it is."""
+    if state_of(folder) != "Z":
+        return folder
+    return next((task for task in (folder / "task").iterdir() if state_of(task) != "Z"), folder)
+
+
 def processes_of(mark):
     """Those that were started with the mark in their environment: a job's, with all that it forked."""
     found = []
@@ -63,7 +70,8 @@ def processes_of(mark):
         if not entry.name.isdigit():
             continue
         try:
-            if mark in (entry / "environ").read_bytes() and state_of(entry) != "Z":
+            living = readable(entry)
+            if mark in (living / "environ").read_bytes() and state_of(living) != "Z":
                 found.append(int(entry.name))
         except (OSError, IndexError):
             continue
@@ -84,7 +92,7 @@ def wake(mark):
     """Continues what a fault has stopped."""
     for pid in processes_of(mark):
         try:
-            if state_of(Path(f"/proc/{pid}")) == "T":
+            if state_of(readable(Path(f"/proc/{pid}"))) == "T":
                 os.kill(pid, signal.SIGCONT)
         except (OSError, IndexError):
             continue
@@ -206,11 +214,31 @@ def give(fault, pid, folder, place):
 def run_plain(programs, case, path):
     folder = Folder(path)
     job = subprocess.Popen(programs.job_of(case, folder), env=folder.environment(), stdin=subprocess.DEVNULL,
-                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
     output, _ = finish(job, folder)
     result = Result(job.returncode, output, folder.files())
     folder.remove()
     return result
+
+
+@contextlib.contextmanager
+def full_pipe(keeps):
+    """Who writes to it waits for ever, or does without. What it has taken all the same is in the file `keeps`."""
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    os.set_blocking(writing, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(writing, b"." * 4096)
+    os.set_blocking(writing, True)
+    try:
+        yield writing
+        os.close(writing)
+        with open(keeps, "wb") as said, contextlib.suppress(BlockingIOError):
+            while part := os.read(reading, 1 << 16):
+                said.write(part.lstrip(b"."))
+    finally:
+        os.close(reading)
 
 
 # Puts itself into a group, and is what follows from then on.
@@ -227,11 +255,13 @@ def run_under_ebb(programs, case, folder, place=None):
         environment["EBB_FAULT"] = case.fault.order(folder.report)
     what = case.fault.what if isinstance(case.fault, OutsideFault) else ""
     said = folder.path / "stderr"
-    with open(said, "wb") as error:
+    with full_pipe(said) if case.is_unread else open(said, "wb") as error:
         command = [programs.ebb, "run", "--db", folder.db, *case.options, "--", *programs.job_of(case, folder)]
         if what == "small_group":
             command = [*JOIN, place.path / "cgroup.procs", *command]
-        job = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=error)
+        # In a session of its own: some jobs signal their group.
+        job = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=error,
+                               start_new_session=True)
         output, given = finish(job, folder, case.fault, place)
     aimed = what in ("kill", "group_without_memory")
     status = None if aimed and job.returncode == -signal.SIGKILL else job.returncode

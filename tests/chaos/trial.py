@@ -75,7 +75,7 @@ class RunTrial(Trial):
         self.denied = places.why_not()
 
     def without_ebb(self, case):
-        key = case.program, case.job, case.job_faults
+        key = case.program, case.job, case.job_faults, case.job_words
         if key not in self.plain:
             self.plain[key] = running.run_plain(self.programs, case, self.next_folder())
         return self.plain[key]
@@ -105,9 +105,9 @@ class RunTrial(Trial):
                 return [f"hangs: {hanging}"]
             if isinstance(place, places.SmallDisk):
                 place.empty()
-            found = judging.differences(plain, managed)
+            found = judging.stopped(plain, managed) if case.is_stopped else judging.differences(plain, managed)
             found += judging.left_behind(self.programs.ebb, folder)
-            found += judging.record_adds_up(self.programs.ebb, folder)
+            found += judging.record_adds_up(self.programs.ebb, folder, case.may_lose_record())
         if tells:
             print(said, end="")
         if found:

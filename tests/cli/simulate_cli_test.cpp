@@ -6,8 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -524,6 +526,53 @@ TEST_F(EbbSimulate, ASecondSignalEndsItAtOnceWhicheverItIs) {
   } while (line.find("once more stops at once") == std::string::npos && !ended(child));
   kill(child.pid(), SIGINT);
   EXPECT_EQ(child.wait(), -SIGINT);
+}
+
+TEST_F(EbbSimulate, ASignalToItsWholeGroupIsOneAlsoUnderEbbRun) {
+  // `ebb run` passes on what its command, being in the same group, has got already.
+  const Words words =
+      simulate(tiny({"--rounds", "40", "--no-record", "--folder", file("stopped")}));
+  Words shell = {"setsid",    "sh",  "-c",   "exec \"$@\" 2>&1", "sh",
+                 EBB_PROGRAM, "run", "--db", file("group.db"),   "--quiet",
+                 "--"};
+  support::Subprocess child(joined(shell, command(words)));
+  std::string line;
+  do {
+    line = child.read_line();
+  } while (!line.empty() ? line.find(": round ") == std::string::npos : !ended(child));
+  // One after the other: of two that are there at once the kernel makes one.
+  const std::string pid = std::to_string(child.pid());
+  std::ifstream children("/proc/" + pid + "/task/" + pid + "/children");
+  pid_t command_of_run = 0;
+  ASSERT_TRUE(children >> command_of_run);
+  kill(command_of_run, SIGTERM);
+  do {
+    line = child.read_line();
+  } while (line.find("once more stops at once") == std::string::npos && !ended(child));
+  kill(child.pid(), SIGTERM);
+  const std::string said = child.read_rest_of_output();
+  EXPECT_EQ(child.wait(), 1) << said;
+  EXPECT_NE(said.find("ebb simulate --resume " + file("stopped")), std::string::npos) << said;
+}
+
+TEST_F(EbbSimulate, TheSameSignalAMomentLaterEndsItAtOnce) {
+  const Words words =
+      command(simulate(tiny({"--synthetic-train", "20000", "--epochs", "10000", "--clients", "2",
+                             "--per-round", "2", "--no-folder", "--no-record"})));
+  int status = 1;
+  // One that has not begun its round ends at the first signal, with status 1: then later.
+  for (int wait = 0; status == 1 && wait < 120; wait = 2 * wait + 1) {
+    support::Subprocess child(words);
+    EXPECT_NE(child.read_line(), "") << "the plan";
+    std::this_thread::sleep_for(std::chrono::seconds(wait));
+    // One of them comes later than a moment after the first.
+    while (!ended(child)) {
+      kill(child.pid(), SIGTERM);
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    status = child.wait();
+  }
+  EXPECT_EQ(status, -SIGTERM);
 }
 
 TEST_F(EbbSimulate, UnderALimitOfTheAddressSpaceItSaysWhatItNeeds) {

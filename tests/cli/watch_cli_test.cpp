@@ -6,9 +6,15 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <fstream>
+#include <thread>
+
 #include "base/json.h"
 #include "base/text.h"
+#include "support/full_pipe.h"
 #include "support/subprocess.h"
+#include "support/temporary_directory.h"
 
 namespace ebb {
 namespace {
@@ -261,6 +267,33 @@ TEST(EbbDoctor, SaysThatAMomentIsNotEnough) {
   EXPECT_EQ(finished.status, 0) << finished.error;
   EXPECT_NE(finished.output.find("not_enough_data"), std::string::npos) << finished.output;
   EXPECT_NE(finished.output.find("40 are needed"), std::string::npos) << finished.output;
+}
+
+/// Whether the process has the signal blocked: it takes it in its own way by then.
+bool holds_back(pid_t pid, int number) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("SigBlk:"))
+      return (std::stoull(line.substr(7), nullptr, 16) >> (number - 1) & 1) != 0;
+  return false;
+}
+
+TEST(EbbWatch, ASignalEndsItAlsoWhereNobodyReadsWhatItSays) {
+  const Holder holder({"600"});
+  const support::TemporaryDirectory folder;
+  const support::FullPipe full(folder / "pipe");
+  for (const char* form : {"--json", "--interval=10ms"}) {
+    for (const int number : {SIGTERM, SIGINT, SIGHUP}) {
+      Subprocess child({"sh", "-c", "exec \"$@\" > " + full.path(), "sh", EBB_PROGRAM, "watch",
+                        holder.number(), form});
+      while (!holds_back(child.pid(), number))
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      kill(child.pid(), number);
+      const Finished done = support::finished(child);
+      EXPECT_EQ(done.status, 1) << form << number;
+      EXPECT_EQ(done.error, "ebb: nobody reads stdout: the answer ends where it is full\n");
+    }
+  }
 }
 
 }  // namespace

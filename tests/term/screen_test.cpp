@@ -64,6 +64,22 @@ TEST(Screen, NeverWrapsAndNeverScrolls) {
   EXPECT_EQ(terminal.shown(), "\r\033[J12345\r\r\nb\r\r\n");
 }
 
+TEST(Screen, NeverWaitsForATerminalThatIsHalted) {
+  const Terminal terminal;
+  {
+    Screen screen(terminal.program, terminal.program);
+    static_cast<void>(terminal.shown());
+    tcflow(terminal.program, TCOOFF);
+    screen.draw({"one"});
+    screen.draw({"two"});
+    tcflow(terminal.program, TCOON);
+    screen.draw({"three"});
+    EXPECT_EQ(terminal.shown(), "\r\033[Jone\r\r\n\033[1A\r\033[Jthree\r\r\n");
+    tcflow(terminal.program, TCOOFF);
+  }
+  tcflow(terminal.program, TCOON);
+}
+
 TEST(Clipped, CountsColumnsAndEndsColours) {
   EXPECT_EQ(clipped("größe", 3), "grö");
   EXPECT_EQ(clipped("\033[31mabc\033[0m", 2), "\033[31mab\033[0m");
