@@ -103,7 +103,7 @@ Result<StatText> parse_stat(std::string_view text, std::string_view file) {
   }
   if (*numbers[5] > INT32_MAX) return garbled(file, "ppid", "a pid", words[1]);
   return StatText{static_cast<pid_t>(*numbers[5]), *numbers[0], *numbers[1],
-                  *numbers[2] + *numbers[3], *numbers[4]};
+                  *numbers[2] + *numbers[3],       *numbers[4], *numbers[3]};
 }
 
 Result<std::uint64_t> parse_statm(std::string_view text, std::string_view file) {

@@ -31,6 +31,7 @@ struct StatText {
   std::uint64_t major_faults = 0;
   std::uint64_t cpu_ticks = 0;    ///< user and system
   std::uint64_t start_ticks = 0;  ///< since boot
+  std::uint64_t system_ticks = 0;
 };
 base::Result<StatText> parse_stat(std::string_view text, std::string_view file);
 
