@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/plain_text.h"
 #include "base/text.h"
 #include "cli/answer.h"
 #include "cli/verb.h"
@@ -136,10 +137,10 @@ Json json_of(const std::vector<Imported>& all) {
 std::string text_of(const std::vector<Imported>& all) {
   std::string text;
   for (const Imported& one : all) {
-    text += base::format_text("%s %s as run %lld: %s, %zu of %u rounds\n",
-                              one.was_there ? "known" : "imported", one.kept.folder.c_str(),
-                              static_cast<long long>(one.run), one.result.config.method.c_str(),
-                              one.result.rounds.size(), one.result.config.rounds);
+    text += base::format_text(
+        "%s %s as run %lld: %s, %zu of %u rounds\n", one.was_there ? "known" : "imported",
+        base::plain_line(one.kept.folder).c_str(), static_cast<long long>(one.run),
+        one.result.config.method.c_str(), one.result.rounds.size(), one.result.config.rounds);
   }
   return text;
 }
