@@ -510,6 +510,18 @@ TEST_F(EbbSimulate, AnInterruptStopsAfterTheRoundAndSaysHowToGoOn) {
             model_of(joined(words, {"--no-folder"})));
 }
 
+TEST_F(EbbSimulate, AFullStdoutIsOneLineAndStatusOne) {
+  const Words full = {"sh", "-c", "exec \"$@\" > /dev/full", "sh"};
+  const Words quiet = tiny({"--no-folder", "--no-record", "--quiet"});
+  const Words compare = joined({"compare", "--methods", "heuristic.random"}, quiet);
+  for (const Words& words : {simulate(quiet), simulate(joined(quiet, {"--json"})),
+                             simulate(joined(quiet, {"--dry-run"})), compare}) {
+    const Finished done = support::run(joined(full, command(words)));
+    EXPECT_EQ(done.status, 1) << done.error;
+    EXPECT_EQ(done.error, "ebb: cannot write the answer to stdout: No space left on device\n");
+  }
+}
+
 TEST_F(EbbSimulate, ASecondSignalEndsItAtOnceWhicheverItIs) {
   // One round takes minutes: nothing but the signal ends it in time.
   Words shell = {"sh", "-c", "exec \"$@\" 2>&1", "sh"};
