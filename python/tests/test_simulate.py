@@ -45,6 +45,15 @@ def wait_until_ended(pid):
 
 @needs_simulator
 class Simulate(unittest.TestCase):
+    def test_a_limit_that_is_too_low_is_an_error(self):
+        # Libraries that cannot map what they need ask for it for ever: nothing may start.
+        code = ("import resource, ebb\n"
+                "resource.setrlimit(resource.RLIMIT_AS, (600 << 20, resource.RLIM_INFINITY))\n"
+                f"try:\n    ebb.simulate({SMALL!r})\n"
+                "except ebb.BadInput as error:\n    print(error)\n")
+        told = python(code)
+        self.assertIn("the address space is limited to 600.0 MiB (ulimit -v), ", told)
+
     def test_rounds_come_as_they_end_and_are_a_table(self):
         seen = []
         result = ebb.simulate(SMALL, on_round=seen.append)

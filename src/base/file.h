@@ -19,7 +19,12 @@ Result<std::string> read_file(const std::string& path, std::uint64_t limit = 64 
 /// - Nothing: a new file, with the mode that the umask leaves it.
 /// - A regular file: replaced in one step, with its mode, and its owner and group where that is
 ///   permitted. Readers see the old content or the new, never a part; the new content is on disk
-///   before the name moves. On failure nothing changed and no temporary is left.
+///   before the name moves, and so is the name before this returns, where the file system can. On
+///   failure nothing changed and no temporary is left. It is another file: other hard links keep
+///   the old content, ACLs and extended attributes are lost.
+/// - A regular file that nothing can replace (mounted alone, in a folder that takes no new files):
+///   its content is changed in place, once there is room. Readers may see a part, and so may a kill
+///   leave one; what was in it comes back on every other failure. At most 64 MiB of it.
 /// - A symbolic link: the same for what it leads to, there or not. The link stays.
 /// - A device, a FIFO, a socket or an open descriptor (/dev/stdout): written to as it is. No
 /// SIGPIPE

@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -133,13 +134,23 @@ Status write_into(const std::string& path, const Destination& to, std::string_vi
   return {};
 }
 
+/// What the names of unfinished files for `path` begin with: as much of its own as leaves room.
+std::string beginning_of_unfinished(const std::string& path) {
+  constexpr std::size_t kLongestEnding = 32;  // a dot, a pid, a dash and nanoseconds
+  const std::size_t name = path.rfind('/') + 1;
+  return path.substr(0,
+                     name + std::min<std::size_t>(path.size() - name, NAME_MAX - kLongestEnding)) +
+         ".";
+}
+
 /// A new file with a name that nobody else has, or none and errno. Not by mkostemp, whose mode is
 /// 0600: a new file of the user's should be as any other one of theirs, and to ask for the umask is
 /// to change it, for all threads of a process that is not ours.
 FileDescriptor create_beside(const std::string& path, mode_t mode, std::string& name) {
   constexpr int kMostTries = 100;
   for (int tries = 0; tries < kMostTries; ++tries) {
-    name = format_text("%s.%d-%llx", path.c_str(), static_cast<int>(::getpid()),
+    name = format_text("%s%d-%llx", beginning_of_unfinished(path).c_str(),
+                       static_cast<int>(::getpid()),
                        static_cast<unsigned long long>(system_clock().now_ns()));
     FileDescriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
     if (file.is_open() || errno != EEXIST) return file;
@@ -173,12 +184,54 @@ int dress_as(int file, const struct stat& replaced) {
   return ::fchmod(file, mode) == 0 ? 0 : errno;
 }
 
+/// Nothing can take the place of what is there, or stand beside it.
+bool is_bound_to_place(int failure) {
+  return failure == EACCES || failure == EPERM || failure == EROFS || failure == EBUSY ||
+         failure == EXDEV || failure == ENAMETOOLONG;
+}
+
+/// From its beginning to its end, on disk; 0 or errno.
+int set_content(int file, std::string_view content) {
+  if (::lseek(file, 0, SEEK_SET) != 0) return errno;
+  if (const int failure = write_all(file, content); failure != 0) return failure;
+  if (::ftruncate(file, static_cast<off_t>(content.size())) != 0) return errno;
+  return ::fsync(file) == 0 ? 0 : errno;
+}
+
+/// The last resort for a file that is there. Fails before it touches it where there is no room;
+/// what was in it comes back if something else fails.
+Status write_in_place(const std::string& path, const Destination& to, std::string_view content) {
+  const FileDescriptor file(::open(to.path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!file.is_open()) return system_error(errno, "cannot write %s", path.c_str());
+  const auto before = read_file(to.path);
+  if (!before) return before.error();
+  const auto room = static_cast<off_t>(content.size());
+  if (room > 0 && ::fallocate(file.get(), FALLOC_FL_KEEP_SIZE, 0, room) != 0 &&
+      errno != EOPNOTSUPP && errno != ENOSYS)
+    return system_error(errno, "cannot write %s", path.c_str());
+  const int failure = set_content(file.get(), content);
+  if (failure == 0) return {};
+  if (set_content(file.get(), *before) != 0)
+    return system_error(failure, "cannot write %s, which is damaged now", path.c_str());
+  return system_error(failure, "cannot write %s", path.c_str());
+}
+
+/// So that the new name is there after a power failure. A file system that cannot has it anyway, or
+/// never: the content is on disk.
+void sync_folder_of(const std::string& path) {
+  const FileDescriptor folder(::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.is_open()) ::fsync(folder.get());
+}
+
 Status replace(const std::string& path, const Destination& to, std::string_view content) {
   // Until it is dressed nobody else reads what is perhaps for the owner only.
   const mode_t mode = to.existing ? 0600 : 0666;
   std::string temporary;
   FileDescriptor file = create_beside(to.path, mode, temporary);
-  if (!file.is_open()) return system_error(errno, "cannot create a file beside %s", path.c_str());
+  if (!file.is_open()) {
+    if (to.existing && is_bound_to_place(errno)) return write_in_place(path, to, content);
+    return system_error(errno, "cannot create a file beside %s", path.c_str());
+  }
   int failure = to.existing ? dress_as(file.get(), *to.existing) : 0;
   if (failure == 0) failure = write_all(file.get(), content);
   if (failure == 0 && ::fsync(file.get()) != 0) failure = errno;
@@ -186,8 +239,10 @@ Status replace(const std::string& path, const Destination& to, std::string_view 
   if (failure == 0 && ::rename(temporary.c_str(), to.path.c_str()) != 0) failure = errno;
   if (failure != 0) {
     ::unlink(temporary.c_str());
+    if (to.existing && is_bound_to_place(failure)) return write_in_place(path, to, content);
     return system_error(failure, "cannot write %s", path.c_str());
   }
+  sync_folder_of(to.path);
   return {};
 }
 
@@ -211,7 +266,8 @@ bool is_place_of_file(const std::string& path) {
 void remove_unfinished(const std::string& path) {
   const auto to = destination_of(path);
   if (!to) return;
-  const std::string before = to->path.substr(to->path.rfind('/') + 1) + ".";
+  const std::string beginning = beginning_of_unfinished(to->path);
+  const std::string before = beginning.substr(beginning.rfind('/') + 1);
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(folder_of(to->path).c_str()),
                                                    ::closedir);
   const dirent* entry = nullptr;

@@ -5,6 +5,7 @@
 
 #include "archive/import.h"
 #include "base/duration.h"
+#include "base/plain_text.h"
 #include "base/text.h"
 #include "cli/answer.h"
 #include "cli/verb.h"
@@ -51,10 +52,10 @@ base::Options options_of_import(RunsOptions& o) {
 }
 
 std::string text_of(const archive::Imported& one) {
-  return base::format_text("%s %s as run %lld: %s, %zu of %u rounds\n",
-                           one.was_there ? "known" : "imported", one.folder.c_str(),
-                           static_cast<long long>(one.run), one.result.config.method.c_str(),
-                           one.result.rounds.size(), one.result.config.rounds);
+  return base::format_text(
+      "%s %s as run %lld: %s, %zu of %u rounds\n", one.was_there ? "known" : "imported",
+      base::plain_line(one.folder).c_str(), static_cast<long long>(one.run),
+      one.result.config.method.c_str(), one.result.rounds.size(), one.result.config.rounds);
 }
 
 int import(const RunsOptions& options) {

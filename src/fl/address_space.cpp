@@ -8,10 +8,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/clock.h"
@@ -26,28 +28,43 @@ constexpr const char* kTrial = "EBB_SIMULATE_TRIAL";
 constexpr const char* kChecked = "checked";
 constexpr double kLongestTrial = 60;
 constexpr int kLookEveryMs = 50;
-// A trial so close to the limit that has never mapped more does not get what it asks for, again and
-// again, if it computes for so long, and waits for threads that could not start, if it sleeps.
+// A trial so close to a limit that maps and touches nothing new does not get what it asks for,
+// again and again, if it is in the kernel for so long, and for more than it computes; it waits for
+// threads that could not start if it sleeps. A step that only takes its time does neither.
 constexpr std::uint64_t kCloseToLimit = 256 * base::kMiB;
-constexpr double kLongestComputing = 3;
+constexpr double kLongestAsking = 1;
 constexpr double kLongestSleep = 2;
 // The thread that writes the record: its stack, and the arena that malloc reserves for it.
 constexpr std::uint64_t kBeside = 80 * base::kMiB;
 
 /// What is known of a trial.
 struct TrialOutcome {
-  std::optional<std::uint64_t> need;
+  std::optional<Mappings> need;
   bool ended = false;
 };
 
-[[noreturn]] void become_trial(const char* simulator, char** words, int descriptor) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // More than the limit is needed to tell how much more.
+/// The limits of a process; RLIM_INFINITY where there is none.
+Mappings limits_of(pid_t pid) {
+  rlimit space{RLIM_INFINITY, RLIM_INFINITY};
+  rlimit data = space;
+  ::prlimit(pid, RLIMIT_AS, nullptr, &space);
+  ::prlimit(pid, RLIMIT_DATA, nullptr, &data);
+  return {space.rlim_cur, data.rlim_cur};
+}
+
+/// More than the limit is needed to tell how much more.
+void lift(__rlimit_resource kind) {
   rlimit limit{};
-  ::getrlimit(RLIMIT_AS, &limit);
+  ::getrlimit(kind, &limit);
   const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
   const rlimit highest{limit.rlim_max, limit.rlim_max};
-  if (::setrlimit(RLIMIT_AS, &none) != 0) ::setrlimit(RLIMIT_AS, &highest);
+  if (::setrlimit(kind, &none) != 0) ::setrlimit(kind, &highest);
+}
+
+[[noreturn]] void become_trial(const char* simulator, char** words, int descriptor) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  lift(RLIMIT_AS);
+  lift(RLIMIT_DATA);
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     ::dup2(null, stream);
@@ -60,25 +77,44 @@ struct TrialOutcome {
 /// Whether it takes time without getting anywhere.
 class Standstill {
  public:
-  bool lasts(const sense::ProcessReading& now, double seconds, std::uint64_t limit) {
-    const std::uint64_t peak = now.virtual_peak.value_or(now.virtual_size);
-    const bool moves = peak > peak_ || peak + kCloseToLimit < limit;
-    if (moves) computing_since_ = now.cpu_seconds;
+  /// `limits`: its own, which may be higher than those that it tries a step for.
+  bool lasts(const sense::ProcessReading& now, double seconds, const Mappings& limits) {
+    const Mappings peak{now.virtual_peak.value_or(now.virtual_size),
+                        std::max(now.data.value_or(0), peak_.data)};
+    const bool is_close = is_near(peak.space, limits.space) || is_near(peak.data, limits.data);
+    const bool moves = peak.space > peak_.space || peak.data > peak_.data ||
+                       now.minor_faults > since_.minor_faults || !is_close;
+    if (moves) since_ = now;
     if (moves || now.state != 'S' || now.cpu_seconds > cpu_) asleep_since_ = seconds;
     peak_ = peak;
     cpu_ = now.cpu_seconds;
-    return now.cpu_seconds - computing_since_ > kLongestComputing ||
+    const double asking = now.system_seconds - since_.system_seconds;
+    return (asking > kLongestAsking && 2 * asking > now.cpu_seconds - since_.cpu_seconds) ||
            seconds - asleep_since_ > kLongestSleep;
   }
 
  private:
-  std::uint64_t peak_ = 0;
+  static bool is_near(std::uint64_t used, std::uint64_t limit) {
+    return limit != RLIM_INFINITY && used + kCloseToLimit >= limit;
+  }
+
+  Mappings peak_;
+  sense::ProcessReading since_;  ///< when it moved last
   double cpu_ = 0;
-  double computing_since_ = 0;  ///< of its CPU time
   double asleep_since_ = 0;
 };
 
-TrialOutcome follow(pid_t pid, int descriptor, std::uint64_t limit) {
+/// What a trial wrote: two numbers.
+std::optional<Mappings> needs_in(std::string_view text) {
+  const std::vector<std::string_view> words = base::words(text);
+  if (words.size() != 2) return std::nullopt;
+  const auto space = base::parse_unsigned(words[0]);
+  const auto data = base::parse_unsigned(words[1]);
+  if (!space || !data) return std::nullopt;
+  return Mappings{*space, *data};
+}
+
+TrialOutcome follow(pid_t pid, int descriptor) {
   TrialOutcome outcome;
   Standstill standstill;
   const std::int64_t start = base::system_clock().now_ns();
@@ -88,44 +124,53 @@ TrialOutcome follow(pid_t pid, int descriptor, std::uint64_t limit) {
     pollfd source{descriptor, POLLIN, 0};
     if (::poll(&source, 1, kLookEveryMs) > 0) {
       // Its end, with or without a word.
-      char text[32] = {};
+      char text[64] = {};
       const ssize_t got = ::read(descriptor, text, sizeof text - 1);
-      if (got > 0) outcome.need = base::parse_unsigned(base::trimmed(text));
+      if (got > 0) outcome.need = needs_in(text);
       outcome.ended = true;
       break;
     }
     const auto reading = sense::read_process(pid);
     if (!reading) continue;
-    if (standstill.lasts(*reading, seconds, limit)) break;
+    if (standstill.lasts(*reading, seconds, limits_of(pid))) break;
   }
   ::kill(pid, SIGKILL);
   ::waitpid(pid, nullptr, 0);
   return outcome;
 }
 
-base::Error refusal(const TrialOutcome& outcome, std::uint64_t limit) {
-  const std::string limited =
-      "the address space is limited to " + base::bytes_text(limit) + " (ulimit -v), ";
+std::string limited_text(const Mappings& limits) {
+  const std::string space = "the address space is limited to " + base::bytes_text(limits.space);
+  const std::string data = "writable memory is limited to " + base::bytes_text(limits.data);
+  if (limits.data == RLIM_INFINITY) return space + " (ulimit -v)";
+  if (limits.space == RLIM_INFINITY) return data + " (ulimit -d)";
+  return space + " (ulimit -v), " + data + " (ulimit -d)";
+}
+
+base::Error refusal(const TrialOutcome& outcome, const Mappings& limits) {
+  const std::string limited = limited_text(limits);
   if (outcome.need) {
-    return base::error(base::Code::bad_input,
-                       "%sbut this simulation needs %s of it: expected a higher limit or fewer "
-                       "--threads",
-                       limited.c_str(), base::bytes_text(*outcome.need).c_str());
+    const bool is_space = outcome.need->space > limits.space;
+    return base::error(
+        base::Code::bad_input,
+        "%s, but this simulation needs %s of it: expected a higher limit or fewer --threads",
+        limited_text(is_space ? Mappings{limits.space, RLIM_INFINITY}
+                              : Mappings{RLIM_INFINITY, limits.data})
+            .c_str(),
+        base::bytes_text(is_space ? outcome.need->space : outcome.need->data).c_str());
   }
   return base::error(base::Code::bad_input,
-                     "%sand this simulation needs more than that: a trial of one step %s; expected "
-                     "a higher limit",
+                     "%s, and this simulation needs more than that: a trial of one step %s; "
+                     "expected a higher limit",
                      limited.c_str(), outcome.ended ? "failed" : "did not end");
 }
 
 }  // namespace
 
 base::Status check_address_space(const char* simulator, char** words) {
-  const char* trial = std::getenv(kTrial);
-  rlimit limit{};
-  if (trial != nullptr || ::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-      ::access(simulator, X_OK) != 0)
-    return {};
+  const Mappings limits = limits_of(0);
+  const bool is_limited = limits.space != RLIM_INFINITY || limits.data != RLIM_INFINITY;
+  if (std::getenv(kTrial) != nullptr || !is_limited || ::access(simulator, X_OK) != 0) return {};
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return base::system_error(errno, "cannot make a pipe");
   const base::FileDescriptor from(ends[0]);
@@ -134,8 +179,9 @@ base::Status check_address_space(const char* simulator, char** words) {
   if (pid < 0) return base::system_error(errno, "cannot start a process");
   if (pid == 0) become_trial(simulator, words, to.get());
   to.close();
-  const TrialOutcome outcome = follow(pid, from.get(), limit.rlim_cur);
-  if (!outcome.need || *outcome.need > limit.rlim_cur) return refusal(outcome, limit.rlim_cur);
+  const TrialOutcome outcome = follow(pid, from.get());
+  if (!outcome.need || outcome.need->space > limits.space || outcome.need->data > limits.data)
+    return refusal(outcome, limits);
   ::setenv(kTrial, kChecked, 1);
   return {};
 }
@@ -146,9 +192,11 @@ std::optional<int> trial_descriptor() {
   return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
-void tell_need(int descriptor, const base::Result<std::uint64_t>& need) {
+void tell_need(int descriptor, const base::Result<Mappings>& need) {
   if (!need && need.error().code == base::Code::out_of_memory) return;
-  const std::string text = std::to_string((need ? *need : 0) + kBeside) + "\n";
+  const Mappings known = need ? *need : Mappings();
+  const std::string text =
+      std::to_string(known.space + kBeside) + " " + std::to_string(known.data + kBeside) + "\n";
   if (::write(descriptor, text.data(), text.size()) < 0) {
     // Nobody waits for it any more.
   }

@@ -20,6 +20,9 @@ struct Checkpoint {
   std::vector<std::vector<std::byte>> arrays;
 };
 
+/// A few times the size of a model.
+constexpr std::uint64_t kMostCheckpointBytes = 64ULL << 30;
+
 /// As one string of bytes, written from arrays that stay where they are.
 std::string pack_checkpoint(const base::Json& header,
                             std::span<const std::span<const std::byte>> arrays);

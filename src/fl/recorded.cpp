@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "fl/checkpoint.h"
 #include "fl/run_folder.h"
 #include "fl/sweep.h"
 
@@ -43,6 +44,19 @@ base::Result<Json> read_json(const std::string& path) {
   return json;
 }
 
+/// What the checkpoint says of the rounds before it; nothing where there is none, or an earlier
+/// Ebb's.
+base::Result<std::optional<RoundsSeal>> seal_in(const RunFolder& folder) {
+  const std::string path = folder.checkpoint_path();
+  if (!is_there(path)) return std::optional<RoundsSeal>();
+  if (const auto file = expect_file(path); !file) return file.error();
+  const auto bytes = base::read_file(path, kMostCheckpointBytes);
+  if (!bytes) return bytes.error();
+  const auto checkpoint = unpack_checkpoint(*bytes, path);
+  if (!checkpoint) return checkpoint.error();
+  return rounds_seal_from(checkpoint->header.find("lines"));
+}
+
 base::Result<KeptSimulation> read_one(const std::string& folder) {
   KeptSimulation kept;
   kept.folder = folder;
@@ -56,16 +70,24 @@ base::Result<KeptSimulation> read_one(const std::string& folder) {
   kept.beginning = Json::object({{"config", *std::move(config)}, {"untrained", Json()}});
   kept.began = written_at(config_path);
   kept.ended = kept.began;
+  // Before the rounds, to which a simulation under way adds.
+  const RunFolder files(folder);
+  const auto seal = seal_in(files);
+  if (!seal) return seal.error();
   if (is_there(rounds_path)) {
     if (const auto file = expect_file(rounds_path); !file) return file.error();
     const auto text = base::read_file(rounds_path, kMostKeptBytes);
     if (!text) return text.error();
+    if (*seal)
+      if (const auto same = files.check_rounds(*text, **seal); !same) return same.error();
     // What follows the last end of a line was cut off.
     const std::size_t whole = text->rfind('\n');
     for (const std::string_view line : base::split(
              std::string_view(*text).substr(0, whole == std::string::npos ? 0 : whole), '\n'))
       if (!line.empty()) kept.rounds.emplace_back(line);
     kept.ended = std::max(kept.ended, written_at(rounds_path));
+  } else if (*seal) {
+    if (const auto none = files.check_rounds("", **seal); !none) return none.error();
   }
   // Only a simulation that has ended says what its model could do before.
   if (const auto result = read_json(folder + "/" + kResultFile)) {

@@ -93,6 +93,29 @@ base::Status RunFolder::take() {
   return {};
 }
 
+base::Status RunFolder::expect_sealed(const RoundsSeal& seal) const {
+  if (seal.sha256 == this->seal().sha256) return {};
+  std::size_t line = 0;
+  while ((line + 1) * kMarkDigits <= std::min(seal.marks.size(), marks_.size()) &&
+         seal.marks.compare(line * kMarkDigits, kMarkDigits, marks_, line * kMarkDigits,
+                            kMarkDigits) == 0)
+    ++line;
+  return base::error(base::Code::bad_input,
+                     "%s: line %zu: not as it was written, expected the rounds that belong to %s",
+                     rounds_path().c_str(), line + 1, checkpoint_path().c_str());
+}
+
+base::Status RunFolder::check_rounds(std::string_view content, const RoundsSeal& seal) const {
+  RunFolder found(path_);
+  for (std::size_t lines = seal.marks.size() / kMarkDigits; lines > 0; --lines) {
+    const std::size_t stop = content.find('\n');
+    if (stop == std::string_view::npos) break;
+    found.add_to_seal(content.substr(0, stop + 1));
+    content.remove_prefix(stop + 1);
+  }
+  return found.expect_sealed(seal);
+}
+
 base::Result<std::vector<base::Json>> RunFolder::keep_rounds(
     std::uint32_t rounds, const std::optional<RoundsSeal>& seal) {
   const auto content = base::read_file(rounds_path(), kMostBytes);
@@ -111,16 +134,8 @@ base::Result<std::vector<base::Json>> RunFolder::keep_rounds(
     add_to_seal(std::string_view(*content).substr(end, stop + 1 - end));
     end = stop + 1;
   }
-  if (seal && seal->sha256 != this->seal().sha256) {
-    std::size_t line = 0;
-    while (line < kept.size() &&
-           seal->marks.substr(std::min(line * kMarkDigits, seal->marks.size()), kMarkDigits) ==
-               marks_.substr(line * kMarkDigits, kMarkDigits))
-      ++line;
-    return base::error(base::Code::bad_input,
-                       "%s: line %zu: not as it was written, expected the rounds that belong to %s",
-                       rounds_path().c_str(), line + 1, checkpoint_path().c_str());
-  }
+  if (seal)
+    if (const auto same = expect_sealed(*seal); !same) return same.error();
   // The run was stopped between the line of a round and its checkpoint: the round runs again.
   if (end < content->size()) {
     if (auto written = base::write_file_atomically(rounds_path(), content->substr(0, end));

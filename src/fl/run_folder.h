@@ -45,6 +45,10 @@ class RunFolder {
   base::Result<std::vector<base::Json>> keep_rounds(std::uint32_t rounds,
                                                     const std::optional<RoundsSeal>& seal = {});
 
+  /// Code::bad_input where `content` of rounds.jsonl does not begin with the lines that were
+  /// sealed. Needs no lock and changes nothing.
+  base::Status check_rounds(std::string_view content, const RoundsSeal& seal) const;
+
   /// Of all lines until now.
   RoundsSeal seal() const;
 
@@ -56,6 +60,7 @@ class RunFolder {
 
   std::string config_path() const { return path_ + "/config.json"; }
 
+  base::Status expect_sealed(const RoundsSeal& seal) const;
   void add_to_seal(std::string_view line);
 
   std::string path_;

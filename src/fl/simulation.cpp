@@ -16,9 +16,6 @@
 namespace ebb::fl {
 namespace {
 
-/// A checkpoint is a few times the size of a model.
-constexpr std::uint64_t kMostCheckpointBytes = 64ULL << 30;
-
 class Run {
  public:
   Run(const Config& config, const Execution& execution, SimulationResources& resources,

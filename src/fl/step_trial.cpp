@@ -78,16 +78,19 @@ std::uint64_t beyond_a_step(const MemoryPlan& plan) {
 
 }  // namespace
 
-base::Result<std::uint64_t> address_space_of_a_step(const Config& config,
-                                                    const Execution& execution,
-                                                    const SimulationResources& resources) {
+base::Result<Mappings> mappings_of_a_step(const Config& config, const Execution& execution,
+                                          const SimulationResources& resources) {
   const auto plan = plan_memory(config, execution, resources);
   if (!plan) return plan.error();
   if (const auto done = one_step(config, resources, plan->parallel_clients); !done)
     return done.error();
   const auto reading = sense::read_process();
   if (!reading) return reading.error();
-  return reading->virtual_peak.value_or(reading->virtual_size) + beyond_a_step(*plan);
+  const std::uint64_t peak = reading->virtual_peak.value_or(reading->virtual_size);
+  const std::uint64_t beyond = beyond_a_step(*plan);
+  // The kernel keeps no peak of writable memory: what was mapped beside it, was perhaps of it.
+  return Mappings{peak + beyond,
+                  reading->data.value_or(0) + (peak - reading->virtual_size) + beyond};
 }
 
 }  // namespace ebb::fl

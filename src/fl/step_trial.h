@@ -3,15 +3,15 @@
 
 #include <cstdint>
 
+#include "fl/address_space.h"
 #include "fl/simulation.h"
 
 namespace ebb::fl {
 
-/// What a simulation takes of the address space, in bytes: one step is done on as many threads as
+/// What a simulation maps, in bytes: one step is done on as many threads as
 /// it would have, and what it maps beyond a step is added. For check_address_space(), in a process
 /// of its own. Code::out_of_memory where the step itself does not get what it asks for.
-base::Result<std::uint64_t> address_space_of_a_step(const Config& config,
-                                                    const Execution& execution,
-                                                    const SimulationResources& resources);
+base::Result<Mappings> mappings_of_a_step(const Config& config, const Execution& execution,
+                                          const SimulationResources& resources);
 
 }  // namespace ebb::fl

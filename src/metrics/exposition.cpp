@@ -4,14 +4,16 @@
 #include <charconv>
 
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace ebb::metrics {
 namespace {
 
-/// The value of a label.
+/// The value of a label. Both formats are UTF-8, and one byte that is none costs a scrape its whole
+/// answer.
 std::string escaped(std::string_view text) {
   std::string result;
-  for (const char c : text) {
+  for (const char c : base::utf8_text(text)) {
     if (c == '\n') {
       result += "\\n";
       continue;

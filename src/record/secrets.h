@@ -17,7 +17,11 @@ namespace ebb::record {
 /// - user and password in an address (`ssh://user:password@host`); in front of a web server also a
 ///   user alone, which is a token there.
 ///
-/// All of it also inside of words, as those behind `sh -c` are.
+/// What a word begins with, or an address, reaches to the end of the word, blanks and quotes
+/// included:
+/// `--password=two words`. All of it also inside of words, as those behind `sh -c` are; there a
+/// value ends with its quotes or at a blank, as a shell, JSON (also in a string) and Python have
+/// it. The words are those of the process: call this before they are joined.
 std::vector<std::string> without_secrets(const std::vector<std::string>& words);
 
 /// What --private keeps of a command, in words or as a line: the name of its program.

@@ -77,8 +77,9 @@ ProcessReading reading_of(const StatusText& status, const StatText& stat) {
   reading.parent = stat.parent;
   reading.state = status.state;
   reading.start_ticks = stat.start_ticks;
-  reading.cpu_seconds =
-      static_cast<double>(stat.cpu_ticks) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  const auto ticks_per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  reading.cpu_seconds = static_cast<double>(stat.cpu_ticks) / ticks_per_second;
+  reading.system_seconds = static_cast<double>(stat.system_ticks) / ticks_per_second;
   reading.rss = status.rss.value_or(0);
   reading.virtual_size = status.virtual_size.value_or(0);
   reading.threads = status.threads;

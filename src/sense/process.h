@@ -22,6 +22,7 @@ struct ProcessReading {
   char state = '?';                 ///< the kernel's letter: R, S, D, T, t, …
   std::uint64_t start_ticks = 0;    ///< since boot: with the pid it names one process for ever
   double cpu_seconds = 0;           ///< user and system
+  double system_seconds = 0;        ///< of these, in the kernel
   std::uint64_t rss = 0;            ///< 0 for a kernel thread
   std::uint64_t virtual_size = 0;   ///< what RLIMIT_AS counts
   std::uint64_t threads = 0;        ///< with the first one, ended or not

@@ -108,6 +108,7 @@ Result<StatText> parse_stat(std::string_view text, std::string_view file) {
   stat.minor_faults = *numbers[0];
   stat.major_faults = *numbers[1];
   stat.cpu_ticks = *numbers[2] + *numbers[3];
+  stat.system_ticks = *numbers[3];
   stat.start_ticks = *numbers[4];
   stat.flags = *numbers[6];
   stat.threads = *numbers[7];

@@ -30,10 +30,11 @@ struct StatText {
   pid_t parent = 0;
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
-  std::uint64_t cpu_ticks = 0;    ///< user and system
-  std::uint64_t start_ticks = 0;  ///< since boot
-  std::uint64_t threads = 0;      ///< those that have ended and wait for others among them
-  std::uint64_t flags = 0;        ///< PF_…, of the kernel's own
+  std::uint64_t cpu_ticks = 0;     ///< user and system
+  std::uint64_t system_ticks = 0;  ///< of these, in the kernel
+  std::uint64_t start_ticks = 0;   ///< since boot
+  std::uint64_t threads = 0;       ///< those that have ended and wait for others among them
+  std::uint64_t flags = 0;         ///< PF_…, of the kernel's own
 
   bool has_ended() const { return state == 'Z' || state == 'X'; }
   bool is_ending() const { return (flags & 0x4) != 0; }  ///< PF_EXITING

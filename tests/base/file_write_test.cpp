@@ -2,11 +2,18 @@
 // Output to whatever may stand at a path.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <climits>
+#include <csignal>
+#include <functional>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -66,6 +73,69 @@ TEST_F(WriteFile, KeepsTheOwnerWherePermitted) {
   ASSERT_EQ(::stat(path_.c_str(), &info), 0);
   EXPECT_EQ(info.st_uid, 12345U);
   EXPECT_EQ(info.st_gid, 54321U);
+}
+
+/// What `act` says in a process that may not do what root may, in a folder that takes no new files.
+int unprivileged_in(const std::string& folder, const std::function<int()>& act) {
+  EXPECT_EQ(::chmod(folder.c_str(), 0555), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    constexpr uid_t kNobody = 65534;
+    if (::geteuid() == 0 && ::setresuid(kNobody, kNobody, kNobody) != 0) ::_exit(99);
+    ::_exit(act());
+  }
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(::chmod(folder.c_str(), 0755), 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST_F(WriteFile, WritesInPlaceWhereNothingCanReplaceAFile) {
+  folder_.write("out", "much that was there before");
+  ASSERT_EQ(::chmod(path_.c_str(), 0666), 0);
+  const auto write = [&] { return write_file_atomically(path_, "new") ? 0 : 1; };
+  EXPECT_EQ(unprivileged_in(folder_.path(), write), 0);
+  EXPECT_EQ(*read_file(path_), "new");
+}
+
+TEST_F(WriteFile, WhatWasInAFileStaysWhereItCannotBeWrittenInPlace) {
+  folder_.write("out", "old");
+  ASSERT_EQ(::chmod(path_.c_str(), 0666), 0);
+  const auto write = [&] {
+    const rlimit small{100, 100};
+    ::signal(SIGXFSZ, SIG_IGN);
+    if (::setrlimit(RLIMIT_FSIZE, &small) != 0) return 98;
+    return write_file_atomically(path_, std::string(1000, 'x')) ? 0 : 1;
+  };
+  EXPECT_EQ(unprivileged_in(folder_.path(), write), 1);
+  EXPECT_EQ(*read_file(path_), "old");
+}
+
+TEST_F(WriteFile, WritesToAFileThatIsMountedAlone) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root mounts";
+  folder_.write("out", "a place");
+  const std::string from = folder_.write("mounted", "much that was there before");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::unshare(CLONE_NEWNS) != 0 ||
+        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount(from.c_str(), path_.c_str(), nullptr, MS_BIND, nullptr) != 0)
+      ::_exit(99);
+    ::_exit(write_file_atomically(path_, "new") ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WEXITSTATUS(status) == 99) GTEST_SKIP() << "this root may not mount";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(*read_file(from), "new");
+  EXPECT_EQ(*read_file(path_), "a place");
+}
+
+TEST_F(WriteFile, TakesNamesAsLongAsTheyMayBe) {
+  const std::string path = folder_ / std::string(NAME_MAX, 'n');
+  ASSERT_TRUE(write_file_atomically(path, "one"));
+  ASSERT_TRUE(write_file_atomically(path, "two"));
+  EXPECT_EQ(*read_file(path), "two");
 }
 
 TEST_F(WriteFile, GoesThroughLinksToTheirTarget) {

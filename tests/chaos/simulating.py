@@ -188,9 +188,11 @@ def at_every_change(trial, simulation, before):
 def swept(trial, until):
     """Each change that each simulation makes, from its beginning, and when it goes on: from before its first checkpoint
     and from between a line and its checkpoint."""
-    for simulation in SIMULATIONS:
-        for before in ((), (DiskFault(6, True, False),), (DiskFault(16, True, True),)):
-            for case in at_every_change(trial, simulation, before):
-                if time.monotonic() >= until:
-                    return
-                yield case
+    starts = [(simulation, before) for simulation in SIMULATIONS
+              for before in ((), (DiskFault(6, True, False),), (DiskFault(16, True, True),))]
+    for place, (simulation, before) in enumerate(starts):
+        for case in at_every_change(trial, simulation, before):
+            if time.monotonic() >= until:
+                print(f"CUT OFF BY TIME: start {place + 1} of {len(starts)} from change {case.seed} on, and all later ones")
+                return
+            yield case

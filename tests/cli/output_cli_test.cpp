@@ -29,9 +29,10 @@ class Output : public testing::Test {
     return ebb({"report", "--db", db_, "--html", page});
   }
 
-  /// `script` in a shell where $EBB is the program and $DB a record of one run.
+  /// `script` in a shell where $EBB is the program, $DB a record of one run and $ROOT this tree.
   Finished in_shell(const std::string& script) const {
-    return support::run({"sh", "-c", script}, {{"EBB", EBB_PROGRAM}, {"DB", db_}});
+    return support::run({"sh", "-c", script},
+                        {{"EBB", EBB_PROGRAM}, {"DB", db_}, {"ROOT", EBB_ROOT}});
   }
 
   support::TemporaryDirectory folder_;
@@ -89,27 +90,34 @@ TEST_F(Output, APageToAFifoReachesItsReader) {
 }
 
 TEST_F(Output, AFullStdoutIsOneLineAndStatusOneInEveryVerb) {
-  for (const char* words : {"--help",
-                            "--version",
-                            "info",
-                            "info --json",
-                            "env --role server",
-                            "env --role server --json",
-                            "env --role client --shell script",
-                            "runs --db $DB",
-                            "runs --db $DB --json",
-                            "report --db $DB",
-                            "report --db $DB --json",
-                            "doctor last --db $DB",
-                            "doctor last --db $DB --json",
-                            "plan budget --params 1000000",
-                            "plan clients --json",
-                            "plan transformer gpt2",
-                            "run --dry-run -- true",
-                            "run --dry-run --json -- true",
-                            "watch $$ --interval 10ms",
-                            "watch $$ --interval 10ms --json",
-                            "doctor $$ --for 20ms"}) {
+  for (const char* words :
+       {"--help",
+        "--version",
+        "info",
+        "info --json",
+        "env --role server",
+        "env --role server --json",
+        "env --role client --shell script",
+        "runs --db $DB",
+        "runs --db $DB --json",
+        "report --db $DB",
+        "report --db $DB --json",
+        "doctor last --db $DB",
+        "doctor last --db $DB --json",
+        "plan budget --params 1000000",
+        "plan clients --json",
+        "plan transformer gpt2",
+        "run --dry-run -- true",
+        "run --dry-run --json -- true",
+        "watch $$ --interval 10ms",
+        "watch $$ --interval 10ms --json",
+        "doctor $$ --for 20ms",
+        "doctor $ROOT/tests/data/torch-2.11/frames/prefetch_streams.default.dump.pickle",
+        "doctor $ROOT/tests/data/torch-2.11/frames/prefetch_streams.default.dump.pickle --json",
+        "plan model $ROOT/examples/models/small-resnet.json --channels 3 --size 32",
+        "tune --interval 10ms -- true",
+        "runs import $ROOT/tests/data/interface/simulation --db $DB.new",
+        "runs rm 1 --db $DB"}) {
     SCOPED_TRACE(words);
     expect_one_line(in_shell("timeout 120 $EBB " + std::string(words) + " > /dev/full"), 1,
                     "cannot write the answer to stdout: No space left on device");

@@ -512,6 +512,18 @@ TEST_F(EbbSimulate, AnInterruptStopsAfterTheRoundAndSaysHowToGoOn) {
             model_of(joined(words, {"--no-folder"})));
 }
 
+TEST_F(EbbSimulate, AFullStdoutIsOneLineAndStatusOne) {
+  const Words full = {"sh", "-c", "exec \"$@\" > /dev/full", "sh"};
+  const Words quiet = tiny({"--no-folder", "--no-record", "--quiet"});
+  const Words compare = joined({"compare", "--methods", "heuristic.random"}, quiet);
+  for (const Words& words : {simulate(quiet), simulate(joined(quiet, {"--json"})),
+                             simulate(joined(quiet, {"--dry-run"})), compare}) {
+    const Finished done = support::run(joined(full, command(words)));
+    EXPECT_EQ(done.status, 1) << done.error;
+    EXPECT_EQ(done.error, "ebb: cannot write the answer to stdout: No space left on device\n");
+  }
+}
+
 TEST_F(EbbSimulate, ASecondSignalEndsItAtOnceWhicheverItIs) {
   // One round takes minutes: nothing but the signal ends it in time.
   Words shell = {"sh", "-c", "exec \"$@\" 2>&1", "sh"};
@@ -575,26 +587,57 @@ TEST_F(EbbSimulate, TheSameSignalAMomentLaterEndsItAtOnce) {
   EXPECT_EQ(status, -SIGTERM);
 }
 
+/// A command under a limit (-v or -d, in KiB) that it may not lift, whoever runs it.
+Words limited(const std::string& limit, const Words& words) {
+  Words all = {"sh", "-c", "ulimit " + limit + " && exec \"$@\"", "sh"};
+  if (geteuid() == 0) all = joined({"setpriv", "--bounding-set=-sys_resource"}, all);
+  return joined(all, words);
+}
+
+void expect_refusal(const Finished& refused, const std::string& part) {
+  EXPECT_EQ(refused.status, 2) << refused.error;
+  EXPECT_EQ(refused.output, "");
+  EXPECT_NE(refused.error.find(part), std::string::npos) << refused.error;
+  EXPECT_TRUE(refused.error.starts_with("ebb: ")) << refused.error;
+  EXPECT_EQ(refused.error.find('\n'), refused.error.size() - 1) << refused.error;
+}
+
 TEST_F(EbbSimulate, UnderALimitOfTheAddressSpaceItSaysWhatItNeeds) {
-  // Libraries that cannot map what they need ask for it again and again.
-  const auto limited = [&](const char* kilobytes, const Words& words) {
-    Words all = {"sh", "-c", "ulimit -v \"$0\" && exec \"$@\"", kilobytes};
-    return support::run(joined(all, command(words)));
-  };
   const Words words = simulate(tiny({"--no-folder", "--no-record", "--quiet"}));
-  for (const char* too_little : {"100000", "600000"}) {
-    const Finished refused = limited(too_little, words);
-    EXPECT_EQ(refused.status, 2) << too_little;
-    EXPECT_EQ(refused.output, "");
-    EXPECT_TRUE(refused.error.starts_with("ebb: the address space is limited to "))
-        << refused.error;
-    EXPECT_NE(refused.error.find(" needs "), std::string::npos) << refused.error;
-    EXPECT_EQ(refused.error.find('\n'), refused.error.size() - 1) << refused.error;
-  }
-  EXPECT_EQ(limited("16000000", words).status, 0);
-  const Finished wrong = limited("16000000", simulate(tiny({"--clients", "1000"})));
+  // A soft limit is lifted for the trial, which then tells what it needs.
+  const Words soft = {"sh", "-c", "ulimit -S -v 600000 && exec \"$@\"", "sh"};
+  const Finished told = support::run(joined(soft, command(words)));
+  expect_refusal(
+      told, "the address space is limited to 585.9 MiB (ulimit -v), but this simulation needs ");
+  EXPECT_EQ(support::run(limited("-v 16000000", command(words))).status, 0);
+  const Words many = simulate(tiny({"--clients", "1000"}));
+  const Finished wrong = support::run(limited("-v 16000000", command(many)));
   EXPECT_NE(wrong.error.find("300 samples for 1000 clients"), std::string::npos)
       << "what else is wrong is said as ever; " << wrong.error;
+}
+
+TEST_F(EbbSimulate, UnderALimitThatIsNotLiftedNothingStartsThatWouldNotEnd) {
+  // Libraries that cannot map what they need ask for it again and again.
+  const Words tail = tiny({"--no-folder", "--no-record", "--quiet"});
+  const std::string refused = "needs more than that: a trial of one step ";
+  const Words compare = joined({"compare", "--methods", "heuristic.random"}, tail);
+  expect_refusal(support::run(limited("-v 600000", command(simulate(tail)))),
+                 refused + "did not end");
+  expect_refusal(support::run(limited("-v 100000", command(compare))), refused + "failed");
+  Words direct = command(simulate(tail));
+  std::replace(direct.begin(), direct.end(), std::string(EBB_PROGRAM),
+               std::string(EBB_PROGRAM "-simulate"));
+  expect_refusal(support::run(limited("-v 600000", direct)), refused);
+}
+
+TEST_F(EbbSimulate, ALimitOfWritableMemoryIsLookedAtToo) {
+  const Words words = command(simulate(tiny({"--no-folder", "--no-record", "--quiet"})));
+  const std::string limit = "writable memory is limited to 195.3 MiB (ulimit -d), ";
+  expect_refusal(support::run(limited("-d 200000", words)),
+                 limit + "and this simulation needs more");
+  expect_refusal(support::run(limited("-S -d 200000", words)),
+                 limit + "but this simulation needs ");
+  EXPECT_EQ(support::run(limited("-d 8000000", words)).status, 0);
 }
 
 TEST_F(EbbSimulate, AFolderThatHoldsASimulationIsNotOverwritten) {
@@ -625,6 +668,7 @@ TEST_F(EbbSimulate, RoundsThatDoNotBelongToTheCheckpointAreRefused) {
   edited.replace(edited.find("\"train_loss\":", second), 13, "\"train_loss\":9");
   std::ofstream(rounds) << edited;
   expect_refused(longer, "rounds.jsonl: line 2: not as it was written");
+  expect_refused({"runs", "import", file("run")}, "rounds.jsonl: line 2: not as it was written");
   std::ofstream(rounds) << written;
   EXPECT_EQ(ebb(longer).status, 0) << "as it was";
 }
@@ -697,14 +741,18 @@ TEST_F(EbbSimulate, AComparisonGoesOnAfterAKill) {
 }
 
 TEST_F(EbbSimulate, AFolderFromElsewhereIsTakenIntoTheRecordOnce) {
+  const std::string elsewhere = file(
+      "else\x1b[31m"
+      "where");
   json_of(joined({"compare", "--methods", "heuristic.random,heuristic.round_robin", "--no-record",
-                  "--folder", file("elsewhere")},
+                  "--folder", elsewhere},
                  tiny()));
-  const Words import = {"runs", "import", file("elsewhere")};
+  const Words import = {"runs", "import", elsewhere};
   const Finished first = ebb(import);
   EXPECT_EQ(first.status, 0) << first.error;
   EXPECT_NE(first.output.find("as run 2: heuristic.round_robin, 4 of 4 rounds"), std::string::npos)
       << first.output;
+  EXPECT_EQ(first.output.find('\x1b'), std::string::npos) << "no name is obeyed by a terminal";
   const base::Json again = json_of(import);
   EXPECT_EQ(again.find("imported")->as_array()->size(), 0U);
   EXPECT_EQ(again.find("known")->as_array()->size(), 2U);

@@ -62,6 +62,15 @@ TEST(Exposition, WritesOpenMetrics) {
             "# EOF\n");
 }
 
+TEST(Exposition, IsUtf8WhateverAProcessIsCalled) {
+  Families families;
+  families.add(kThing, {{"name", "a\xff\xc3 \xc3\xa9"}}, 1);
+  for (const Format format : {Format::text, Format::open_metrics})
+    EXPECT_NE(text_of(families.all(), format)
+                  .find("test_thing_info{name=\"a\xef\xbf\xbd\xef\xbf\xbd \xc3\xa9\"} 1\n"),
+              std::string::npos);
+}
+
 /// The lines that are values.
 std::set<std::string> series_of(const std::string& text) {
   std::set<std::string> found;

@@ -48,9 +48,10 @@ std::string bytes_of(const std::string& db) {
 /// until it has been seen.
 std::vector<std::string> job_with_secrets(const std::string& stop) {
   const std::string child = "sh -c 'while [ ! -e " + stop +
-                            " ]; do sleep 0.05; done' --password hunter2 MY_TOKEN=hunter2 "
-                            "http://me:hunter2@host/";
-  return {"sh", "-c", child + " & wait", "job", "--api-key", "hunter2", "--secret=hunter2"};
+                            " ]; do sleep 0.05; done' --password hunter2 'MY_TOKEN=my hunter2' "
+                            "--password=\"'my'hunter2 x\" '{\\\"token\\\": \\\"my hunter2\\\"}' "
+                            "ftp://me:my/hunter2@host/ http://me:hunter2@host/";
+  return {"sh", "-c", child + " & wait", "job", "--api-key", "hunter2", "--secret=my hunter2"};
 }
 
 bool has_both(const record::RecordedRun& run) {
@@ -73,7 +74,8 @@ TEST_F(EbbRun, SecretsAreNotWrittenOfTheCommandAndItsChildren) {
   bool child = false;
   for (const record::ProcessHistory& process : recorded.processes) {
     const std::string& line = process.process.command;
-    child |= line.ends_with(" --password *** MY_TOKEN=*** http://***@host/");
+    child |= line.ends_with(
+        R"( MY_TOKEN=*** --password=*** {\"token\": \"***\"} ftp://***@host/ http://***@host/)");
   }
   EXPECT_TRUE(child);
   EXPECT_EQ(bytes_of(db()).find("hunter2"), std::string::npos);

@@ -50,11 +50,11 @@ int run_trial(const SimulateOrder& order, int descriptor) {
   const fl::Config config = order.config_of(0, 0);
   base::ReclaimerRegistry reclaimers;
   keep::Cleaner cleaner(heap::host_allocator(), reclaimers, sense::rss_now);
-  base::Result<std::uint64_t> need = 0;
+  base::Result<fl::Mappings> need = fl::Mappings();
   if (const auto resources = fl::load_resources(config, order.execution, cleaner, fl::alone())) {
     fl::Execution execution = order.execution;
     if (order.writes_folder) execution.folder = ".";
-    need = fl::address_space_of_a_step(config, execution, *resources);
+    need = fl::mappings_of_a_step(config, execution, *resources);
   } else {
     need = resources.error();
   }
