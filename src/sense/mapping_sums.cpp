@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
@@ -82,8 +83,10 @@ std::optional<std::uint64_t> stack_pointer_of(const std::string& task) {
 
 /// Of all threads but the main one, whose stack the kernel names; nothing where one is not known.
 std::optional<std::vector<std::uint64_t>> stack_pointers_of(const std::string& directory,
-                                                            pid_t main) {
+                                                            pid_t main, StackPointers& seen) {
   std::vector<std::uint64_t> pointers;
+  StackPointers found;
+  bool all_known = true;
   std::error_code failure;
   const auto tasks = std::filesystem::directory_iterator(directory + "/task", failure);
   if (failure) return std::nullopt;
@@ -94,14 +97,23 @@ std::optional<std::vector<std::uint64_t>> stack_pointers_of(const std::string& d
       pointers.push_back(reinterpret_cast<std::uint64_t>(&pointers));
       continue;
     }
-    const auto pointer = stack_pointer_of(task.path().string());
+    auto pointer = stack_pointer_of(task.path().string());
+    const auto id = base::parse_unsigned(name);
+    if (!id) continue;
+    const auto thread = static_cast<pid_t>(*id);
+    if (const auto before = seen.find(thread); !pointer && before != seen.end())
+      pointer = before->second;
     if (!pointer) {
       // Ended meanwhile: it has no stack any more.
       if (!std::filesystem::exists(task.path(), failure)) continue;
-      return std::nullopt;
+      all_known = false;
+      continue;
     }
+    found[thread] = *pointer;
     pointers.push_back(*pointer);
   }
+  seen = std::move(found);
+  if (!all_known) return std::nullopt;
   return pointers;
 }
 
@@ -139,12 +151,14 @@ base::Result<MappingSums> parse_mapping_sums(std::string_view smaps,
   return sums;
 }
 
-base::Result<MappingSums> read_mapping_sums(pid_t pid, const Roots& roots) {
+base::Result<MappingSums> read_mapping_sums(pid_t pid, const Roots& roots, StackPointers* seen) {
+  StackPointers nobody_before;
   const std::string directory = roots.process(pid);
   const auto text = base::read_file(directory + "/smaps", 256 << 20);
   if (!text && text.error().code == base::Code::not_found) return no_such_process(pid, roots);
   if (!text) return text.error();
-  const auto pointers = stack_pointers_of(directory, pid == kSelf ? ::getpid() : pid);
+  const auto pointers = stack_pointers_of(directory, pid == kSelf ? ::getpid() : pid,
+                                          seen != nullptr ? *seen : nobody_before);
   auto sums = parse_mapping_sums(*text, pointers.value_or(std::vector<std::uint64_t>{}),
                                  directory + "/smaps");
   if (sums && !pointers) sums->stacks.reset();
