@@ -454,26 +454,28 @@ TEST(Schema, AnOlderOneIsReadAsItIsAndBroughtUpToDateByTheNextRun) {
 TEST(Store, KeepsTheLastThatWasReadOfMappings) {
   const support::TemporaryDirectory folder;
   const std::string path = folder / "runs.db";
-  auto file = RunFile::begin(path, run_named("x"));
-  ASSERT_TRUE(file);
-  Batch batch;
-  batch.processes = {process_of(kMain), process_of(kWorker)};
   fact::MappedParts parts;
   parts.stacks = 3 * kMiB;
   parts.pinned = 20 * kMiB;
   parts.pinned_shared = 5 * kMiB;
-  batch.mapped = {{kMain, 1, {}}, {kMain, 2.5, parts}, {kWorker, 2, {}}};
-  ASSERT_TRUE(file->write(batch));
-  ASSERT_TRUE(file->finish(run_named("x")));
-  const RecordedRun found = read(path, "x");
-  ASSERT_EQ(found.mapped.size(), 2U);
-  EXPECT_EQ(found.mapped[0].process, kMain);
-  EXPECT_EQ(found.mapped[0].seconds, 2.5);
-  EXPECT_EQ(found.mapped[0].parts, parts);
-  EXPECT_EQ(found.mapped[1].parts, fact::MappedParts{}) << "what is not known is no number";
-  auto store = Store::open(path);
-  ASSERT_TRUE(store);
-  ASSERT_TRUE(store->remove({found.summary.run.id}));
+  {
+    const auto writer = begin(path, run_named("x"));
+    writer->add(process_of(kMain));
+    writer->add(process_of(kWorker));
+    writer->add(Mapped{kMain, 1, {}});
+    writer->add(Mapped{kMain, 2.5, parts});
+    writer->add(Mapped{kWorker, 2, {}});
+    writer->end(ended(run_named("x")));
+  }
+  Store store = opened(path);
+  const auto found = store.read(1);
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_EQ(found->mapped.size(), 2U);
+  EXPECT_EQ(found->mapped[0].process, kMain);
+  EXPECT_EQ(found->mapped[0].seconds, 2.5);
+  EXPECT_EQ(found->mapped[0].parts, parts);
+  EXPECT_EQ(found->mapped[1].parts, fact::MappedParts{}) << "what is not known is no number";
+  ASSERT_TRUE(store.remove({1}));
   EXPECT_EQ(open_for_reading(path)->number("SELECT count(*) FROM mapped"), 0);
 }
 

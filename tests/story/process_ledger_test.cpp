@@ -82,7 +82,7 @@ TEST(ProcessLedger, HasWhatMappingsToldAndSaysHowOldThatIs) {
   EXPECT_EQ(ledger.stacks, 3 * kMiB);
   EXPECT_FALSE(ledger.pinned);
   EXPECT_EQ(*ledger.unexplained + 43 * kMiB, *before.unexplained);
-  const std::string age = "python, stacks: as of 40 s before";
+  const std::string age = "python, stacks: as of 40.0 s before";
   EXPECT_NE(std::find(ledger.notes.begin(), ledger.notes.end(), age), ledger.notes.end());
   const fact::Ledger then = ledger_at(history.readings.at(59), {}, mapped);
   EXPECT_TRUE(then.notes.empty()) << then.notes.front();
