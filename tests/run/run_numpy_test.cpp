@@ -33,7 +33,7 @@ TEST_F(EbbRun, CallsWhatThreadsKeepInHugePagesRetention) {
     const Finished doctor = support::run({EBB_PROGRAM, "doctor", "last", "--db", db(), "--json"});
     found = base::parse_json(doctor.output).value_or({});
     const base::Json* verdict = found.find("verdict");
-    return verdict != nullptr && verdict->as_string() == "retention";
+    return verdict != nullptr && *verdict->as_string() == "retention";
   };
   expect_most_returned(run_until({"--interval", "100ms"},
                                  {"/usr/bin/python3", EBB_THREAD_ARRAYS_PY, "300", stop_file()},
