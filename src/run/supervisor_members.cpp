@@ -315,6 +315,7 @@ void Supervisor::watch_silence(Member& member, double elapsed, double seconds) {
 
 void Supervisor::drop(Member& member) {
   member.channel.reset();
+  member.python_arenas.reset();
   member.policy.forget_question();
   member.awaits_reading = false;
   member.awaits_cleanup = false;
