@@ -27,8 +27,7 @@ EXPECTED = {"healthy": "healthy", "leak": "leak", "retention": "retention", "thr
             "silent": "not_enough_data"}
 # What an allocator gives back by itself is no trouble there, and what it does not tell cannot be seen.
 ELSEWHERE = {"retention": {"jemalloc": ("healthy",), "tcmalloc": ("healthy",), "mimalloc": ("healthy",)},
-             "thread-arrays": {"jemalloc": ("healthy",), "tcmalloc": ("healthy",), "mimalloc": ("healthy",)},
-             "arrow": {"mimalloc": ("healthy",)}}
+             "thread-arrays": {"jemalloc": ("healthy",), "tcmalloc": ("healthy",), "mimalloc": ("healthy",)}}
 PTRACE_SEIZE, PTRACE_INTERRUPT, WAIT_FOR_THREADS = 0x4206, 0x4207, 0x40000000
 
 

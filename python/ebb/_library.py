@@ -6,24 +6,15 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
-import threading
 from pathlib import Path
 from typing import Any
 
 from . import _abi, errors
+from ._forks import Lock
 
 _MACHINES = {3: "x86", 40: "arm", 62: "x86-64", 183: "aarch64", 243: "riscv", 21: "ppc64", 22: "s390"}
-_lock = threading.Lock()
+_lock = Lock()
 _loaded: ctypes.CDLL | None = None
-
-
-def _after_fork_in_child() -> None:
-    # The thread that held it does not exist here.
-    global _lock
-    _lock = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_after_fork_in_child)
 
 
 def path() -> Path:

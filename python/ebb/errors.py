@@ -53,7 +53,7 @@ class TooLate(Unavailable):
 
 
 class Forked(Unavailable):
-    """A forked child cannot use its parent's device memory."""
+    """A forked child cannot use its parent's device memory, nor what another thread was changing meanwhile."""
 
 
 class SimulationFailed(Error, RuntimeError):

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import ctypes
 import math
-import threading
 import weakref
 from typing import Any, Sequence
 
 from . import _abi, errors
+from ._forks import Lock
 from ._library import check, library
 
 _TYPES = {"float32": 1, "float64": 2, "float16": 3, "bfloat16": 4, "int8": 5, "int16": 6, "int32": 7,
@@ -27,11 +27,11 @@ class TensorSum:
 
     Takes arrays and tensors of one shape, of float16, bfloat16, float32, float64, bool and integers up
     to 64 bits. The mean has the narrowest floating-point type that can hold all of theirs; for integers
-    that is float64. Thread-safe.
+    that is float64. Thread-safe; a child forked while another thread adds to it gets `Forked`.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = Lock("this sum")
         self._sum: ctypes.c_void_p | None = None
         self._kept: tuple[Any, float] | None = None
         self._shape: tuple[int, ...] | None = None

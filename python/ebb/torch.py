@@ -16,11 +16,11 @@ import ctypes
 import json
 import os
 import sys
-import threading
 from types import TracebackType
 from typing import Any, TextIO
 
 from . import errors
+from ._forks import Lock
 from ._library import check, library, path as library_path, take_text
 from .jobs import doctor, tune
 from .shortage import oom_diagnostic, safe_allocate
@@ -41,7 +41,7 @@ _SETTERS = {
 }
 # What refuses private pools, by the name that this PyTorch has for it: 2.3 and later, 2.0 to 2.2.
 _POOL_SETTERS = ("set_begin_allocate_to_pool", "set_begin_allocate_stream_to_pool")
-_lock = threading.Lock()
+_lock = Lock()
 _allocator: Any = None  # PyTorch keeps a bare pointer to it
 _installed_in = 0
 _MIB = 1 << 20

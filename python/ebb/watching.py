@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from . import errors
+from ._forks import Lock, renew
 from .memory import MemoryInfo, read_memory, rss
 
 _MIB = 1 << 20
@@ -32,12 +33,13 @@ class Watch:
             raise errors.BadInput(f"history {history}: expected 2 samples or more")
         self.interval = interval
         self._samples: deque[tuple[float, int]] = deque(maxlen=history)
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._stopped = threading.Event()
         self._display: Any = None
         self.sample()
         self._thread = threading.Thread(target=self._run, name="ebb-watch", daemon=True)
         self._thread.start()
+        renew(self)
 
     def sample(self) -> int:
         """Takes a sample now and returns the resident bytes."""
@@ -61,6 +63,10 @@ class Watch:
         self._stopped.set()
         if self._thread is not threading.current_thread():
             self._thread.join()
+
+    def renew_after_fork(self) -> None:
+        # Its lock may have been taken; the thread that waited for it is missing.
+        self._stopped = threading.Event()
 
     def show(self) -> None:
         """Shows a live view in the notebook's output. Does nothing elsewhere."""

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole jobs in NVFlare's simulator: with the widget, as a recipe, and under `ebb run`."""
+import hashlib
 import json
 import shutil
 import subprocess
@@ -11,7 +12,9 @@ import numpy
 
 import ebb.nvflare
 from ebb.nvflare import EbbAggregator, EbbMemoryWidget
-from support import ROOT, simulate
+from support import ROOT, long_test, simulate
+
+FOLDER = ROOT / "build" / "python" / "nvflare"
 
 
 class Sent(unittest.TestCase):
@@ -62,27 +65,58 @@ class Recipe(unittest.TestCase):
                           for widget in (job.server, job.client)], [(True, True, 3), (False, False, 3)])
 
 
+def rows_of(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def model_of(out):
+    """(the last round, the digest of the model after it)."""
+    said = json.loads((out / "model.json").read_text(encoding="utf-8"))
+    return said["round"], said["sha256"]
+
+
+def digest_after(clients, rounds, mebibytes=64):
+    """What examples/nvflare comes to: each round adds the mean of the clients' steps, 1/4, 2/4, …, and no sum
+    rounds."""
+    random = numpy.random.default_rng(7)
+    step = numpy.float32(rounds * (clients + 1) / 8)
+    digest = hashlib.sha256()
+    for _ in range(mebibytes // 8):
+        digest.update(random.integers(-1024, 1024, 1 << 21).astype(numpy.float32) / 1024 + step)
+    return digest.hexdigest()
+
+
 class UnderRun(unittest.TestCase):
-    """The same job, which knows nothing of Ebb, under `ebb run --nvflare`."""
+    """The same job, which knows nothing of Ebb, under `ebb run` and `ebb run --nvflare`."""
 
     def test_the_server_gives_back_at_each_round(self):
-        out = ROOT / "build" / "python" / "nvflare" / "run"
-        out.parent.mkdir(parents=True, exist_ok=True)
+        out = FOLDER / "run"
         database = out.with_suffix(".db")
         database.unlink(missing_ok=True)
-        job = [sys.executable, str(ROOT / "examples" / "nvflare" / "job.py"), str(out), "--plain",
-               "--rounds", "4"]
-        status, said = simulate([sys.executable, "-m", "ebb", "run", "--nvflare", "--db", str(database), "--",
-                                 *job])
-        self.assertEqual(status, 0, said[-4000:])
-        self.assertNotIn(" - ERROR - ", said)
+        self.run_job(out, [sys.executable, "-m", "ebb", "run", "--nvflare", "--db", str(database), "--"], 2, 4)
         report = json.loads(subprocess.run([sys.executable, "-m", "ebb", "report", "--json", "--db",
                                             str(database)], check=True, stdout=subprocess.PIPE).stdout)
         self.assertLessEqual({"nvflare", "arenas"}, {event["kind"] for event in report["events"]})
         server = max(report["processes"], key=lambda process: process["peak_rss_bytes"])
         self.assertGreaterEqual(server["rounds"], 3)
         self.assertGreaterEqual(server["cleanups"]["count"], 2)
-        self.assertEqual(json.loads((out / "model.json").read_text(encoding="utf-8"))["round"], 3)
+        self.assertEqual(model_of(out), (3, digest_after(clients=2, rounds=4)))
+
+    @long_test
+    def test_alone_it_keeps_the_servers_peak_low_and_changes_no_bit_of_the_model(self):
+        peaks = {}
+        for way, words in (("plain", []), ("alone", [sys.executable, "-m", "ebb", "run", "--no-record", "--"])):
+            self.run_job(FOLDER / way, words, 4, 8)
+            self.assertEqual(model_of(FOLDER / way), (7, digest_after(clients=4, rounds=8)), way)
+            peaks[way] = max(row["peak"] for row in rows_of(FOLDER / way / "simulator_server.jsonl"))
+        self.assertLessEqual(peaks["alone"], 0.6 * peaks["plain"], peaks)
+
+    def run_job(self, out, words, clients, rounds):
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        status, said = simulate([*words, sys.executable, str(ROOT / "examples" / "nvflare" / "job.py"), str(out),
+                                 "--plain", "--clients", str(clients), "--rounds", str(rounds)])
+        self.assertEqual(status, 0, said[-4000:])
+        self.assertNotIn(" - ERROR - ", said)
 
 
 class Page(unittest.TestCase):

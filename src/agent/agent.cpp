@@ -13,6 +13,7 @@
 #include <new>
 #include <utility>
 
+#include "agent/python_arenas.h"
 #include "agent/python_host.h"
 #include "base/clock.h"
 #include "base/signals_blocked.h"
@@ -228,6 +229,7 @@ wire::Reading Agent::read() {
     reading.language =
         collector_.is_claimed() ? wire::Language::python : wire::Language::python_without_hook;
   }
+  reading.python_arenas = python_arenas();
   reading.shares_arenas = shares_arenas_;
   reading.uses_cuda = collector_.is_claimed() && uses_cuda();
   reading.cost_seconds = base::seconds_between(start, base::thread_cpu_clock().now_ns());

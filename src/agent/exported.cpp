@@ -11,6 +11,7 @@
 #include <new>
 
 #include "agent/agent.h"
+#include "agent/python_arenas.h"
 #include "agent/python_host.h"
 #include "base/truth_word.h"
 
@@ -145,6 +146,10 @@ EBB_EXPORT int ebb_agent_share_arenas() {
   int shared = 0;
   if (the_agent != nullptr) quietly([&] { shared = the_agent->share_arenas() ? 1 : 0; });
   return shared;
+}
+
+EBB_EXPORT int ebb_agent_count_arenas() {
+  return the_agent != nullptr && ebb::agent::count_python_arenas() ? 1 : 0;
 }
 
 EBB_EXPORT void ebb_agent_leave() {

@@ -59,6 +59,10 @@ void ebb_agent_device_memory(std::uint32_t device, std::uint64_t total, std::uin
 /// (Agent::share_arenas).
 int ebb_agent_share_arenas();
 
+/// An interpreter of Python has just started: its arenas are counted from now on
+/// (agent::count_python_arenas). To be called with its lock held; 1 where that was done.
+int ebb_agent_count_arenas();
+
 /// libebb lost this process in a fork (base::fork_lost): the agent says so to the supervisor and
 /// does nothing from now on.
 void ebb_agent_leave();

@@ -92,9 +92,13 @@ std::optional<fact::Trigger> CleanupPolicy::sampled(double seconds,
   return decide(fact::Trigger::growth);
 }
 
+std::optional<std::uint64_t> CleanupPolicy::beside_in(const fact::ProcessSample& memory) const {
+  return is_told_ ? memory.beside() : memory.held();
+}
+
 std::optional<fact::Trigger> CleanupPolicy::sampled_beside(double seconds,
                                                            const fact::ProcessSample& now) {
-  const std::optional<std::uint64_t> beside = now.beside();
+  const std::optional<std::uint64_t> beside = beside_in(now);
   if (!beside) return std::nullopt;
   const std::uint64_t since = above(*beside, beside_floor_);
   if (!is_worth(since, now.rss.value_or(0), kLargeBytes, kLargeShare)) {
@@ -148,7 +152,7 @@ void CleanupPolicy::cleaned(double seconds, const fact::Cleanup& done) {
   // What was in use when a library was asked may be freed inside it later, which nothing shows: it
   // is asked again, ever more seldom.
   const bool asked_in_vain = in_vain && done.trigger == fact::Trigger::growth;
-  if (const auto beside = done.after.beside()) beside_floor_ = asked_in_vain ? 0 : *beside;
+  if (const auto beside = beside_in(done.after)) beside_floor_ = asked_in_vain ? 0 : *beside;
   if (done.trigger == fact::Trigger::growth)
     beside_stay_ = in_vain ? std::min(kLongestStay, beside_stay_ * 2) : kStaySeconds;
 }

@@ -44,7 +44,8 @@ class CleanupPolicy {
 
   /// Memory beside malloc, in a process where allocators of libraries' own can be made to give back
   /// and not all can tell what they keep: a cleanup tells. It is due when so much of it came since
-  /// the last one and stayed.
+  /// the last one and stayed. Where malloc does not tell what it holds (tells_nothing()), all
+  /// anonymous memory may lie there.
   std::optional<fact::Trigger> sampled_beside(double seconds, const fact::ProcessSample& now);
 
   /// The allocator of this process cannot tell what it retains: rss alone decides.
@@ -66,6 +67,7 @@ class CleanupPolicy {
  private:
   std::optional<fact::Trigger> decide(fact::Trigger trigger);
   bool is_affordable(double seconds, std::uint64_t bytes) const;
+  std::optional<std::uint64_t> beside_in(const fact::ProcessSample& memory) const;
   void learn_whether_it_lasted(double seconds, std::uint64_t rss);
   void count_what_was_taken_again(std::uint64_t rss);
 

@@ -218,12 +218,14 @@ class Doctor {
   void judge_level_retention() {
     if (found_.verdict == Verdict::retention || found_.verdict == Verdict::fragmentation) return;
     if (found_.verdict == Verdict::private_allocator) return;
-    if (trends_.cleanups_paid(series_) && beside_.explains_cleanups()) {
+    // A library is asked early, since nothing shows when it has something to give.
+    const bool paid = trends_.cleanups_paid(series_);
+    if ((paid || trends_.one_cleanup_paid(series_)) && beside_.explains_cleanups()) {
       decide(Verdict::private_allocator, nullptr, beside_.what_cleanups_did(), FixKind::settings,
              setting_for(*beside_.most_returned()));
       return;
     }
-    if (trends_.cleanups_paid(series_)) {
+    if (paid) {
       decide(Verdict::retention, nullptr, what_cleanups_did(), FixKind::cleanup,
              "Keep cleaning up, or start the job with settings that keep less: see ebb env");
       return;

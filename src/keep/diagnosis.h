@@ -21,6 +21,7 @@ struct CleanupSum {
   std::uint64_t typical = 0;   ///< median of what one returned
   double cost_seconds = 0;     ///< in all
   std::vector<base::DeviceChange> devices{};
+  std::uint64_t largest = 0;  ///< the most that one returned
 };
 
 /// What is known of one process over time, in bytes. Empty series are unknown; from outside a

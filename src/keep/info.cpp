@@ -43,8 +43,8 @@ void add_ledger(Info& info, int pid) {
   memory.retained = info.heap.retained;
   std::optional<std::span<const fact::PrivateAllocator>> beside;
   if (info.private_trouble.empty()) beside = info.private_allocators;
-  std::optional<sense::MappingSums> mappings;
-  if (const auto read = sense::read_mapping_sums(pid)) mappings = *read;
+  std::optional<fact::MappedParts> mappings;
+  if (const auto read = sense::read_mapping_sums(pid)) mappings = parts_of(*read);
   info.ledger = ledger_of(memory, beside, mappings);
   if (!info.private_trouble.empty())
     info.ledger.notes.push_back("private: not known: " + info.private_trouble);

@@ -46,14 +46,18 @@ void add_private(std::span<const fact::PrivateAllocator> allocators, Account& an
 
 }  // namespace
 
+fact::MappedParts parts_of(const sense::MappingSums& sums) {
+  return {sums.stacks, sums.pinned, sums.pinned_shared, sums.python};
+}
+
 fact::Ledger ledger_of(
     const fact::ProcessSample& memory,
     const std::optional<std::span<const fact::PrivateAllocator>>& private_allocators,
-    const std::optional<sense::MappingSums>& mappings) {
+    const std::optional<fact::MappedParts>& mappings) {
   fact::Ledger ledger;
   if (!memory.rss) return ledger;
   ledger.total = *memory.rss + memory.swap.value_or(0);
-  const sense::MappingSums sums = mappings.value_or(sense::MappingSums{});
+  const fact::MappedParts sums = mappings.value_or(fact::MappedParts{});
   Account all(*ledger.total);
   // Pinned memory is shared memory or a file to the kernel, and counted in one of them there.
   Account shared(all.take(memory.shmem).value_or(0));

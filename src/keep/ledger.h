@@ -5,11 +5,14 @@
 #include <span>
 
 #include "fact/ledger.h"
+#include "fact/mapped_parts.h"
 #include "fact/private_allocator.h"
 #include "fact/process_sample.h"
 #include "sense/mapping_sums.h"
 
 namespace ebb::keep {
+
+fact::MappedParts parts_of(const sense::MappingSums& sums);
 
 /// Where the memory of a process is, from what was read of it. `private_allocators`: those of
 /// libraries' own; nothing where nobody looked for any. `mappings`: nothing where they were not
@@ -18,6 +21,6 @@ namespace ebb::keep {
 fact::Ledger ledger_of(
     const fact::ProcessSample& memory,
     const std::optional<std::span<const fact::PrivateAllocator>>& private_allocators,
-    const std::optional<sense::MappingSums>& mappings);
+    const std::optional<fact::MappedParts>& mappings);
 
 }  // namespace ebb::keep

@@ -39,7 +39,7 @@ fact::Ledger ledger_of_anon(const GroupMember& member) {
   anon.rss = member.memory.anon;
   anon.live = member.memory.live;
   anon.retained = member.memory.retained;
-  std::optional<sense::MappingSums> mappings = member.mappings;
+  std::optional<fact::MappedParts> mappings = member.mappings;
   if (mappings) mappings->pinned.reset();  // the kernel counts it as shared memory or files
   std::optional<std::span<const fact::PrivateAllocator>> beside;
   if (member.private_allocators) beside = *member.private_allocators;

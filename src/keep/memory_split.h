@@ -23,7 +23,7 @@ struct GroupMember {
   fact::ProcessSample memory;
   /// Of libraries' own; nothing where nobody looked for any.
   std::optional<std::vector<fact::PrivateAllocator>> private_allocators;
-  std::optional<sense::MappingSums> mappings;  ///< nothing where they were not read
+  std::optional<fact::MappedParts> mappings;  ///< nothing where they were not read
   bool is_python = false;
   std::uint64_t copies = 0;  ///< of pages that it shared since a fork
 };

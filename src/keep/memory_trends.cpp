@@ -109,12 +109,23 @@ Assessment MemoryTrends::live_after_warm_up(const MemorySeries& series) const {
   return after_warm_up(series, live, series.live);
 }
 
+/// Of the memory with it.
+static double share_of(std::uint64_t returned, const MemoryTrends& trends,
+                       const MemorySeries& series) {
+  const double last = series.rss.empty() ? 0 : series.rss.back().value;
+  const double level = trends.rss.slope ? trends.rss.slope->end : last;
+  return static_cast<double>(returned) / std::max(level + static_cast<double>(returned), 1.0);
+}
+
+bool MemoryTrends::one_cleanup_paid(const MemorySeries& series) const {
+  return static_cast<double>(series.cleanups.largest) >= kLeastReturned &&
+         share_of(series.cleanups.largest, *this, series) >= kLargeShare;
+}
+
 bool MemoryTrends::cleanups_paid(const MemorySeries& series) const {
   const CleanupSum& sum = series.cleanups;
-  const double last = series.rss.empty() ? 0 : series.rss.back().value;
-  const double level = rss.slope ? rss.slope->end : last;
   const auto typical = static_cast<double>(sum.typical);
-  const double share = typical / std::max(level + typical, 1.0);
+  const double share = share_of(sum.typical, *this, series);
   return typical >= kLeastReturned &&
          ((sum.count >= kLeastCleanups && share >= kLeastReturnedShare) ||
           (sum.count > 0 && share >= kLargeShare));

@@ -32,6 +32,8 @@ struct MemoryTrends {
 
   /// Cleanups returned so much that without them it would have been kept.
   bool cleanups_paid(const MemorySeries& series) const;
+  /// One of them returned half of the memory, however many came before it, when that was in use.
+  bool one_cleanup_paid(const MemorySeries& series) const;
 
   /// Nothing where memory does not grow or the limit is not known.
   std::optional<trend::TimeUntil> time_until_limit(const MemorySeries& series) const;

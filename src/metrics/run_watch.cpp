@@ -71,6 +71,7 @@ void RunWatch::take_readings(const record::RecordedRun& recent,
     if (reading.pss) process.proportional = reading.pss->mean;
     if (reading.live && reading.retained) told = reading.until;
   }
+  // Without what mappings told: there are no families for it, and the others shall add up.
   fact::Ledger ledger =
       story::ledger_of(history, story::private_allocators_of(recent, history.process.key()));
   // Of a piece in which its allocator said nothing, the ledger knows less than the one before.

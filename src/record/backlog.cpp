@@ -20,6 +20,7 @@ void Backlog::put_back(Batch batch) {
   put_back(waiting_.events, batch.events, kMostOthers);
   put_back(waiting_.beside, batch.beside, kMostOthers);
   put_back(waiting_.devices, batch.devices, kMostOthers);
+  put_back(waiting_.mapped, batch.mapped, kMostOthers);
   put_back(waiting_.samplings, batch.samplings, kMostOthers);
   put_back(waiting_.sites, batch.sites, kMostSamples);
   put_back(waiting_.site_names, batch.site_names, kMostOthers);

@@ -25,6 +25,7 @@ class Backlog {
   void add(Event event) { push(waiting_.events, std::move(event), kMostOthers); }
   void add(Beside beside) { push(waiting_.beside, std::move(beside), kMostOthers); }
   void add(DeviceSample device) { push(waiting_.devices, std::move(device), kMostOthers); }
+  void add(Mapped mapped) { push(waiting_.mapped, mapped, kMostOthers); }
   void add(Sampling sampling) { push(waiting_.samplings, sampling, kMostOthers); }
   void add(Site site) { push(waiting_.sites, site, kMostSamples); }
   void add(SiteName name) { push(waiting_.site_names, std::move(name), kMostOthers); }

@@ -21,6 +21,7 @@ struct Batch {
   std::vector<Event> events;
   std::vector<Beside> beside;
   std::vector<DeviceSample> devices;
+  std::vector<Mapped> mapped;
   std::vector<Sampling> samplings;
   std::vector<Site> sites;
   std::vector<SiteName> site_names;
@@ -30,8 +31,9 @@ struct Batch {
 
   std::size_t size() const {
     return processes.size() + ended.size() + samples.size() + places.size() + rounds.size() +
-           actions.size() + events.size() + beside.size() + devices.size() + samplings.size() +
-           sites.size() + site_names.size() + simulations.size() + simulated.size();
+           actions.size() + events.size() + beside.size() + devices.size() + mapped.size() +
+           samplings.size() + sites.size() + site_names.size() + simulations.size() +
+           simulated.size();
   }
 };
 

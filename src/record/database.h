@@ -18,7 +18,7 @@ struct sqlite3_stmt;
 namespace ebb::record {
 
 /// What PRAGMA user_version says of files that this build writes.
-inline constexpr int kSchemaVersion = 7;
+inline constexpr int kSchemaVersion = 8;
 
 /// What stands in one column of one row; nothing is NULL.
 using Cell = std::variant<std::monostate, std::int64_t, std::uint64_t, std::string>;

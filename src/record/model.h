@@ -11,6 +11,7 @@
 #include "fact/cleanup.h"
 #include "fact/death.h"
 #include "fact/group_memory.h"
+#include "fact/mapped_parts.h"
 #include "fact/private_allocator.h"
 #include "fact/process_sample.h"
 #include "fact/run_end.h"
@@ -118,6 +119,13 @@ struct DeviceSample {
   std::optional<ProcessKey> process;  ///< nothing: the machine
   double seconds = 0;
   fact::CardSample card;
+};
+
+/// What was read of a process's mappings at one moment. The last of each is kept.
+struct Mapped {
+  ProcessKey process;
+  double seconds = 0;
+  fact::MappedParts parts;
 };
 
 /// What sampling in a process had come to at one moment.

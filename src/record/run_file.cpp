@@ -8,6 +8,7 @@
 #include "record/deaths.h"
 #include "record/device_rows.h"
 #include "record/liveness.h"
+#include "record/mapped_rows.h"
 #include "record/originals.h"
 #include "record/peaks.h"
 #include "record/rows.h"
@@ -203,6 +204,8 @@ void RunFile::note(const Batch& batch) {
     entry_of(beside.process, beside.seconds);
   for (const DeviceSample& device : batch.devices)
     if (device.process) entry_of(*device.process, device.seconds);
+  for (const Mapped& mapped : batch.mapped)
+    entry_of(mapped.process, mapped.seconds);
   for (const Sampling& sampling : batch.samplings)
     entry_of(sampling.process, sampling.seconds);
   totals_.rounds += batch.rounds.size();
@@ -303,6 +306,7 @@ void RunFile::store(const Batch& batch) {
       if (const Entry* entry = entry_of(row.process, row.seconds))
         insert(database_, run_.id, entry->number, row);
   };
+  insert_each(batch.mapped);
   insert_each(batch.samplings);
   insert_each(batch.sites);
   insert_each(batch.site_names);

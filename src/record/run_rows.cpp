@@ -11,6 +11,7 @@
 #include "record/deaths.h"
 #include "record/device_rows.h"
 #include "record/liveness.h"
+#include "record/mapped_rows.h"
 #include "record/originals.h"
 #include "record/peaks.h"
 #include "record/rows.h"
@@ -218,6 +219,10 @@ std::optional<RecordedRun> read_whole_run(Database& database, std::int64_t id,
   for (NumberedDevice& one : read_devices(database, id)) {
     if (one.process != kMachineItself) one.device.process = key_of(one.process);
     result.devices.push_back(one.device);
+  }
+  for (NumberedMapped& one : read_mapped(database, id)) {
+    one.mapped.process = key_of(one.process);
+    result.mapped.push_back(one.mapped);
   }
   if (!from) read_sites(database, id, key_of, result);
   for (auto& [number, history] : processes)

@@ -150,9 +150,16 @@ CREATE TABLE simulated_rounds(
   PRIMARY KEY(run, number)) WITHOUT ROWID;
 )";
 
+constexpr const char* kVersion8 = R"(
+CREATE TABLE mapped(
+  run INTEGER NOT NULL, process INTEGER NOT NULL, ms INTEGER NOT NULL, stacks INTEGER,
+  pinned INTEGER, pinned_shared INTEGER NOT NULL, python INTEGER,
+  PRIMARY KEY(run, process)) WITHOUT ROWID;
+)";
+
 /// The step at index i makes schema i + 1 out of schema i.
-constexpr std::array<const char*, kSchemaVersion> kSteps{kVersion1, kVersion2, kVersion3, kVersion4,
-                                                         kVersion5, kVersion6, kVersion7};
+constexpr std::array<const char*, kSchemaVersion> kSteps{
+    kVersion1, kVersion2, kVersion3, kVersion4, kVersion5, kVersion6, kVersion7, kVersion8};
 
 std::string folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();

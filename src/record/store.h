@@ -72,6 +72,7 @@ struct RecordedRun {
   std::vector<Event> events;
   std::vector<Beside> beside;  ///< allocators of libraries' own
   std::vector<DeviceSample> devices;
+  std::vector<Mapped> mapped;  ///< parts of ledgers, the last of each process
   // In order of time within their process.
   std::vector<Sampling> samplings;
   std::vector<Site> sites;

@@ -10,6 +10,7 @@
 #include "record/deaths.h"
 #include "record/device_rows.h"
 #include "record/folding.h"
+#include "record/mapped_rows.h"
 #include "record/originals.h"
 #include "record/rows.h"
 #include "record/simulation_rows.h"
@@ -233,6 +234,7 @@ bool thin_run(Database& database, std::int64_t run, const RunBounds& bounds) {
   thin_events(database, run, bounds.events);
   forget_beside(database, run);
   forget_devices(database, run);
+  forget_mapped(database, run);
   forget_sites(database, run);
   forget_originals(database, run);
   return true;
@@ -242,6 +244,7 @@ void remove_row(Database& database, std::int64_t run) {
   database.run("DELETE FROM originals WHERE run = ?", run);
   forget_death(database, run);
   database.run("DELETE FROM devices WHERE run = ?", run);
+  database.run("DELETE FROM mapped WHERE run = ?", run);
   database.run("DELETE FROM runs WHERE id = ?", run);
 }
 

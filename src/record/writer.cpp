@@ -242,6 +242,11 @@ void Writer::add(Beside beside) {
 void Writer::add(DeviceSample device) {
   thread_->add([&](Backlog& backlog) { backlog.add(device); });
 }
+
+void Writer::add(Mapped mapped) {
+  thread_->add([&](Backlog& backlog) { backlog.add(mapped); });
+}
+
 void Writer::process_ended(ProcessKey process, double seconds) {
   thread_->add([&](Backlog& backlog) { backlog.add_end(process, seconds); });
 }

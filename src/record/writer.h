@@ -41,6 +41,7 @@ class Writer {
   /// The last of each library and process counts.
   void add(Beside beside);
   void add(DeviceSample device);
+  void add(Mapped mapped);
   void add(Sampling sampling);
   void add(Site site);
   void add(SiteName name);

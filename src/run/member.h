@@ -11,6 +11,7 @@
 #include "keep/cleanup_policy.h"
 #include "record/model.h"
 #include "run/answer_watch.h"
+#include "sense/mapping_sums.h"
 #include "sense/process.h"
 #include "wire/channel.h"
 
@@ -38,7 +39,10 @@ struct Member {
   double agent_since = 0;
   double last_read = 0;
   double next_read = 0;            // not before, for what it costs
+  sense::StackPointers stacks;     ///< of its threads, as far as they were seen to wait
+  double next_mappings = 0;        // when its mappings are read
   double next_look_for_agent = 1;  ///< at this age: one that is over sooner is not worth a word
+  std::optional<std::uint64_t> python_arenas;  ///< as its agent last said
   wire::Language language = wire::Language::none;
   bool is_controllable = false;
   bool awaits_reading = false;   ///< one was asked for and has not arrived

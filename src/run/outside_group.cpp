@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "keep/ledger.h"
 #include "keep/memory_split.h"
 #include "run/group_memory.h"
 #include "run/member.h"
@@ -96,7 +97,7 @@ base::Result<fact::MemorySplit> look_at_group(const std::string& path) {
     member.is_python = keep::runs_python(member.name);
     member.memory = sample_of(*reading, {}, 0).memory;
     member.memory.shared = reading->shared;
-    if (auto sums = sense::read_mapping_sums(pid)) member.mappings = *sums;
+    if (auto sums = sense::read_mapping_sums(pid)) member.mappings = keep::parts_of(*sums);
     members.push_back(std::move(member));
   }
   // Last, so that what the readings above took is in it.

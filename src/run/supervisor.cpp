@@ -225,6 +225,8 @@ void Supervisor::tick() {
   if (seconds >= next_scan_) scan(seconds);
   // No more than it should have been: where the machine slept, nobody could answer.
   const double elapsed = std::min(seconds - std::exchange(last_tick_, seconds), 2 * interval());
+  // Before agents are asked anything: a thread that runs does not say where its stack is.
+  read_mappings(seconds);
   std::uint64_t together = 0;
   std::vector<pid_t> gone;
   for (auto& [pid, member] : members_) {

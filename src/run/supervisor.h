@@ -15,6 +15,7 @@
 #include "run/death_watch.h"
 #include "run/journal.h"
 #include "run/launch.h"
+#include "run/mapping_watch.h"
 #include "run/member.h"
 #include "run/options.h"
 #include "run/place.h"
@@ -90,6 +91,7 @@ class Supervisor {
   bool look_at(Member& member, double seconds);
   void measure_shares(double seconds);
   void watch_sites(double seconds);
+  void read_mappings(double seconds);
 
   // Their agents.
   void accept_agents();
@@ -159,6 +161,7 @@ class Supervisor {
   double alarm_rests_until_ = 0;  // however often the group meets its limit meanwhile
   double news_since_ = 0;         // when memory last became critical or met its limit
   ShareWatch shares_;
+  MappingWatch mappings_;
   std::optional<SiteWatch> sites_;
 
   std::optional<double> critical_since_;

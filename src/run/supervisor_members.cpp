@@ -55,6 +55,7 @@ Member* Supervisor::find_or_add(pid_t pid, double seconds) {
   member.about.parent = reading->parent;
   member.about.command = command_of(pid);
   member.about.seconds = seconds;
+  member.next_mappings = MappingWatch::first(seconds);
   member.reading = *std::move(reading);
   journal_.add(member.about);
   deaths_.saw_process(pid);
@@ -145,6 +146,7 @@ void Supervisor::accept_agents() {
     member->about.allocator = hello->allocator.view();
     member->about.agent = true;
     member->is_controllable = hello->controllable != 0;
+    member->python_arenas.reset();
     member->policy = {};
     member->agent_since = seconds;
     member->last_read = seconds - interval();
@@ -194,6 +196,7 @@ void Supervisor::take(Member& member, const wire::Reading& reading, double secon
   member.awaits_reading = false;
   heard_from(member, seconds);
   member.language = reading.language;
+  member.python_arenas = reading.python_arenas;
   if (reading.shares_arenas) note_shared_arenas(member, seconds);
   if (reading.uses_cuda) sample_cards(member, seconds);
   member.for_next_sample.live = reading.memory.live;
@@ -314,6 +317,7 @@ void Supervisor::watch_silence(Member& member, double elapsed, double seconds) {
 
 void Supervisor::drop(Member& member) {
   member.channel.reset();
+  member.python_arenas.reset();
   member.policy.forget_question();
   member.awaits_reading = false;
   member.awaits_cleanup = false;

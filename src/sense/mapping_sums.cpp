@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
@@ -83,8 +84,10 @@ std::optional<std::uint64_t> stack_pointer_of(const std::string& task) {
 
 /// Of all threads but the main one, whose stack the kernel names; nothing where one is not known.
 std::optional<std::vector<std::uint64_t>> stack_pointers_of(const std::string& directory,
-                                                            pid_t main) {
+                                                            pid_t main, StackPointers& seen) {
   std::vector<std::uint64_t> pointers;
+  StackPointers found;
+  bool all_known = true;
   std::error_code failure;
   auto task = std::filesystem::directory_iterator(directory + "/task", failure);
   for (; !failure && task != std::filesystem::directory_iterator(); task.increment(failure)) {
@@ -94,16 +97,24 @@ std::optional<std::vector<std::uint64_t>> stack_pointers_of(const std::string& d
       pointers.push_back(reinterpret_cast<std::uint64_t>(&pointers));
       continue;
     }
-    const auto pointer = stack_pointer_of(task->path().string());
+    auto pointer = stack_pointer_of(task->path().string());
+    const auto id = base::parse_unsigned(name);
+    if (!id) continue;
+    const auto thread = static_cast<pid_t>(*id);
+    if (const auto before = seen.find(thread); !pointer && before != seen.end())
+      pointer = before->second;
     if (!pointer) {
       // Ended meanwhile: it has no stack any more.
       std::error_code gone;
       if (!std::filesystem::exists(task->path(), gone)) continue;
-      return std::nullopt;
+      all_known = false;
+      continue;
     }
+    found[thread] = *pointer;
     pointers.push_back(*pointer);
   }
-  if (failure) return std::nullopt;
+  seen = std::move(found);
+  if (failure || !all_known) return std::nullopt;
   return pointers;
 }
 
@@ -141,13 +152,15 @@ base::Result<MappingSums> parse_mapping_sums(std::string_view smaps,
   return sums;
 }
 
-base::Result<MappingSums> read_mapping_sums(pid_t pid, const Roots& roots) {
+base::Result<MappingSums> read_mapping_sums(pid_t pid, const Roots& roots, StackPointers* seen) {
+  StackPointers nobody_before;
   const std::string directory = roots.process(pid);
   const std::string file = folder_to_read(pid, roots) + "/smaps";
   const auto text = base::read_file(file, 256 << 20);
   if (!text && text.error().code == base::Code::not_found) return no_such_process(pid, roots);
   if (!text) return text.error();
-  const auto pointers = stack_pointers_of(directory, pid == kSelf ? ::getpid() : pid);
+  const auto pointers = stack_pointers_of(directory, pid == kSelf ? ::getpid() : pid,
+                                          seen != nullptr ? *seen : nobody_before);
   auto sums = parse_mapping_sums(*text, pointers.value_or(std::vector<std::uint64_t>{}), file);
   if (sums && !pointers) sums->stacks.reset();
   return sums;

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -16,7 +17,7 @@ namespace ebb::sense {
 /// What a process's mappings hold that can be told by their names or by who stands in them, in
 /// bytes, resident or swapped out.
 struct MappingSums {
-  /// Of all threads; nothing where one of them could not be asked where its stack is, since it was
+  /// Of all threads; nothing where it is not known of one of them where its stack is: it was
   /// running.
   std::optional<std::uint64_t> stacks;
   /// Host memory that CUDA's driver has allocated: of it `pinned_shared` is counted as shared
@@ -29,9 +30,15 @@ struct MappingSums {
   std::optional<std::uint64_t> python;
 };
 
-/// Walks the page tables: some ten milliseconds per GiB under the process's mmap lock, so ask when
-/// a person wants to know. Code::not_found, Code::not_permitted as for all readings of a process.
-base::Result<MappingSums> read_mapping_sums(pid_t pid = kSelf, const Roots& roots = {});
+/// By thread, a place in its stack, as far as it ever waited while it was looked at. A stack never
+/// moves.
+using StackPointers = std::map<pid_t, std::uint64_t>;
+
+/// Walks the page tables: some ten milliseconds per GiB under the process's mmap lock, so ask
+/// seldom. `seen`: what earlier readings of the same process found out about threads that run now;
+/// brought up to date. Code::not_found, Code::not_permitted as for all readings of a process.
+base::Result<MappingSums> read_mapping_sums(pid_t pid = kSelf, const Roots& roots = {},
+                                            StackPointers* seen = nullptr);
 
 /// Out of the text of smaps. `stack_pointers`: one in the stack of each thread but the main one.
 base::Result<MappingSums> parse_mapping_sums(std::string_view smaps,

@@ -48,7 +48,9 @@ bool holds_anything(const page::Line& line) {
 
 std::string ledger_note(const record::ProcessHistory& history,
                         const std::vector<page::Line>& lines) {
-  std::string note = "The parts add up to rss and swap; what is not known is in unexplained.";
+  std::string note =
+      "The parts add up to rss and swap; what is not known at each moment, as what is stacks' "
+      "and Python's, is in unexplained.";
   for (const page::Line& line : lines) {
     const auto known = std::find_if(line.y.begin(), line.y.end(), [](double y) { return y >= 0; });
     if (known == line.y.begin() || known == line.y.end()) continue;

@@ -101,6 +101,7 @@ class Looker {
     }
     auto beside = private_allocators_of(run_, history.process.key());
     if (!beside.empty()) member.private_allocators = std::move(beside);
+    if (const auto mapped = mapped_of(run_, history.process.key())) member.mappings = mapped->parts;
     member.is_python = keep::runs_python(history.process.command);
     member.copies = copies_of(index);
     members_.push_back(std::move(member));

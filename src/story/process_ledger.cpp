@@ -2,13 +2,20 @@
 #include "story/process_ledger.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 
+#include "base/duration.h"
 #include "keep/ledger.h"
 
 namespace ebb::story {
 namespace {
+
+// Samples are so far apart at most, where nothing is wrong.
+constexpr double kSameMoment = 1.5;
 
 fact::ProcessSample mean_of(const record::Reading& reading) {
   const auto mean = [](const std::optional<record::Extent>& extent) {
@@ -23,6 +30,18 @@ fact::ProcessSample mean_of(const record::Reading& reading) {
   memory.live = mean(reading.live);
   memory.retained = mean(reading.retained);
   return memory;
+}
+
+/// Mappings are read seldom: says when, and of which parts.
+void tell_age(const record::Mapped& mapped, const record::Reading& reading, fact::Ledger& ledger) {
+  const double age = reading.until - mapped.seconds;
+  std::string parts;
+  for (const auto& [name, bytes] :
+       {std::pair{"python", ledger.python}, {"pinned", ledger.pinned}, {"stacks", ledger.stacks}})
+    if (bytes) parts += (parts.empty() ? "" : ", ") + std::string(name);
+  if (parts.empty() || std::abs(age) < kSameMoment) return;
+  ledger.notes.push_back(parts + ": as of " + base::duration_text(std::abs(age)) +
+                         (age > 0 ? " before" : " later"));
 }
 
 /// Its allocator said what it holds.
@@ -55,13 +74,25 @@ std::vector<fact::PrivateAllocator> private_allocators_at(const record::Recorded
   return found;
 }
 
+std::optional<record::Mapped> mapped_of(const record::RecordedRun& run,
+                                        const record::ProcessKey& process) {
+  for (const record::Mapped& one : run.mapped)
+    if (one.process == process) return one;
+  return std::nullopt;
+}
+
 fact::Ledger ledger_at(const record::Reading& reading,
-                       const std::vector<fact::PrivateAllocator>& private_allocators) {
+                       const std::vector<fact::PrivateAllocator>& private_allocators,
+                       const std::optional<record::Mapped>& mapped) {
   // Nobody looks for private allocators in a process without an agent, nor where malloc accounts
   // for the memory.
   std::optional<std::span<const fact::PrivateAllocator>> beside;
   if (!private_allocators.empty()) beside = private_allocators;
-  return keep::ledger_of(mean_of(reading), beside, std::nullopt);
+  std::optional<fact::MappedParts> parts;
+  if (mapped) parts = mapped->parts;
+  fact::Ledger ledger = keep::ledger_of(mean_of(reading), beside, parts);
+  if (mapped) tell_age(*mapped, reading, ledger);
+  return ledger;
 }
 
 std::vector<const record::Reading*> comparable_readings(const record::ProcessHistory& history) {
@@ -74,20 +105,22 @@ std::vector<const record::Reading*> comparable_readings(const record::ProcessHis
 }
 
 fact::Ledger ledger_of(const record::ProcessHistory& history,
-                       const std::vector<fact::PrivateAllocator>& private_allocators) {
+                       const std::vector<fact::PrivateAllocator>& private_allocators,
+                       const std::optional<record::Mapped>& mapped) {
   const std::vector<record::Reading>& readings = history.readings;
   const auto told = std::find_if(readings.rbegin(), readings.rend(), tells_heap);
-  if (told != readings.rend()) return ledger_at(*told, private_allocators);
-  if (private_allocators.empty()) return ledger_without_heap(history);
-  return readings.empty() ? fact::Ledger{} : ledger_at(readings.back(), private_allocators);
+  if (told != readings.rend()) return ledger_at(*told, private_allocators, mapped);
+  if (private_allocators.empty()) return ledger_without_heap(history, mapped);
+  return readings.empty() ? fact::Ledger{} : ledger_at(readings.back(), private_allocators, mapped);
 }
 
-fact::Ledger ledger_without_heap(const record::ProcessHistory& history) {
+fact::Ledger ledger_without_heap(const record::ProcessHistory& history,
+                                 const std::optional<record::Mapped>& mapped) {
   if (history.readings.empty()) return {};
   record::Reading last = history.readings.back();
   last.live.reset();
   last.retained.reset();
-  return ledger_at(last, {});
+  return ledger_at(last, {}, mapped);
 }
 
 }  // namespace ebb::story

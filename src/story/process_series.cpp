@@ -235,6 +235,8 @@ keep::CleanupSum cleanups_of(const record::RecordedRun& run,
     if (cleanup.trigger != fact::Trigger::card)
       each.push_back(static_cast<double>(cleanup.returned) / static_cast<double>(action.count));
   }
+  for (const double returned : each)
+    sum.largest = std::max(sum.largest, static_cast<std::uint64_t>(returned));
   if (!each.empty()) sum.typical = static_cast<std::uint64_t>(trend::median(std::move(each)));
   return sum;
 }

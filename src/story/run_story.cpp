@@ -60,7 +60,8 @@ ProcessStory process_story(const record::RecordedRun& run, std::size_t index) {
     if (reading.retained) story.retained = reading.retained->mean;
   }
   story.private_allocators = private_allocators_of(run, history.process.key());
-  story.ledger = ledger_of(history, story.private_allocators);
+  story.ledger =
+      ledger_of(history, story.private_allocators, mapped_of(run, history.process.key()));
   story.steady_rss = seen(steady_rss_of(history.readings));
   story.cleanups = cleanups_of(run, history.process.key());
   story.rounds = static_cast<std::uint64_t>(std::count_if(
@@ -154,7 +155,7 @@ class Teller {
       if (silent) {
         const double end = history.process.ended.value_or(run_.summary.seconds);
         tell_silence(one, std::max(end - *silent, 0.0));
-        one.ledger = ledger_without_heap(history);
+        one.ledger = ledger_without_heap(history, mapped_of(run_, history.process.key()));
       }
     }
   }

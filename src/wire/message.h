@@ -18,7 +18,7 @@
 namespace ebb::wire {
 
 /// Both sides come from one build or refuse each other: records are fixed, nothing is negotiated.
-inline constexpr std::uint16_t kVersion = 8;
+inline constexpr std::uint16_t kVersion = 9;
 
 // From the agent. It also says a Reading or Cards when asked, and a fact::Cleanup when it has
 // cleaned up or the job has; before a Reading or a Cleanup, a fact::PrivateAllocator for each of

@@ -7,7 +7,7 @@
 namespace ebb::wire {
 namespace {
 
-static_assert(sizeof(ReadingRecord) == 48 && std::is_trivially_copyable_v<ReadingRecord>);
+static_assert(sizeof(ReadingRecord) == 56 && std::is_trivially_copyable_v<ReadingRecord>);
 static_assert(sizeof(CleanupRecord) == 264 && std::is_trivially_copyable_v<CleanupRecord>);
 static_assert(sizeof(CardsRecord) == 456 && std::is_trivially_copyable_v<CardsRecord>);
 static_assert(static_cast<std::uint32_t>(fact::Trigger::card) + 1 == kTriggers);
@@ -56,7 +56,8 @@ base::Status check_cost(double seconds) {
 ReadingRecord record_of(const Reading& reading) {
   const fact::ProcessSample& memory = reading.memory;
   ReadingRecord record;
-  record.known = known_of(memory);
+  record.known = known_of(memory) | (reading.python_arenas ? kKnowsPython : 0);
+  record.python_arenas = reading.python_arenas.value_or(0);
   record.rss = memory.rss.value_or(0);
   record.live = memory.live.value_or(0);
   record.retained = memory.retained.value_or(0);
@@ -112,7 +113,10 @@ base::Result<Reading> fact_of(const ReadingRecord& record) {
   Reading reading;
   reading.memory.rss = rss_from(record.rss);
   reading.cost_seconds = record.cost_seconds;
-  if (!take(record.known, record.live, record.retained, reading.memory)) return not_known();
+  const std::uint32_t known = record.known & ~kKnowsPython;
+  if (!take(known, record.live, record.retained, reading.memory)) return not_known();
+  if (known != record.known) reading.python_arenas = record.python_arenas;
+  if (!reading.python_arenas && record.python_arenas != 0) return not_known();
   if (static_cast<std::uint16_t>(record.language) >= kLanguages)
     return base::error(base::Code::bad_input, "record with an unknown language");
   if (record.shares_arenas > 1 || record.uses_cuda > 1)

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -20,6 +21,7 @@ namespace ebb::wire {
 /// Bits of `known`: which figures the allocator could tell.
 inline constexpr std::uint32_t kKnowsLive = 1;
 inline constexpr std::uint32_t kKnowsRetained = 2;
+inline constexpr std::uint32_t kKnowsPython = 4;  ///< of a reading
 
 /// The job's language, whose garbage can take part in cleanups.
 enum class Language : std::uint16_t { none, python_without_hook, python };
@@ -28,6 +30,8 @@ inline constexpr std::uint16_t kLanguages = 3;
 /// What an agent read of its process, and the CPU time that it took.
 struct Reading {
   fact::ProcessSample memory;  ///< rss, live and retained
+  /// Mapped by Python for small objects, since it started.
+  std::optional<std::uint64_t> python_arenas{};
   Language language = Language::none;
   bool shares_arenas = false;  ///< for the job's sake, see Agent::share_arenas
   bool uses_cuda = false;      ///< and has a hook that can tell what it holds of cards
@@ -43,6 +47,7 @@ struct ReadingRecord {
   std::uint64_t retained = 0;
   double cost_seconds = 0;
   std::uint64_t uses_cuda = 0;
+  std::uint64_t python_arenas = 0;
 };
 
 /// What a record says of a device.

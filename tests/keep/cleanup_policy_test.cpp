@@ -253,6 +253,38 @@ TEST(CleanupPolicy, AsksForWhatLiesBesideMallocAgainOnlyWhenThereIsMoreOfIt) {
   EXPECT_EQ(first_wish_beside(policy, 600, 700, 580), 602);
 }
 
+TEST(CleanupPolicy, TakesAllMemoryForBesideMallocWhereThatTellsNothing) {
+  const auto untold = [](std::uint64_t mebibytes) {
+    fact::ProcessSample sample;
+    sample.rss = sample.anon = mebibytes * kMiB;
+    return sample;
+  };
+  CleanupPolicy policy;
+  policy.tells_nothing();
+  EXPECT_FALSE(policy.sampled_beside(1, untold(50)));
+  EXPECT_FALSE(policy.sampled_beside(10, untold(400)));
+  EXPECT_EQ(policy.sampled_beside(12, untold(400)), Trigger::growth);
+  fact::Cleanup paid = outcome(400 * kMiB, 80 * kMiB, 0.001, Trigger::growth);
+  paid.after = untold(80);
+  policy.cleaned(13, paid);
+  for (int second = 14; second < 600; ++second)
+    EXPECT_FALSE(policy.sampled_beside(second, untold(90))) << second;
+  EXPECT_FALSE(policy.sampled_beside(600, untold(300)));
+  EXPECT_EQ(policy.sampled_beside(602, untold(300)), Trigger::growth);
+  // In use: it is asked again, ever more seldom.
+  fact::Cleanup in_vain = outcome(300 * kMiB, 299 * kMiB, 0.001, Trigger::growth);
+  in_vain.after = untold(299);
+  policy.cleaned(602, in_vain);
+  int asked = 0;
+  for (int second = 603; second < 1800; ++second) {
+    if (!policy.sampled_beside(second, untold(300))) continue;
+    ++asked;
+    policy.cleaned(second, in_vain);
+  }
+  EXPECT_GE(asked, 3);
+  EXPECT_LE(asked, 12);
+}
+
 TEST(CleanupPolicy, LeavesALittleBesideMalloc) {
   CleanupPolicy policy;
   EXPECT_EQ(first_wish_beside(policy, 0, 600, 50), -1);

@@ -45,7 +45,7 @@ TEST(Ledger, AddsUpToRssAndSwap) {
   memory.retained = 100 * kMiB;
   const std::vector<PrivateAllocator> beside = {
       {"jemalloc", "lib.so", "", true, 50 * kMiB, 30 * kMiB}};
-  sense::MappingSums mappings;
+  fact::MappedParts mappings;
   mappings.stacks = 4 * kMiB;
   const Ledger ledger = ledger_of(memory, beside, mappings);
   EXPECT_EQ(ledger.total, 570 * kMiB);
@@ -90,7 +90,7 @@ TEST(Ledger, LiveThatWasNeverTouchedIsNotInMemory) {
 }
 
 TEST(Ledger, PinnedMemoryIsCountedOnce) {
-  sense::MappingSums mappings;
+  fact::MappedParts mappings;
   mappings.pinned = 320 * kMiB;
   mappings.pinned_shared = 256 * kMiB;
   const Ledger ledger = ledger_of(process(20, 90, 264), std::nullopt, mappings);
@@ -104,7 +104,7 @@ TEST(Ledger, PartsThatClaimMoreThanThereIsStillAddUp) {
   fact::ProcessSample memory = process(50, 5, 0);
   memory.live = 40 * kMiB;
   memory.retained = 40 * kMiB;
-  sense::MappingSums mappings;
+  fact::MappedParts mappings;
   mappings.stacks = 60 * kMiB;
   mappings.python = 60 * kMiB;
   EXPECT_EQ(sum_of(ledger_of(memory, std::nullopt, mappings)), 55 * kMiB);

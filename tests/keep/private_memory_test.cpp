@@ -69,6 +69,23 @@ TEST(PrivateMemory, WhatCleanupsReturnedFromItIsItsVerdict) {
   EXPECT_EQ(found.confidence, fact::Confidence::high);
 }
 
+TEST(PrivateMemory, OneCleanupIsEnoughWhereThoseBeforeItCameTooEarly) {
+  Job job;
+  job.allocators = {arrow()};
+  job.allocators[0].asked = 3;
+  job.allocators[0].returned = 320 * kMiB;
+  job.cleanups = {3, 325 * kMiB, 1 * kMiB, 0.01, {}, 324 * kMiB};
+  job.rss = level(80);
+  job.anon = level(70);
+  job.beside = level(50);
+  EXPECT_EQ(job.diagnosis().verdict, Verdict::private_allocator) << job.diagnosis().headline;
+  job.allocators[0].returned = 2 * kMiB;
+  EXPECT_NE(job.diagnosis().verdict, Verdict::private_allocator) << "malloc's";
+  job.allocators[0].returned = 60 * kMiB;
+  job.cleanups = {3, 62 * kMiB, 1 * kMiB, 0.01, {}, 60 * kMiB};
+  EXPECT_NE(job.diagnosis().verdict, Verdict::private_allocator) << "less than half";
+}
+
 TEST(PrivateMemory, WhatCleanupsReturnedFromMallocStaysRetention) {
   Job job;
   job.allocators = {arrow()};

@@ -368,10 +368,10 @@ TEST(Schema, IsWhatTheDocumentationNames) {
       "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' "
       "ORDER BY name",
       [&](const Row& row) { tables += row.text(0) + " "; });
-  EXPECT_EQ(
-      tables,
-      "actions buckets deaths devices events originals peaks place private_allocators processes "
-      "rounds runs samples samplings simulated_rounds simulations site_names sites ");
+  EXPECT_EQ(tables,
+            "actions buckets deaths devices events mapped originals peaks place private_allocators "
+            "processes "
+            "rounds runs samples samplings simulated_rounds simulations site_names sites ");
 }
 
 /// What an Ebb before version 2 would have written.
@@ -380,8 +380,9 @@ void make_version_1(const std::string& path) {
   ASSERT_TRUE(database);
   std::string script =
       "ALTER TABLE runs DROP COLUMN peak_group; ALTER TABLE actions DROP COLUMN devices;";
-  for (const char* table : {"deaths", "samplings", "sites", "site_names", "originals", "peaks",
-                            "private_allocators", "devices", "simulations", "simulated_rounds"})
+  for (const char* table :
+       {"deaths", "samplings", "sites", "site_names", "originals", "peaks", "private_allocators",
+        "devices", "simulations", "simulated_rounds", "mapped"})
     script += std::string("DROP TABLE ") + table + ";";
   for (const char* part : {"uss", "shared"}) {
     script += std::string("ALTER TABLE samples DROP COLUMN ") + part + ";";
@@ -441,12 +442,41 @@ TEST(Schema, AnOlderOneIsReadAsItIsAndBroughtUpToDateByTheNextRun) {
   EXPECT_FALSE(before.summary.run.peak_group);
   EXPECT_TRUE(before.beside.empty());
   EXPECT_TRUE(before.devices.empty());
+  EXPECT_TRUE(before.mapped.empty());
   record_run(path, "after");
   EXPECT_EQ(open_for_reading(path)->number("PRAGMA user_version"), kSchemaVersion);
   const RecordedRun again = read(path, "before");
   EXPECT_EQ(again.processes[0].readings.size(), before.processes[0].readings.size());
   EXPECT_TRUE(read(path, "after").processes[0].process.peak_rss);
   EXPECT_EQ(integrity(path), "ok");
+}
+
+TEST(Store, KeepsTheLastThatWasReadOfMappings) {
+  const support::TemporaryDirectory folder;
+  const std::string path = folder / "runs.db";
+  fact::MappedParts parts;
+  parts.stacks = 3 * kMiB;
+  parts.pinned = 20 * kMiB;
+  parts.pinned_shared = 5 * kMiB;
+  {
+    const auto writer = begin(path, run_named("x"));
+    writer->add(process_of(kMain));
+    writer->add(process_of(kWorker));
+    writer->add(Mapped{kMain, 1, {}});
+    writer->add(Mapped{kMain, 2.5, parts});
+    writer->add(Mapped{kWorker, 2, {}});
+    writer->end(ended(run_named("x")));
+  }
+  Store store = opened(path);
+  const auto found = store.read(1);
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_EQ(found->mapped.size(), 2U);
+  EXPECT_EQ(found->mapped[0].process, kMain);
+  EXPECT_EQ(found->mapped[0].seconds, 2.5);
+  EXPECT_EQ(found->mapped[0].parts, parts);
+  EXPECT_EQ(found->mapped[1].parts, fact::MappedParts{}) << "what is not known is no number";
+  ASSERT_TRUE(store.remove({1}));
+  EXPECT_EQ(open_for_reading(path)->number("SELECT count(*) FROM mapped"), 0);
 }
 
 TEST(Store, KeepsTheKernelsPeaks) {

@@ -324,6 +324,47 @@ TEST_F(EbbRun, HasItsThreadInPythonOnlyWhileTheInterpreterStands) {
   }
 }
 
+/// Fills arenas with small objects, then says what the interpreter knows of them and waits.
+constexpr const char* kFillsArenas =
+    "import os, sys, threading, time\n"
+    "kept = [(i, str(i)) for i in range(400000)]\n"
+    "for _ in range(3): threading.Thread(target=time.sleep, args=(900,), daemon=True).start()\n"
+    "sys._debugmallocstats()\n"
+    "while not os.path.exists(sys.argv[1]): time.sleep(0.05)\n";
+
+/// "# arenas allocated current  =  97" in what that said.
+std::uint64_t arenas_in(const std::string& said) {
+  const std::string key = "# arenas allocated current";
+  const std::size_t at = said.find(key);
+  return at == std::string::npos ? 0 : std::stoull(said.substr(said.find('=', at) + 1));
+}
+
+TEST_F(EbbRun, TellsPythonsArenasAndStacksOfThreads) {
+  const std::string script = folder_.write("arenas.py", kFillsArenas);
+  const auto python_of = [](const record::RecordedRun& run) {
+    return run.mapped.empty() ? std::nullopt : run.mapped.front().parts.python;
+  };
+  Finished done =
+      run_until({"--interval", "50ms"}, {"/usr/bin/python3", script, stop_file()},
+                [&](const record::RecordedRun& run) {
+                  return python_of(run).value_or(0) > 30 * kMiB && run.mapped.front().parts.stacks;
+                });
+  EXPECT_EQ(done.status, 0) << done.error;
+  const std::uint64_t arenas = arenas_in(done.error) * kMiB;
+  ASSERT_GT(arenas, 30 * kMiB) << done.error;
+  EXPECT_GE(*python_of(last()) + 8 * kMiB, arenas) << "but for those that it starts with";
+  EXPECT_LE(*python_of(last()), arenas + kMiB);
+  ASSERT_TRUE(last().mapped.front().parts.stacks);
+  EXPECT_GT(*last().mapped.front().parts.stacks, 0U);
+  EXPECT_LT(*last().mapped.front().parts.stacks, 8 * kMiB);
+
+  // An interpreter that is asked late does not know what it had before.
+  done = run_until({"--interval", "50ms"}, {"/usr/bin/python3", "-E", script, stop_file()},
+                   [](const record::RecordedRun& run) { return !run.mapped.empty(); });
+  EXPECT_EQ(done.status, 0) << done.error;
+  EXPECT_FALSE(python_of(last()));
+}
+
 TEST_F(EbbRun, EndsAPythonJobAfterTheCollectionThatIsUnderWay) {
   const std::string script = folder_.write(
       "job.py",

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <thread>
 
@@ -94,6 +96,36 @@ TEST(MappingSums, OfThisProcessHoldTheStackOfAThread) {
   deep.join();
   ASSERT_TRUE(stacks);
   EXPECT_GE(*stacks, 1U << 20);
+}
+
+TEST(MappingSums, RemembersTheStackOfAThreadThatRunsNow) {
+  std::atomic<bool> may_run{false};
+  std::atomic<bool> is_running{false};
+  std::atomic<bool> is_over{false};
+  std::thread busy([&] {
+    while (!may_run)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    is_running = true;
+    while (!is_over) {
+    }
+  });
+  StackPointers seen;
+  std::optional<std::uint64_t> waiting;
+  for (int i = 0; i < 10'000 && !waiting; ++i)
+    waiting = read_mapping_sums(kSelf, {}, &seen)->stacks;
+  may_run = true;
+  while (!is_running) {
+  }
+  const auto running = read_mapping_sums(kSelf, {}, &seen);
+  const auto threads = seen.size();
+  is_over = true;
+  busy.join();
+  ASSERT_TRUE(waiting);
+  ASSERT_TRUE(running);
+  EXPECT_TRUE(running->stacks);
+  EXPECT_EQ(threads, 1U);
+  static_cast<void>(read_mapping_sums(kSelf, {}, &seen));
+  EXPECT_TRUE(seen.empty()) << "it is gone";
 }
 
 TEST(MappingSums, OfAProcessThatIsNotThereAreAnError) {

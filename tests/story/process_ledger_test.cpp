@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "story/job.h"
 
@@ -60,6 +62,31 @@ TEST(ProcessLedger, WhatAPrivateAllocatorHeldBeforeItWasLastHeardOfIsNotKnown) {
   const fact::Ledger ledger = ledger_at(reading, then);
   EXPECT_EQ(ledger.private_allocators, 21 * kMiB);
   EXPECT_EQ(*ledger.unexplained + 21 * kMiB, *ledger_at(reading, before).unexplained);
+}
+
+TEST(ProcessLedger, HasWhatMappingsToldAndSaysHowOldThatIs) {
+  Job job(100);
+  const auto key = job.add(7, "a", {level(100), level(10), level(5)});
+  fact::MappedParts parts;
+  parts.stacks = 3 * kMiB;
+  parts.python = 40 * kMiB;
+  job.batch().mapped.push_back({{8, 1}, 99, {}});
+  job.batch().mapped.push_back({key, 59, parts});
+  const record::RecordedRun run = job.recorded();
+  const record::ProcessHistory& history = run.processes.at(0);
+  const auto mapped = mapped_of(run, key);
+  ASSERT_TRUE(mapped);
+  const fact::Ledger before = ledger_of(history, {});
+  const fact::Ledger ledger = ledger_of(history, {}, mapped);
+  EXPECT_EQ(ledger.python, 40 * kMiB);
+  EXPECT_EQ(ledger.stacks, 3 * kMiB);
+  EXPECT_FALSE(ledger.pinned);
+  EXPECT_EQ(*ledger.unexplained + 43 * kMiB, *before.unexplained);
+  const std::string age = "python, stacks: as of 40.0 s before";
+  EXPECT_NE(std::find(ledger.notes.begin(), ledger.notes.end(), age), ledger.notes.end());
+  const fact::Ledger then = ledger_at(history.readings.at(59), {}, mapped);
+  EXPECT_TRUE(then.notes.empty()) << then.notes.front();
+  EXPECT_FALSE(mapped_of(run, {9, 1}));
 }
 
 }  // namespace

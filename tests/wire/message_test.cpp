@@ -92,12 +92,16 @@ TEST(Message, TellsNothingFromZero) {
   reading.memory.rss = 5;
   reading.language = Language::python_without_hook;
   reading.shares_arenas = true;
+  reading.python_arenas = 0;
   const auto back = decode(bytes_of(reading));
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(std::get<Reading>(*back).memory, reading.memory);
   EXPECT_EQ(std::get<Reading>(*back).language, Language::python_without_hook);
   EXPECT_TRUE(std::get<Reading>(*back).shares_arenas);
   EXPECT_FALSE(std::get<Reading>(*back).uses_cuda);
+  EXPECT_EQ(std::get<Reading>(*back).python_arenas, 0U);
+  reading.python_arenas.reset();
+  EXPECT_FALSE(std::get<Reading>(*decode(bytes_of(reading))).python_arenas);
 }
 
 TEST(Message, KeepsItsKind) {
@@ -158,10 +162,10 @@ TEST(Message, RefusesValuesThatCannotBe) {
 }
 
 TEST(Message, RefusesFiguresThatAreNotKnown) {
-  for (const std::size_t at : {8U, 24U, 32U}) {  // known, live, retained
+  for (const std::size_t at : {8U, 24U, 32U, 56U}) {  // known, live, retained, Python's arenas
     std::vector<std::byte> bytes = bytes_of(Reading{});
     ASSERT_TRUE(decode(bytes));
-    bytes[at] = std::byte{4};
+    bytes[at] = std::byte{8};
     EXPECT_FALSE(decode(bytes)) << at;
   }
 }

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 import re
-import threading
 from typing import Any
 
 from nvflare.apis.fl_constant import FLMetaKey
@@ -14,6 +13,7 @@ from nvflare.app_common.abstract.fl_model import FLModel
 from nvflare.app_common.aggregators.model_aggregator import ModelAggregator
 
 from .. import errors
+from .._forks import Lock
 from ..sums import TensorSum
 
 
@@ -40,10 +40,11 @@ class EbbAggregator(ModelAggregator):
         self.aggregation_weights = aggregation_weights or {}
         self.release_results = release_results
         self._excluded = re.compile(exclude_vars) if exclude_vars else None
-        self._lock = threading.Lock()
+        self._lock = Lock("these sums")
         self.reset_stats()
 
     def reset_stats(self) -> None:
+        self._lock.forget()
         with self._lock:
             self._sums: dict[str, TensorSum] = {}
             self._metrics: dict[str, list[tuple[float, float]]] | None = {}

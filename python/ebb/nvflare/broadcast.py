@@ -4,16 +4,17 @@
 from __future__ import annotations
 
 import copy
-import threading
 import weakref
 from typing import Any, Iterator
+
+from .._forks import Lock
 
 
 class SharedBroadcast:
     """Makes copies of what is sent share its NumPy arrays, which are read-only meanwhile. Thread-safe."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._locked: list[Any] = []
 
     def share(self, shareable: Any) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import importlib
 import logging
-import threading
 from typing import Any, Callable, Iterator
 
 from nvflare.apis.event_type import EventType
@@ -20,6 +19,7 @@ from nvflare.app_common.app_constant import AppConstants
 from nvflare.app_common.app_event_type import AppEventType
 
 from .. import memory
+from .._forks import Lock
 
 _MODULE = "nvflare.fuel.utils.mem_utils"
 _logger = logging.getLogger(_MODULE)
@@ -108,7 +108,7 @@ class EventMarkers:
     whatever else was done about the event. Thread-safe."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._task: tuple[Any, bool, int] | None = None  # round, trained here, relays before it
         self._is_client = False
         self._round: Any = None

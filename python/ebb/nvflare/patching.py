@@ -6,14 +6,14 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
-import threading
 from typing import Any
 
+from .._forks import Lock
 from ..memory import cleanup
 from . import markers
 from .results import STREAM_ENDS, held_once, parted
 
-_lock = threading.Lock()
+_lock = Lock()
 _originals: dict[tuple[Any, str], Any] = {}  # by owner, a module or a class, and name
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 import time
 from typing import Any
 
@@ -16,6 +15,7 @@ from nvflare.app_common.app_event_type import AppEventType
 from nvflare.widgets.widget import Widget
 
 from .. import hooks, memory
+from .._forks import Lock
 from .broadcast import SharedBroadcast
 from .garbage import GarbageWatch
 from .markers import EventMarkers
@@ -72,7 +72,7 @@ class EbbMemoryWidget(Widget):
         self.patch = patch
         self.record = record
         self.release_sent = release_sent
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._seen_rounds: set[Any] = set()
         self._done = 0
         self._task_done = False

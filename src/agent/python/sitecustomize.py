@@ -64,6 +64,18 @@ def _agent():
     return process
 
 
+def _count_arenas():
+    """From the interpreter's start on, also where the agent was faster to start a hook of its own: that one comes late,
+    and would count only what comes later. Where small objects are not in arenas there is nothing to count."""
+    import ctypes
+    import os
+    import sys
+
+    if (__name__ == "sitecustomize" and "t" not in getattr(sys, "abiflags", "") and
+            not os.environ.get("PYTHONMALLOC", "").startswith("mimalloc")):
+        ctypes.PyDLL(None).ebb_agent_count_arenas()  # unlike CDLL with the interpreter's lock
+
+
 def _collect(agent):
     """Serves cleanups on a thread of Python's own: with the interpreter's lock like any other."""
     import gc
@@ -338,6 +350,10 @@ def _take_part():
 
 try:
     _show_frames_to_sites()
+except Exception:
+    pass
+try:
+    _count_arenas()
 except Exception:
     pass
 try:

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Six threads build NumPy arrays of 8 MiB, free them and live on: thread_arrays.py SECONDS
+"""Six threads build NumPy arrays of 8 MiB, free them and live on: thread_arrays.py SECONDS [FILE]
 
 NumPy asks for huge pages on arrays of that size, which splits the mappings of glibc's arenas. Prints how
-many MiB are resident once everything is freed, and again when half of that has gone back, or after SECONDS.
+many MiB are resident once everything is freed, and again when half of that has gone back, or after SECONDS. With
+FILE it ends no sooner than that is there.
 """
+import os
 import sys
 import threading
 import time
@@ -38,3 +40,5 @@ while now > held / 2 and time.monotonic() < deadline:
     time.sleep(0.1)
     now = resident()
 print(held, now)
+while len(sys.argv) > 2 and not os.path.exists(sys.argv[2]) and time.monotonic() < deadline:
+    time.sleep(0.1)
