@@ -9,6 +9,7 @@
 #include "cli/runs_import.h"
 #include "cli/verb.h"
 #include "record/place.h"
+#include "run/left_tables.h"
 #include "show/runs_view.h"
 #include "story/run_story.h"
 
@@ -61,6 +62,7 @@ int import(const RunsOptions& options) {
 int list(const RunsOptions& options) {
   const auto path = record::path_of(options.db);
   if (!path) return complain(path.error());
+  run::fold_left_tables(run::kFoldBeforeAnswer);
   const auto runs = record::list_runs(*path, options.db.empty());
   if (!runs) return complain(runs.error());
   if (options.json) {

@@ -38,8 +38,6 @@ class SiteWatch {
   /// Takes the newest table of each process; older ones are of programs that it was before.
   void find_tables();
   void record_table(Table& table, const record::ProcessKey& process, double seconds, bool is_over);
-  void name(const Table& table, const std::set<std::uint32_t>& stacks,
-            const record::ProcessKey& process, double seconds, bool is_over);
 
   std::string folder_;
   Journal& journal_;

@@ -145,6 +145,7 @@ bool Sampler::is_alive() {
       thread.shift = slower > thinned ? slower : thinned;
       thread.left = distance(thread.random, thread.shift);
       const std::uint64_t end = now_ns();
+      header.last_ns.store(end, std::memory_order_relaxed);
       header.spent_ns.fetch_add(end - start, std::memory_order_relaxed);
       budget_spent_ns_.fetch_add(end - start, std::memory_order_relaxed);
       keep_budget(end);

@@ -24,7 +24,7 @@ constexpr std::size_t kMostModules = 20'000;
 /// As Header and Entry, of a file that is only read.
 struct HeaderCopy {
   std::uint64_t magic, pid, began_ns, data_used, levels, modules, thinned, samples, dropped,
-      no_python, spent_ns, python, slower;
+      no_python, spent_ns, python, slower, last_ns;
 };
 struct EntryCopy {
   std::uint64_t address, size, about, milliseconds;
@@ -73,6 +73,8 @@ base::Result<TableView> TableView::read(const std::string& path) {
   const HeaderCopy& header = table->header;
   TableView view;
   view.pid = header.pid;
+  view.began_ns = header.began_ns;
+  view.last_ns = std::max(header.last_ns, header.began_ns);
   view.samples = header.samples;
   view.dropped = header.dropped;
   view.no_python = header.no_python;

@@ -41,6 +41,8 @@ struct LiveSite {
 /// The table of a process as it stood at one moment, or when the process ended.
 struct TableView {
   std::uint64_t pid = 0;
+  std::uint64_t began_ns = 0;               ///< of the monotonic clock
+  std::uint64_t last_ns = 0;                ///< the same, of the newest sample
   std::uint64_t samples = 0;                ///< ever taken
   std::uint64_t dropped = 0;                ///< of them, for which there was no room
   std::uint64_t no_python = 0;              ///< taken in an interpreter whose frames are not read
