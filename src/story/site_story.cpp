@@ -11,6 +11,8 @@ namespace ebb::story {
 namespace {
 
 constexpr std::uint64_t kLeastSamples = 4;
+// Of what it holds: four samples of small blocks come to that, and one of a large block to nothing.
+constexpr double kLargestError = 0.5;
 constexpr std::uint64_t kLeastBytes = 1 << 20;
 constexpr double kLeastShare = 0.01;
 // In which a program takes itself apart.
@@ -19,6 +21,8 @@ constexpr std::size_t kLastLooks = 5;
 constexpr double kLeastGrowthShare = 0.02;
 // With fewer samples the estimate itself is a guess.
 constexpr std::uint64_t kManySamples = 16;
+// Beside what a killed process held.
+constexpr std::size_t kMostPlaces = 3;
 
 /// What was seen of a process: the moments, and what all its sites held then.
 struct Looks {
@@ -99,6 +103,19 @@ std::optional<GrowingPlace> SitesStory::growing_place(const record::ProcessKey& 
   return most;
 }
 
+std::vector<fact::SiteShare> SitesStory::holding_places(const record::ProcessKey& process) const {
+  std::map<std::string, std::uint64_t> bytes;
+  for (const SiteStory& site : sites)
+    if (site.process == process) bytes[place_of(site.frames)] += site.bytes;
+  std::vector<fact::SiteShare> places;
+  for (const auto& [place, held] : bytes)
+    places.push_back({place, held});
+  std::stable_sort(places.begin(), places.end(),
+                   [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  if (places.size() > kMostPlaces) places.resize(kMostPlaces);
+  return places;
+}
+
 SitesStory sites_of(const record::RecordedRun& run) {
   SitesStory story;
   if (run.samplings.empty()) return story;
@@ -149,8 +166,9 @@ SitesStory sites_of(const record::RecordedRun& run) {
     site.bytes = static_cast<std::uint64_t>(points.back().value);
     site.samples = series.samples;
     site.share = total > 0 ? std::min(points.back().value / total, 1.0) : 0;
-    if (site.samples < kLeastSamples) continue;
-    site.growth = growth_of(points, std::sqrt(series.variance));
+    const double error = std::sqrt(series.variance);
+    if (site.samples == 0 || error > kLargestError * points.back().value) continue;
+    site.growth = growth_of(points, error);
     if (site.growth) {
       const auto all = trend::theil_sen(seen.totals);
       const double pace = all ? all->per_second : 0;

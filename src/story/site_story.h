@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "fact/diagnosis.h"
+#include "fact/memory_split.h"
 #include "fact/site.h"
 #include "record/store.h"
 #include "trend/slope.h"
@@ -49,6 +50,9 @@ struct SitesStory {
 
   /// Where memory of a process grows most; nothing where it grows nowhere.
   std::optional<GrowingPlace> growing_place(const record::ProcessKey& process) const;
+
+  /// The places that hold most of its memory at the end, whoever called them; the most first, few.
+  std::vector<fact::SiteShare> holding_places(const record::ProcessKey& process) const;
 };
 
 /// What is below noise is left out: few samples, or less than a hundredth and 1 MiB.
