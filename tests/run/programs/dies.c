@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job that ends in a way that is known beforehand. dies MODE [FILE]: leak (1 MiB every 10 ms, for
-// ever), retained (frees most of 160 MiB, between pieces that it keeps, then leaks fast), asked (takes 96
-// MiB that it never writes to, then leaks), tmpfs and cache (writes 140 MiB or 400 MiB into FILE, then leaks), hold (takes 236 MiB, sleeps until FILE
-// is there), spin (uses a processor, for ever), wait (prints "ready", sleeps). With
-// EBB_TEST_SLOWER=N its leaks take N times as long, for machines that are as slow.
+// ever), retained (frees most of 160 MiB, between pieces that it keeps, then leaks fast), asked
+// (takes 96 MiB that it never writes to, then leaks), tmpfs and cache (writes 140 MiB or 400 MiB
+// into FILE, then leaks), hold (takes 236 MiB, sleeps until FILE is there), spin (uses a processor,
+// for ever), wait (prints "ready", sleeps). With EBB_TEST_SLOWER=N its leaks take N times as long,
+// for machines that are as slow.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
