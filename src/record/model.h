@@ -166,6 +166,8 @@ struct SimulatedRound {
 // Kinds of events that are more than a line of text.
 inline constexpr const char* kSilent = "silent";  ///< the agent of its process owes an answer
 inline constexpr const char* kNamed = "name";     ///< the text is what its process calls itself
+/// the text begins with how many processes have no table of sites for want of room, so far
+inline constexpr const char* kNoRoom = "no_room";
 inline constexpr const char* kMarker = "marker";  ///< the text is an RSS marker of its process
 
 struct Event {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "run/site_rows.h"
 #include "sites/table_view.h"
@@ -18,11 +19,32 @@ namespace {
 constexpr std::size_t kLooksPerInterval = 60;
 // Looking may take this share of the time.
 constexpr double kShareForLooking = 1.0 / 100;
+// All tables together take one of them.
+constexpr std::uint64_t kPartsOfLimit = 100;
 
 }  // namespace
 
-SiteWatch::SiteWatch(std::string folder, double interval, Journal& journal)
-    : folder_(std::move(folder)), journal_(journal), interval_(interval) {}
+SiteWatch::SiteWatch(std::string folder, double interval, std::uint64_t limit, Journal& journal)
+    : folder_(std::move(folder)), journal_(journal), interval_(interval) {
+  if (limit == 0) return;
+  if (auto room = sites::Room::make(folder_, limit / kPartsOfLimit)) room_ = *std::move(room);
+}
+
+void SiteWatch::remove(const std::string& path) {
+  const std::uint64_t taken = room_ ? sites::TableView::read(path).value_or({}).room : 0;
+  if (::unlink(path.c_str()) == 0 && taken > 0) room_->give_back(taken);
+}
+
+void SiteWatch::tell_refused(double seconds) {
+  const std::uint64_t refused = room_ ? room_->refused() : 0;
+  if (refused == refused_) return;
+  refused_ = refused;
+  journal_.add(record::Event{seconds, record::kNoRoom,
+                             std::to_string(refused) +
+                                 " processes without sites: their tables may take " +
+                                 base::bytes_text(room_->most()) + " together",
+                             std::nullopt});
+}
 
 void SiteWatch::find_tables() {
   std::map<pid_t, std::pair<std::uint64_t, std::string>> newest;
@@ -38,7 +60,7 @@ void SiteWatch::find_tables() {
     if (name->time >= best.first) best = {name->time, path};
   }
   for (const std::string& path : older)
-    ::unlink(path.c_str());
+    remove(path);
   for (const auto& [pid, file] : newest) {
     Table& table = tables_[pid];
     if (table.path.empty()) table.path = file.second;
@@ -53,6 +75,7 @@ void SiteWatch::look(const Processes& processes, double seconds) {
     const auto process = processes.find(pid);
     if (process != processes.end()) record_table(table, process->second, seconds, false);
   }
+  tell_refused(seconds);
   if (++looks_ % kLooksPerInterval == 0) interval_ *= 2;
   const double cost = base::seconds_between(start, base::thread_cpu_clock().now_ns());
   next_ = seconds + std::max(interval_, cost / kShareForLooking);
@@ -60,10 +83,11 @@ void SiteWatch::look(const Processes& processes, double seconds) {
 
 void SiteWatch::ended(const record::ProcessKey& process, double seconds) {
   find_tables();
+  tell_refused(seconds);
   const auto table = tables_.find(process.pid);
   if (table == tables_.end()) return;
   record_table(table->second, process, seconds, true);
-  ::unlink(table->second.path.c_str());
+  remove(table->second.path);
   tables_.erase(table);
 }
 

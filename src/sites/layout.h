@@ -43,6 +43,9 @@ struct Entry {
 inline constexpr std::size_t kFirstEntryBytes = kFirstSets * kSlotsInSet * sizeof(Entry);
 inline constexpr std::size_t kFileBytes = kDataEnd + (kFirstEntryBytes << (kLevels - 1));
 
+/// What a table takes to begin with.
+inline constexpr std::size_t kSmallestTable = kStep + kFirstEntryBytes;
+
 /// Sets in a level, and where it begins among all entries.
 constexpr std::size_t sets_in(std::size_t level) {
   return level == 0 ? kFirstSets : kFirstSets << (level - 1);
@@ -68,6 +71,7 @@ struct Header {
   std::atomic<std::uint64_t> python;     ///< minor version whose frames are read; 0 none
   std::atomic<std::uint64_t> slower;     ///< shift by which the time budget widens the distance
   std::atomic<std::uint64_t> last_ns;    ///< when the newest sample was taken
+  std::atomic<std::uint64_t> room;       ///< bytes that the table takes of the run's (room_share.h)
 };
 static_assert(sizeof(Header) <= kHeaderBytes);
 

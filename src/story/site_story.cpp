@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/text.h"
 #include "trend/assessment.h"
 
 namespace ebb::story {
@@ -130,6 +131,10 @@ SitesStory sites_of(const record::RecordedRun& run) {
     story.sampling->no_python += sampling->no_python;
     story.sampling->spent_seconds += sampling->spent_seconds;
   }
+  for (const record::Event& event : run.events)
+    if (event.kind == record::kNoRoom)
+      story.sampling->no_room =
+          base::parse_unsigned(event.text.substr(0, event.text.find(' '))).value_or(0);
   const std::map<record::ProcessKey, Looks> looks = looks_of(run);
   std::map<SiteKey, const fact::SiteStack*> names;
   for (const record::SiteName& name : run.site_names)
@@ -165,6 +170,9 @@ SitesStory sites_of(const record::RecordedRun& run) {
     const double total = seen.totals.back().value;
     site.bytes = static_cast<std::uint64_t>(points.back().value);
     site.samples = series.samples;
+    const auto first = std::find_if(points.begin(), points.end(),
+                                    [](const trend::Point& point) { return point.value > 0; });
+    site.since = first != points.end() ? first->seconds : points.back().seconds;
     site.share = total > 0 ? std::min(points.back().value / total, 1.0) : 0;
     const double error = std::sqrt(series.variance);
     if (site.samples == 0 || error > kLargestError * points.back().value) continue;
@@ -197,6 +205,7 @@ void add_json(base::Json& json, const SitesStory& story) {
   }
   const SamplingStory& sampling = *story.sampling;
   json.set("sampling", Json::object({{"processes", sampling.processes},
+                                     {"processes_without_room", sampling.no_room},
                                      {"samples", sampling.samples},
                                      {"dropped", sampling.dropped},
                                      {"without_python_frames", sampling.no_python},
@@ -222,6 +231,7 @@ void add_json(base::Json& json, const SitesStory& story) {
         .set("bytes", site.bytes)
         .set("share", site.share)
         .set("samples", site.samples)
+        .set("since_seconds", site.since)
         .set("growth_bytes_per_second", site.growth ? Json(site.growth->per_second) : Json())
         .set("growth_range", std::move(range))
         .set("growth_share", site.growth ? Json(site.growth_share) : Json())

@@ -22,6 +22,7 @@ struct SiteStory {
   std::uint64_t bytes = 0;    ///< live at the end, as estimated from samples
   std::uint64_t samples = 0;  ///< that this rests on
   double share = 0;           ///< of all that its process held, 0 to 1
+  double since = 0;           ///< when it was first seen to hold anything, in seconds of the run
   /// Where it grows, and how sure that is.
   std::optional<trend::Slope> growth;
   double growth_share = 0;  ///< of the growth of all sites of its process, 0 to 1
@@ -31,6 +32,7 @@ struct SiteStory {
 /// What sampling came to, of all processes together.
 struct SamplingStory {
   std::uint64_t processes = 0;  ///< with a table
+  std::uint64_t no_room = 0;    ///< processes that found no room for one
   std::uint64_t samples = 0;
   std::uint64_t dropped = 0;
   std::uint64_t no_python = 0;

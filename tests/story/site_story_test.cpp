@@ -68,6 +68,8 @@ TEST_F(Sites, GrowthIsToldFromWhereASiteBegins) {
   ASSERT_TRUE(story.sites[0].growth);
   EXPECT_NEAR(story.sites[0].growth->per_second, kMiB, kMiB / 10.0);
   EXPECT_FALSE(story.sites[1].growth) << "loaded once";
+  EXPECT_EQ(story.sites[0].since, 15);
+  EXPECT_EQ(story.sites[1].since, 15);
 }
 
 TEST_F(Sites, WhatAProgramGivesBackAtItsEndIsNoPartOfItsStory) {
