@@ -8,6 +8,7 @@
 #include "cli/fail_on.h"
 #include "cli/page_file.h"
 #include "record/place.h"
+#include "run/left_tables.h"
 #include "show/report_page.h"
 #include "show/report_view.h"
 #include "story/run_story.h"
@@ -29,6 +30,7 @@ int diagnose_run(const RunQuestion& question) {
           check_fail_on(question.fail_on, fact::kProcessVerdicts, "leak or retention");
       !known)
     return complain(known.error());
+  run::fold_left_tables(run::kFoldBeforeAnswer);
   const auto recorded = record::read_run(question.run, question.db);
   if (!recorded && recorded.error().code == base::Code::not_found) {
     return complain(base::error(base::Code::not_found, "%s; and no file of that name",

@@ -5,6 +5,7 @@
 #include "cli/page_file.h"
 #include "cli/verb.h"
 #include "record/place.h"
+#include "run/left_tables.h"
 #include "show/report_page.h"
 #include "show/report_view.h"
 #include "show/site_files.h"
@@ -34,6 +35,7 @@ base::Options options_of(ReportOptions& o) {
 }
 
 int run_report(const ReportOptions& options) {
+  run::fold_left_tables(run::kFoldBeforeAnswer);
   const auto recorded = record::read_run(options.run, options.db);
   if (!recorded) return complain(recorded.error());
   const story::RunStory story = story::story_of(*recorded);

@@ -12,6 +12,7 @@
 #include "keep/settings.h"
 #include "run/job.h"
 #include "run/last_resort.h"
+#include "run/left_tables.h"
 #include "run/words.h"
 #include "serve/job_metrics.h"
 #include "show/run_view.h"
@@ -43,6 +44,7 @@ int run_job(const run::Words& words) {
   }
   auto metrics = serve::JobMetrics::listen(words.metrics, say_now, !words.quiet && !words.dry_run);
   if (!metrics) return complain(metrics.error());
+  if (!words.dry_run) run::fold_left_tables(run::kFoldBeforeJob);
   std::optional<wire::Listener> listener;
   if (auto opened = wire::Listener::open()) {
     listener.emplace(*std::move(opened));

@@ -10,6 +10,7 @@
 #include "cli/answer.h"
 #include "cli/verb.h"
 #include "record/place.h"
+#include "run/left_tables.h"
 #include "show/runs_view.h"
 #include "story/run_story.h"
 
@@ -74,6 +75,7 @@ int import(const RunsOptions& options) {
 int list(const RunsOptions& options) {
   const auto path = record::path_of(options.db);
   if (!path) return complain(path.error());
+  run::fold_left_tables(run::kFoldBeforeAnswer);
   const auto runs = record::list_runs(*path, options.db.empty());
   if (!runs) return complain(runs.error());
   if (options.json) {

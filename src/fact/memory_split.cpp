@@ -12,6 +12,14 @@ Json json_of(const Fix& fix) {
   return Json::object({{"kind", name_of(fix.kind)}, {"text", fix.text}, {"bytes", fix.bytes}});
 }
 
+Json json_of(const std::optional<std::vector<SiteShare>>& sites) {
+  if (!sites) return {};
+  Json all = Json::array();
+  for (const SiteShare& site : *sites)
+    all.push(Json::object({{"place", site.place}, {"bytes", site.bytes}}));
+  return all;
+}
+
 }  // namespace
 
 std::vector<MemorySplit::Part> MemorySplit::parts() const {
@@ -42,7 +50,9 @@ Json to_json(const MemorySplit& split) {
     processes.push(Json::object({{"pid", std::int64_t{share.pid}},
                                  {"name", share.name},
                                  {"bytes", share.bytes},
-                                 {"live_bytes", share.live}}));
+                                 {"live_bytes", share.live},
+                                 {"untouched_bytes", share.untouched},
+                                 {"sites", json_of(share.sites)}}));
   Json notes = Json::array();
   for (const std::string& note : split.notes)
     notes.push(note);
@@ -50,6 +60,7 @@ Json to_json(const MemorySplit& split) {
                        {"age_seconds", split.age},
                        {"usage_bytes", split.usage},
                        {"limit_bytes", split.limit},
+                       {"untouched_bytes", split.untouched},
                        {"parts", std::move(parts)},
                        {"processes", std::move(processes)},
                        {"after_bytes", split.after},

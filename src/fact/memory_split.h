@@ -11,6 +11,14 @@
 
 namespace ebb::fact {
 
+/// A place in the code and what it holds: bytes that were asked for, touched or not.
+struct SiteShare {
+  std::string place;
+  std::uint64_t bytes = 0;
+
+  bool operator==(const SiteShare&) const = default;
+};
+
 /// What the memory of a control group was at one moment, in bytes. The parts that are known and
 /// `unexplained` add up to `usage`; a part that is not known is no number, and lies in
 /// `unexplained` where it is any.
@@ -21,7 +29,10 @@ struct MemorySplit {
     std::int32_t pid = 0;
     std::string name;
     std::uint64_t bytes = 0;
-    std::optional<std::uint64_t> live;  ///< of that
+    std::optional<std::uint64_t> live;       ///< of that
+    std::optional<std::uint64_t> untouched;  ///< asked of malloc and never written to: beside that
+    /// The places in its code that hold most; nothing where allocations were not sampled.
+    std::optional<std::vector<SiteShare>> sites;
 
     bool operator==(const Share&) const = default;
   };
@@ -33,6 +44,7 @@ struct MemorySplit {
 
   std::vector<Share> processes;                     ///< the largest first
   std::optional<std::uint64_t> live;                ///< of malloc, as far as it was touched
+  std::optional<std::uint64_t> untouched;           ///< the rest of it, which is no part of usage
   std::optional<std::uint64_t> retained;            ///< of malloc
   std::optional<std::uint64_t> private_allocators;  ///< of libraries' own
   std::optional<std::uint64_t> python;              ///< arenas of Python's small objects

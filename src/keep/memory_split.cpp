@@ -27,6 +27,30 @@ void add(Bytes& sum, const Bytes& part, double factor) {
   if (part) sum = sum.value_or(0) + scaled(*part, factor);
 }
 
+constexpr const char* kFree = ": free what is not used";
+// A place in the code that holds less of the live heap is not what the job died of.
+constexpr double kShareOfTellingSite = 0.25;
+
+/// The place that holds most of what is live, if that is much: no more than its process touched.
+std::optional<fact::SiteShare> telling_site(const fact::MemorySplit& split) {
+  std::optional<fact::SiteShare> most;
+  for (const fact::MemorySplit::Share& share : split.processes) {
+    if (!share.live || !share.sites || share.sites->empty()) continue;
+    const fact::SiteShare& first = share.sites->front();
+    const fact::SiteShare site{first.place, std::min(first.bytes, *share.live)};
+    if (!most || site.bytes > most->bytes) most = site;
+  }
+  const auto live = static_cast<double>(split.live.value_or(0));
+  if (most && static_cast<double>(most->bytes) < kShareOfTellingSite * live) most.reset();
+  return most;
+}
+
+std::string who_holds(const fact::MemorySplit& split) {
+  if (split.processes.empty() || !split.processes.front().live) return "";
+  const fact::MemorySplit::Share& first = split.processes.front();
+  return base::format_text(", %s of it in process %d", bytes_text(*first.live).c_str(), first.pid);
+}
+
 /// Anonymous memory of a process with shared pages divided by their sharers.
 std::uint64_t own_anon(const fact::ProcessSample& memory) {
   const std::uint64_t anon = memory.anon.value_or(0);
@@ -105,10 +129,16 @@ class Splitter {
     add(split_.retained, ledger.retained, share);
     add(split_.private_allocators, ledger.private_allocators, share);
     add(split_.python, ledger.python, share);
-    fact::MemorySplit::Share one{member.pid, member.name, own - copies, {}};
+    fact::MemorySplit::Share one;
+    one.pid = member.pid;
+    one.name = member.name;
+    one.bytes = own - copies;
+    one.sites = member.sites;
     add(one.live, ledger.live, share);
-    if (member.memory.live && ledger.live && *member.memory.live > *ledger.live)
-      untouched_ += *member.memory.live - *ledger.live;
+    if (member.memory.live && ledger.live) {
+      one.untouched = *member.memory.live - std::min(*member.memory.live, *ledger.live);
+      split_.untouched = split_.untouched.value_or(0) + *one.untouched;
+    }
     if (!one.live) silent_ += one.bytes;
     if (member.is_python && !ledger.python) has_unknown_arenas_ = true;
     split_.processes.push_back(std::move(one));
@@ -153,8 +183,8 @@ class Splitter {
   }
 
   void tell_unexplained() {
-    if (untouched_ > 0) {
-      split_.notes.push_back("live: " + bytes_text(untouched_) +
+    if (split_.untouched.value_or(0) > 0) {
+      split_.notes.push_back("live: " + bytes_text(*split_.untouched) +
                              " more were asked for and never touched");
     }
     if (silent_ > 0) {
@@ -169,7 +199,6 @@ class Splitter {
   const fact::GroupMemory& group_;
   const std::span<const GroupMember> members_;
   fact::MemorySplit split_;
-  std::uint64_t untouched_ = 0;
   std::uint64_t silent_ = 0;  ///< of processes without live
   bool has_unknown_arenas_ = false;
 };
@@ -198,13 +227,8 @@ fact::Fix smallest_fix(const fact::MemorySplit& split) {
     FixKind kind;
     std::string text;
   };
-  std::string who;
-  if (!split.processes.empty() && split.processes.front().live)
-    who = base::format_text(", %s of it in process %d",
-                            bytes_text(*split.processes.front().live).c_str(),
-                            split.processes.front().pid);
   const Candidate candidates[] = {
-      {split.live.value_or(0), FixKind::code, "live on the heap" + who + ": free what is not used"},
+      {split.live.value_or(0), FixKind::code, "live on the heap" + who_holds(split) + kFree},
       {split.private_allocators.value_or(0), FixKind::settings,
        "in allocators that libraries bring for themselves"},
       {split.python.value_or(0), FixKind::code, "in Python's small objects: keep fewer of them"},
@@ -226,6 +250,10 @@ fact::Fix smallest_fix(const fact::MemorySplit& split) {
       std::max_element(std::begin(candidates), std::end(candidates),
                        [](const Candidate& a, const Candidate& b) { return a.bytes < b.bytes; });
   if (largest->bytes == 0) return {};
+  if (largest == candidates) {
+    if (const auto site = telling_site(split))
+      return fix(FixKind::code, site->bytes, "live at " + site->place + kFree);
+  }
   return fix(largest->kind, largest->bytes, largest->text);
 }
 

@@ -26,6 +26,8 @@ struct GroupMember {
   std::optional<fact::MappedParts> mappings;  ///< nothing where they were not read
   bool is_python = false;
   std::uint64_t copies = 0;  ///< of pages that it shared since a fork
+  /// What its code holds by place, the most first; nothing where allocations were not sampled.
+  std::optional<std::vector<fact::SiteShare>> sites;
 };
 
 /// Whether a command line is that of a Python interpreter.

@@ -177,6 +177,8 @@ enum class EventKind : std::uint8_t {
   named,     ///< the text is what its process calls itself
   marker,    ///< the text is an RSS marker of its process
   oom_kill,  ///< the kernel killed a process because memory ran out
+  no_room,  ///< the text begins with how many processes have no table of sites for want of room, so
+            ///< far
 };
 /// As a record has it.
 const char* name_of(EventKind kind);

@@ -45,6 +45,8 @@ const char* name_of(EventKind kind) {
       return "marker";
     case EventKind::oom_kill:
       return "oom_kill";
+    case EventKind::no_room:
+      return "no_room";
   }
   return "";
 }

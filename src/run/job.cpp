@@ -9,10 +9,12 @@
 #include <new>
 #include <string_view>
 
+#include "base/clock.h"
 #include "base/write_now.h"
 #include "keep/role.h"
 #include "record/place.h"
 #include "run/last_resort.h"
+#include "run/left_tables.h"
 #include "run/plain_wait.h"
 
 namespace ebb::run {
@@ -66,6 +68,10 @@ base::Result<JobEnd> supervise(const Options& options, const Preparation& prepar
   for (const std::string& note : preparation.notes) {
     if (note.starts_with("no agent")) journal.say({0, "agent", note, {}});
     if (note.starts_with("no sites")) journal.say({0, "sites", note, {}});
+  }
+  if (!preparation.sites.empty() && journal.run_id() != 0) {
+    mark_tables(preparation.sites, options.record_path, about.started,
+                base::system_clock().now_ns());
   }
   Supervisor supervisor(options, preparation, std::move(listener), signals, journal);
   give_up_last_resort();

@@ -82,6 +82,9 @@ void prepare_sites(const std::string& folder, const std::string& socket, Collect
     into.notes.push_back("no sites: " + why);
     return;
   }
+  if (!into.target.no_agent.empty() && !into.target.path.empty())
+    into.notes.push_back("no sites: " + into.target.no_agent +
+                         "; its children have them if they can");
   into.sites = socket.substr(0, socket.rfind('/'));
   collector.prepend("LD_PRELOAD", object, "allocations are sampled", into);
   into.variables.push_back({"EBB_SITES", into.sites, "where samples are kept"});

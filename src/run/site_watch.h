@@ -2,11 +2,13 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
 #include "record/model.h"
 #include "run/journal.h"
+#include "sites/room.h"
 
 namespace ebb::run {
 
@@ -15,7 +17,8 @@ namespace ebb::run {
 class SiteWatch {
  public:
   /// `folder`: where processes make their tables; `interval`: seconds between looks at first.
-  SiteWatch(std::string folder, double interval, Journal& journal);
+  /// `limit`: the job's, in bytes, 0 where it is not known: tables take a hundredth of it at most.
+  SiteWatch(std::string folder, double interval, std::uint64_t limit, Journal& journal);
 
   /// The processes that are there now.
   using Processes = std::map<pid_t, record::ProcessKey>;
@@ -35,13 +38,15 @@ class SiteWatch {
     std::set<std::uint32_t> tracked;  ///< stacks that are recorded
   };
 
+  void remove(const std::string& path);
+  void tell_refused(double seconds);
   /// Takes the newest table of each process; older ones are of programs that it was before.
   void find_tables();
   void record_table(Table& table, const record::ProcessKey& process, double seconds, bool is_over);
-  void name(const Table& table, const std::set<std::uint32_t>& stacks,
-            const record::ProcessKey& process, double seconds, bool is_over);
 
   std::string folder_;
+  std::optional<sites::Room> room_;
+  std::uint64_t refused_ = 0;  ///< processes without a table, as far as it was told
   Journal& journal_;
   std::map<pid_t, Table> tables_;
   double interval_;

@@ -28,8 +28,10 @@ Supervisor::Supervisor(const Options& options, const Preparation& preparation,
       clock_(clock),
       began_ns_(clock.now_ns()),
       place_(options.thresholds) {
-  if (!preparation.sites.empty())
-    sites_.emplace(preparation.sites, options.interval_seconds, journal);
+  if (!preparation.sites.empty()) {
+    const auto info = sense::memory_info();
+    sites_.emplace(preparation.sites, options.interval_seconds, info ? info->limit : 0, journal);
+  }
 }
 
 double Supervisor::now() const {

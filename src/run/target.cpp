@@ -73,9 +73,12 @@ std::string why_no_agent_in(const std::string& program) {
 std::string why_no_sites_in(const std::string& program) {
   auto elf = heap::ElfFile::open(program);
   if (!elf) return {};
+  constexpr const char* kSanitizer = "it is built with a sanitizer, which has the malloc";
   for (const std::string& library : elf->needed())
     for (const char* runtime : {"libasan.", "libtsan.", "libmsan.", "liblsan.", "libclang_rt."})
-      if (library.starts_with(runtime)) return "it is built with a sanitizer, which has the malloc";
+      if (library.starts_with(runtime)) return kSanitizer;
+  for (const char* linked : {"__asan_init", "__tsan_init", "__msan_init", "__lsan_init"})
+    if (elf->defined_dynamically(linked)) return kSanitizer;
   // Its own definition comes before any that is preloaded.
   if (elf->defined_dynamically("malloc")) return "its allocator is linked into the program";
   return {};

@@ -64,8 +64,11 @@ std::string split_text(const fact::MemorySplit& split, const term::Style& style)
       const bool is_here = name == "live" ? share.live.has_value()
                                           : name == "unexplained" && !share.live.has_value();
       const std::uint64_t bytes = share.live.value_or(share.bytes);
-      if (is_here && bytes > 0 && shown++ < kMostShares)
-        table.add_row({"  " + share_text(share), bytes_text(bytes)});
+      if (!is_here || bytes == 0 || shown++ >= kMostShares) continue;
+      table.add_row({"  " + share_text(share), bytes_text(bytes)});
+      for (const fact::SiteShare& site : share.sites.value_or(std::vector<fact::SiteShare>()))
+        table.add_row(
+            {"    " + base::plain_line(site.place, kLongestShare), bytes_text(site.bytes)});
     }
   }
   std::string text = "memory     " + whole_text(split) + "\n";

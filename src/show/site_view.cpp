@@ -35,6 +35,10 @@ std::string calls_text(const fact::SiteStack& frames) {
   return text;
 }
 
+std::string since_text(const story::SiteStory& site) {
+  return ", since " + base::duration_text(site.since);
+}
+
 std::string pid_text(const story::SiteStory& site, bool is_told) {
   return is_told ? format_text("%7d  ", site.process.pid) : std::string();
 }
@@ -56,7 +60,7 @@ std::string sites_text(const story::RunStory& story) {
     text +=
         format_text("%-11s%s%14s/min  %3.0f %%  %s\n", shown++ == 0 ? "grew by" : "",
                     pid_text(site, is_told).c_str(), base::signed_bytes_text(per_minute).c_str(),
-                    100 * site.growth_share, calls_text(site.frames).c_str());
+                    100 * site.growth_share, (calls_text(site.frames) + since_text(site)).c_str());
   }
   std::vector<const story::SiteStory*> holding;
   for (const story::SiteStory& site : all.sites)
@@ -68,7 +72,7 @@ std::string sites_text(const story::RunStory& story) {
     if (shown == kMostHolding) break;
     text += format_text("%-11s%s%14s      %3.0f %%  %s\n", shown++ == 0 ? "held by" : "",
                         pid_text(*site, is_told).c_str(), base::bytes_text(site->bytes).c_str(),
-                        100 * site->share, calls_text(site->frames).c_str());
+                        100 * site->share, (calls_text(site->frames) + since_text(*site)).c_str());
   }
   text += format_text("sampled    %llu allocations of %llu process%s, for %s",
                       static_cast<unsigned long long>(all.sampling->samples),
@@ -76,12 +80,16 @@ std::string sites_text(const story::RunStory& story) {
                       all.sampling->processes == 1 ? "" : "es",
                       base::duration_text(all.sampling->spent_seconds).c_str());
   if (all.sampling->no_python > 0) {
-    text += format_text("; %llu without Python's lines: its version is not known",
+    text += format_text("; %llu without Python's lines: its interpreter is not read",
                         static_cast<unsigned long long>(all.sampling->no_python));
   }
   if (all.sampling->dropped > 0) {
     text +=
         format_text("; %llu had no room", static_cast<unsigned long long>(all.sampling->dropped));
+  }
+  if (all.sampling->no_room > 0) {
+    text += format_text("; %llu more processes had no room for a table",
+                        static_cast<unsigned long long>(all.sampling->no_room));
   }
   return text + "\n";
 }

@@ -2,6 +2,7 @@
 #include "sites/frame_names.h"
 
 #include <cxxabi.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -81,6 +82,16 @@ const Module* module_of(const std::vector<Module>& modules, std::uint64_t addres
   return nullptr;
 }
 
+bool is_as_it_was(const std::string& path, const std::optional<double>& until) {
+  struct stat status {};
+  if (!until) return true;
+  // Written to, or put in another's place: both change this time.
+  return ::stat(path.c_str(), &status) == 0 &&
+         static_cast<double>(status.st_ctim.tv_sec) +
+                 1e-9 * static_cast<double>(status.st_ctim.tv_nsec) <=
+             *until;
+}
+
 /// In the file, of the call that returns to `address`.
 std::uint64_t place_in(const Module& module, std::uint64_t address) {
   return address - module.bias - 1;
@@ -89,7 +100,8 @@ std::uint64_t place_in(const Module& module, std::uint64_t address) {
 }  // namespace
 
 std::vector<fact::SiteStack> named(const std::vector<RawStack>& stacks,
-                                   const std::vector<Module>& modules, const std::string& root) {
+                                   const std::vector<Module>& modules, const std::string& root,
+                                   std::optional<double> until) {
   std::map<std::string, Asked> asked;
   for (const RawStack& stack : stacks) {
     for (const std::uint64_t address : stack.native) {
@@ -101,7 +113,7 @@ std::vector<fact::SiteStack> named(const std::vector<RawStack>& stacks,
     }
   }
   for (auto& [path, file] : asked)
-    if (path.starts_with('/')) file.answer(path, root);
+    if (path.starts_with('/') && is_as_it_was(root + path, until)) file.answer(path, root);
 
   std::vector<fact::SiteStack> all;
   for (const RawStack& stack : stacks) {

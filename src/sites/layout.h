@@ -22,7 +22,7 @@ namespace ebb::sites {
 //   4 KiB   data: stacks, texts and modules, written once, one behind the other
 //   2 MiB   entries: live samples, in levels; each level doubles their number
 
-inline constexpr std::uint64_t kMagic = 0x3173657469736265;  // "ebsites1"
+inline constexpr std::uint64_t kMagic = 0x3273657469736265;  // "ebsites2"
 inline constexpr std::size_t kHeaderBytes = 4096;
 inline constexpr std::size_t kDataEnd = std::size_t{2} << 20;
 inline constexpr std::size_t kStep = std::size_t{64} << 10;  ///< by which data grow
@@ -42,6 +42,9 @@ struct Entry {
 
 inline constexpr std::size_t kFirstEntryBytes = kFirstSets * kSlotsInSet * sizeof(Entry);
 inline constexpr std::size_t kFileBytes = kDataEnd + (kFirstEntryBytes << (kLevels - 1));
+
+/// What a table takes to begin with.
+inline constexpr std::size_t kSmallestTable = kStep + kFirstEntryBytes;
 
 /// Sets in a level, and where it begins among all entries.
 constexpr std::size_t sets_in(std::size_t level) {
@@ -67,6 +70,8 @@ struct Header {
   std::atomic<std::uint64_t> spent_ns;   ///< in sampling
   std::atomic<std::uint64_t> python;     ///< minor version whose frames are read; 0 none
   std::atomic<std::uint64_t> slower;     ///< shift by which the time budget widens the distance
+  std::atomic<std::uint64_t> last_ns;    ///< when the newest sample was taken
+  std::atomic<std::uint64_t> room;       ///< bytes that the table takes of the run's (room_share.h)
 };
 static_assert(sizeof(Header) <= kHeaderBytes);
 

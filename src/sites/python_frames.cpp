@@ -12,8 +12,10 @@ constexpr std::uint64_t kVariableSize = 16;
 constexpr std::uint64_t kBytesValue = 32;
 constexpr std::uint64_t kTextLength = 16;
 constexpr std::uint64_t kTextState = 32;
-// A frame of the interpreter's own, between those of C and those of Python (3.12).
+// From here on a frame is the interpreter's own, between those of C and those of Python (3.12).
 constexpr std::uint8_t kOwnedByC = 3;
+// Of a pointer to a code object: who counts it (3.14).
+constexpr std::uint64_t kTag = 3;
 // Longer tables are asked in vain: a page of them is asked of the kernel each.
 constexpr std::uint64_t kLongestLines = 64 << 10;
 constexpr std::size_t kLongestText = 240;
@@ -77,7 +79,11 @@ class Walk {
   }
 
   bool is_there() const { return is_there_ && frame_ != 0; }
-  bool code(std::uint64_t* code) const { return memory_.read(frame_ + layout_.frame_code, code); }
+  bool code(std::uint64_t* code) const {
+    if (!memory_.read(frame_ + layout_.frame_code, code)) return false;
+    *code &= ~kTag;
+    return true;
+  }
   void leave() {
     is_there_ = memory_.read(frame_ + layout_.frame_back, &frame_);
     skip_foreign();
@@ -118,7 +124,7 @@ class Walk {
     for (int i = 0; i < 64 && is_there() && layout_.frame_owner != kNoMember; ++i) {
       std::uint8_t owner = 0;
       is_there_ = memory_.read(frame_ + layout_.frame_owner, &owner);
-      if (owner != kOwnedByC) return;
+      if (owner < kOwnedByC) return;
       is_there_ = is_there_ && memory_.read(frame_ + layout_.frame_back, &frame_);
     }
   }

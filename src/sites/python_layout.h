@@ -49,6 +49,7 @@ inline constexpr PythonLayout kPythonLayouts[] = {
     {11, LineTable::locations, 1, 56, 8, 32, 48, 56, 69, 112, 128, 72, 136, 184, 48, 72},
     {12, LineTable::locations, 1, 56, 0, 0, 8, 56, 70, 112, 128, 68, 136, 192, 40, 56},
     {13, LineTable::locations, 1, 72, kNoMember, 0, 8, 56, 70, 112, 128, 68, 136, 200, 40, 56},
+    {14, LineTable::locations, 1, 72, kNoMember, 0, 8, 56, 74, 112, 128, 68, 136, 208, 40, 56},
 };
 
 }  // namespace ebb::sites

@@ -66,6 +66,7 @@ char* put_number(char* at, std::uint64_t value) {
 void Sampler::begin(const char* folder) {
   if (std::strlen(folder) + 64 > sizeof folder_) return;
   std::memcpy(folder_, folder, std::strlen(folder) + 1);
+  room_.open(folder);
   unwinder_.prepare();
   void* const page =
       ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -86,7 +87,7 @@ bool Sampler::open_table() {
   at = put_number(at, now_ns());
   *at = '\0';
   this_thread.random.state ^= pid * 0x9E3779B97F4A7C15ULL;
-  return table_.open(path, pid);
+  return table_.open(path, pid, &room_);
 }
 
 bool Sampler::is_alive() {
@@ -145,6 +146,7 @@ bool Sampler::is_alive() {
       thread.shift = slower > thinned ? slower : thinned;
       thread.left = distance(thread.random, thread.shift);
       const std::uint64_t end = now_ns();
+      header.last_ns.store(end, std::memory_order_relaxed);
       header.spent_ns.fetch_add(end - start, std::memory_order_relaxed);
       budget_spent_ns_.fetch_add(end - start, std::memory_order_relaxed);
       keep_budget(end);

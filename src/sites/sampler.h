@@ -66,6 +66,7 @@ class Sampler {
   void keep_budget(std::uint64_t now_ns);
 
   Table table_;
+  RoomShare room_;
   Unwinder unwinder_;
   PythonFrames python_;
   /// Whether this process has a table; on a page that a forked child finds empty.

@@ -76,9 +76,22 @@ bool may_write_file() {
 
 }  // namespace
 
-bool Table::open(const char* path, std::uint64_t pid) {
+bool Table::open(const char* path, std::uint64_t pid, RoomShare* share) {
   // Beyond that limit the kernel would end the job.
   if (!may_write_file() || std::strlen(path) >= sizeof path_) return false;
+  if (share != nullptr && !share->take_first(kSmallestTable)) {
+    share->count_refused();
+    return false;
+  }
+  if (make(path, pid)) {
+    share_ = share;
+    return true;
+  }
+  if (share != nullptr) share->put_back(kSmallestTable);
+  return false;
+}
+
+bool Table::make(const char* path, std::uint64_t pid) {
   const int file = open_file(path, O_RDWR | O_CREAT | O_EXCL);
   if (file < 0) return false;
   const bool has_room = ::syscall(SYS_ftruncate, file, kFileBytes) == 0 &&
@@ -109,16 +122,19 @@ bool Table::open(const char* path, std::uint64_t pid) {
   header().began_ns = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
                       static_cast<std::uint64_t>(now.tv_nsec);
   header().levels = 1;
+  header().room = kSmallestTable;
   header().magic.store(kMagic, std::memory_order_release);
   return true;
 }
 
-bool Table::grow_file(std::size_t from, std::size_t bytes) const {
+bool Table::grow_file(std::size_t from, std::size_t bytes) {
+  if (share_ != nullptr && !share_->take_more(bytes)) return false;
   // A descriptor that was kept might be the job's own by now: some close all that they find.
   const int file = open_file(path_, O_RDWR);
-  if (file < 0) return false;
-  const bool is_given = give_room(file, from, bytes);
-  close_file(file);
+  const bool is_given = file >= 0 && give_room(file, from, bytes);
+  if (file >= 0) close_file(file);
+  if (is_given) header().room.fetch_add(bytes, std::memory_order_relaxed);
+  if (!is_given && share_ != nullptr) share_->put_back(bytes);
   return is_given;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "sites/layout.h"
+#include "sites/room_share.h"
 
 namespace ebb::sites {
 
@@ -20,8 +21,9 @@ class Table {
   Table& operator=(const Table&) = delete;
 
   /// Makes the file `path`, which must not be there, with room of its own on the disk, so that
-  /// writing to it cannot fail later; what the table held before is forgotten. Not thread-safe.
-  bool open(const char* path, std::uint64_t pid);
+  /// writing to it cannot fail later; what the table held before is forgotten. `share`: what it may
+  /// take of the run's room, from now on; null where nothing bounds it. Not thread-safe.
+  bool open(const char* path, std::uint64_t pid, RoomShare* share = nullptr);
 
   /// Whether `address` may be a live sample or marked; a false alarm now and then.
   bool may_hold(std::uint64_t address) const {
@@ -59,6 +61,8 @@ class Table {
   Header& header() const { return *reinterpret_cast<Header*>(base_); }
 
  private:
+  bool make(const char* path, std::uint64_t pid);
+
   static constexpr std::size_t kFilterBytes = 64 << 10;
   static constexpr std::size_t kIndexSlots = 16 << 10;
   static constexpr std::size_t kModuleSlots = 1024;
@@ -76,9 +80,10 @@ class Table {
   std::uint32_t add_record(const void* head, std::size_t head_bytes, const void* body,
                            std::size_t body_bytes, const void* tail, std::size_t tail_bytes);
   std::uint64_t reserve(std::size_t bytes);
-  bool grow_file(std::size_t from, std::size_t bytes) const;
+  bool grow_file(std::size_t from, std::size_t bytes);
 
   unsigned char* base_ = nullptr;
+  RoomShare* share_ = nullptr;
   char path_[400] = {};
   std::atomic<bool> is_growing_{false};
   std::atomic<std::uint64_t> data_room_{0};  ///< bytes behind the header that have their place

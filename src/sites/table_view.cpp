@@ -24,7 +24,7 @@ constexpr std::size_t kMostModules = 20'000;
 /// As Header and Entry, of a file that is only read.
 struct HeaderCopy {
   std::uint64_t magic, pid, began_ns, data_used, levels, modules, thinned, samples, dropped,
-      no_python, spent_ns, python, slower;
+      no_python, spent_ns, python, slower, last_ns, room;
 };
 struct EntryCopy {
   std::uint64_t address, size, about, milliseconds;
@@ -65,6 +65,13 @@ base::Result<OpenTable> open_table(const std::string& path) {
   return table;
 }
 
+/// Python itself: python3.12, python3.13t, libpython3.11.so.1.0; no extension of it.
+bool is_interpreter(const Module& module) {
+  const std::string name = module.path.substr(module.path.rfind('/') + 1);
+  return name.starts_with("libpython3") || name == "python" ||
+         (name.starts_with("python3") && name.find(".so") == std::string::npos);
+}
+
 }  // namespace
 
 base::Result<TableView> TableView::read(const std::string& path) {
@@ -73,6 +80,9 @@ base::Result<TableView> TableView::read(const std::string& path) {
   const HeaderCopy& header = table->header;
   TableView view;
   view.pid = header.pid;
+  view.began_ns = header.began_ns;
+  view.room = header.room;
+  view.last_ns = std::max(header.last_ns, header.began_ns);
   view.samples = header.samples;
   view.dropped = header.dropped;
   view.no_python = header.no_python;
@@ -103,6 +113,11 @@ base::Result<TableView> TableView::read(const std::string& path) {
   for (auto& [stack, site] : view.sites) {
     site.bytes = static_cast<std::uint64_t>(std::llround(std::min(bytes[stack], 0x1.0p62)));
     site.error = std::sqrt(variances[stack]);
+  }
+  if (header.python == 0 && view.no_python == 0) {
+    const auto reader = StackReader::open(path);
+    const std::vector<Module> modules = reader ? reader->modules() : std::vector<Module>();
+    if (std::any_of(modules.begin(), modules.end(), is_interpreter)) view.no_python = view.samples;
   }
   return view;
 }

@@ -41,9 +41,14 @@ struct LiveSite {
 /// The table of a process as it stood at one moment, or when the process ended.
 struct TableView {
   std::uint64_t pid = 0;
-  std::uint64_t samples = 0;                ///< ever taken
-  std::uint64_t dropped = 0;                ///< of them, for which there was no room
-  std::uint64_t no_python = 0;              ///< taken in an interpreter whose frames are not read
+  std::uint64_t began_ns = 0;  ///< of the monotonic clock
+  std::uint64_t last_ns = 0;   ///< the same, of the newest sample
+  std::uint64_t room = 0;      ///< bytes that it takes of what the run's tables may
+  std::uint64_t samples = 0;   ///< ever taken
+  std::uint64_t dropped = 0;   ///< of them, for which there was no room
+  /// Taken in an interpreter whose frames are not read: all, where nobody began to, as in a
+  /// free-threaded build or without the start-up hook.
+  std::uint64_t no_python = 0;
   double spent_seconds = 0;                 ///< in sampling
   std::uint64_t distance = 0;               ///< bytes between samples, as it is now
   std::map<std::uint32_t, LiveSite> sites;  ///< by the stack's number in the file; 0: not known

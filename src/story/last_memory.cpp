@@ -42,8 +42,8 @@ bool is_there(const ProcessHistory& history, double seconds) {
 class Looker {
  public:
   Looker(const record::RecordedRun& run, const std::vector<Label>& labels,
-         const std::vector<Copying>& copying)
-      : run_(run), labels_(labels), copying_(copying) {}
+         const std::vector<Copying>& copying, const SitesStory& sites)
+      : run_(run), labels_(labels), copying_(copying), sites_(sites) {}
 
   std::optional<fact::MemorySplit> look() {
     const double killed = last_kill();
@@ -104,6 +104,7 @@ class Looker {
     if (const auto mapped = mapped_of(run_, history.process.key())) member.mappings = mapped->parts;
     member.is_python = keep::runs_python(history.process.command);
     member.copies = copies_of(index);
+    if (sites_.sampling) member.sites = sites_.holding_places(history.process.key());
     members_.push_back(std::move(member));
   }
 
@@ -142,6 +143,7 @@ class Looker {
   const record::RecordedRun& run_;
   const std::vector<Label>& labels_;
   const std::vector<Copying>& copying_;
+  const SitesStory& sites_;
   double seconds_ = 0;
   std::vector<keep::GroupMember> members_;
   std::vector<std::string> notes_;
@@ -151,8 +153,9 @@ class Looker {
 
 std::optional<fact::MemorySplit> last_memory_of(const record::RecordedRun& run,
                                                 const std::vector<Label>& labels,
-                                                const std::vector<Copying>& copying) {
-  return Looker(run, labels, copying).look();
+                                                const std::vector<Copying>& copying,
+                                                const SitesStory& sites) {
+  return Looker(run, labels, copying, sites).look();
 }
 
 }  // namespace ebb::story

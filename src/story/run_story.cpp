@@ -133,7 +133,7 @@ class Teller {
     tell_tree(story_);
     story_.diagnosis.evidence.set("copy_on_write", copying_json(run_, copying));
     tell_cleanups();
-    if (was_killed()) story_.memory = last_memory_of(run_, story_.labels, copying);
+    if (was_killed()) story_.memory = last_memory_of(run_, story_.labels, copying, story_.sites);
     tell_ending();
     return std::move(story_);
   }

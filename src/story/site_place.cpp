@@ -22,7 +22,8 @@ std::string_view name_alone(std::string_view function) {
   return function.substr(0, function.find('('));
 }
 
-/// Of an allocator, a container or an interpreter: whoever called it wanted the memory.
+/// Of an allocator, a container or an interpreter: whoever called it wanted the memory. Or of the C
+/// library before main(), which wanted none.
 bool is_machinery(const fact::SiteFrame& frame) {
   const std::string_view name = name_alone(frame.function);
   if (name.starts_with("operator new")) return true;
@@ -32,7 +33,7 @@ bool is_machinery(const fact::SiteFrame& frame) {
       return true;
   for (const std::string_view prefix :
        {"PyMem_", "PyObject_Malloc", "PyObject_Calloc", "PyObject_Realloc", "_PyObject_", "_PyMem_",
-        "g_malloc", "g_realloc", "g_slice_alloc"})
+        "g_malloc", "g_realloc", "g_slice_alloc", "__libc_start_"})
     if (name.starts_with(prefix)) return true;
   const std::string_view library = last_part(frame.module);
   return library.starts_with("libstdc++.so") || library.starts_with("libc++.so");

@@ -5,12 +5,15 @@
 #include <cmath>
 #include <map>
 
+#include "base/text.h"
 #include "trend/assessment.h"
 
 namespace ebb::story {
 namespace {
 
 constexpr std::uint64_t kLeastSamples = 4;
+// Of what it holds: four samples of small blocks come to that, and one of a large block to nothing.
+constexpr double kLargestError = 0.5;
 constexpr std::uint64_t kLeastBytes = 1 << 20;
 constexpr double kLeastShare = 0.01;
 // In which a program takes itself apart.
@@ -19,6 +22,8 @@ constexpr std::size_t kLastLooks = 5;
 constexpr double kLeastGrowthShare = 0.02;
 // With fewer samples the estimate itself is a guess.
 constexpr std::uint64_t kManySamples = 16;
+// Beside what a killed process held.
+constexpr std::size_t kMostPlaces = 3;
 
 /// What was seen of a process: the moments, and what all its sites held then.
 struct Looks {
@@ -99,6 +104,19 @@ std::optional<GrowingPlace> SitesStory::growing_place(const record::ProcessKey& 
   return most;
 }
 
+std::vector<fact::SiteShare> SitesStory::holding_places(const record::ProcessKey& process) const {
+  std::map<std::string, std::uint64_t> bytes;
+  for (const SiteStory& site : sites)
+    if (site.process == process) bytes[place_of(site.frames)] += site.bytes;
+  std::vector<fact::SiteShare> places;
+  for (const auto& [place, held] : bytes)
+    places.push_back({place, held});
+  std::stable_sort(places.begin(), places.end(),
+                   [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  if (places.size() > kMostPlaces) places.resize(kMostPlaces);
+  return places;
+}
+
 SitesStory sites_of(const record::RecordedRun& run) {
   SitesStory story;
   if (run.samplings.empty()) return story;
@@ -113,6 +131,10 @@ SitesStory sites_of(const record::RecordedRun& run) {
     story.sampling->no_python += sampling->no_python;
     story.sampling->spent_seconds += sampling->spent_seconds;
   }
+  for (const record::Event& event : run.events)
+    if (event.is(record::EventKind::no_room))
+      story.sampling->no_room =
+          base::parse_unsigned(event.text.substr(0, event.text.find(' '))).value_or(0);
   const std::map<record::ProcessKey, Looks> looks = looks_of(run);
   std::map<SiteKey, const fact::SiteStack*> names;
   for (const record::SiteName& name : run.site_names)
@@ -148,9 +170,13 @@ SitesStory sites_of(const record::RecordedRun& run) {
     const double total = seen.totals.back().value;
     site.bytes = static_cast<std::uint64_t>(points.back().value);
     site.samples = series.samples;
+    const auto first = std::find_if(points.begin(), points.end(),
+                                    [](const trend::Point& point) { return point.value > 0; });
+    site.since = first != points.end() ? first->seconds : points.back().seconds;
     site.share = total > 0 ? std::min(points.back().value / total, 1.0) : 0;
-    if (site.samples < kLeastSamples) continue;
-    site.growth = growth_of(points, std::sqrt(series.variance));
+    const double error = std::sqrt(series.variance);
+    if (site.samples == 0 || error > kLargestError * points.back().value) continue;
+    site.growth = growth_of(points, error);
     if (site.growth) {
       const auto all = trend::theil_sen(seen.totals);
       const double pace = all ? all->per_second : 0;
@@ -179,6 +205,7 @@ void add_json(base::Json& json, const SitesStory& story) {
   }
   const SamplingStory& sampling = *story.sampling;
   json.set("sampling", Json::object({{"processes", sampling.processes},
+                                     {"processes_without_room", sampling.no_room},
                                      {"samples", sampling.samples},
                                      {"dropped", sampling.dropped},
                                      {"without_python_frames", sampling.no_python},
@@ -204,6 +231,7 @@ void add_json(base::Json& json, const SitesStory& story) {
         .set("bytes", site.bytes)
         .set("share", site.share)
         .set("samples", site.samples)
+        .set("since_seconds", site.since)
         .set("growth_bytes_per_second", site.growth ? Json(site.growth->per_second) : Json())
         .set("growth_range", std::move(range))
         .set("growth_share", site.growth ? Json(site.growth_share) : Json())

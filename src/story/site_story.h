@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "fact/diagnosis.h"
+#include "fact/memory_split.h"
 #include "fact/site.h"
 #include "record/store.h"
 #include "trend/slope.h"
@@ -21,6 +22,7 @@ struct SiteStory {
   std::uint64_t bytes = 0;    ///< live at the end, as estimated from samples
   std::uint64_t samples = 0;  ///< that this rests on
   double share = 0;           ///< of all that its process held, 0 to 1
+  double since = 0;           ///< when it was first seen to hold anything, in seconds of the run
   /// Where it grows, and how sure that is.
   std::optional<trend::Slope> growth;
   double growth_share = 0;  ///< of the growth of all sites of its process, 0 to 1
@@ -30,6 +32,7 @@ struct SiteStory {
 /// What sampling came to, of all processes together.
 struct SamplingStory {
   std::uint64_t processes = 0;  ///< with a table
+  std::uint64_t no_room = 0;    ///< processes that found no room for one
   std::uint64_t samples = 0;
   std::uint64_t dropped = 0;
   std::uint64_t no_python = 0;
@@ -49,6 +52,9 @@ struct SitesStory {
 
   /// Where memory of a process grows most; nothing where it grows nowhere.
   std::optional<GrowingPlace> growing_place(const record::ProcessKey& process) const;
+
+  /// The places that hold most of its memory at the end, whoever called them; the most first, few.
+  std::vector<fact::SiteShare> holding_places(const record::ProcessKey& process) const;
 };
 
 /// What is below noise is left out: few samples, or less than a hundredth and 1 MiB.

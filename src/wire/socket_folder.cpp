@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -26,19 +27,9 @@ constexpr std::string_view kRecord = "record";
 // A socket's name has 107 characters at most.
 constexpr std::size_t kLongestParent = 80;
 constexpr int kMostSwept = 100;
+constexpr std::size_t kMostTables = 1000;
 // Somebody who sweeps may take a new folder for one that was left, before it is locked.
 constexpr int kTries = 100;
-
-std::vector<std::string> parents() {
-  std::vector<std::string> found;
-  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  const char* temporary = std::getenv("TMPDIR");
-  for (const char* parent : {runtime, temporary, "/tmp"}) {
-    if (parent == nullptr || parent[0] != '/' || std::strlen(parent) > kLongestParent) continue;
-    if (std::find(found.begin(), found.end(), parent) == found.end()) found.emplace_back(parent);
-  }
-  return found;
-}
 
 base::FileDescriptor opened_folder(const std::string& path) {
   return base::FileDescriptor(
@@ -53,10 +44,11 @@ bool is_same(const std::string& path, int descriptor) {
          named.st_dev == open.st_dev && named.st_ino == open.st_ino;
 }
 
-/// A table of sites, which a process of the job made, or a record that goes with the folder.
+/// A table of sites, which a process of the job made, what run it is of, or a record that goes
+/// with the folder.
 bool is_passing(std::string_view name, int folder) {
   struct stat status {};
-  return (name.starts_with(kTable) || name.starts_with(kRecord)) &&
+  return (name.starts_with(kTable) || name.starts_with(kRecord) || name.starts_with(kRunFile)) &&
          ::fstatat(folder, std::string(name).c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
          S_ISREG(status.st_mode);
 }
@@ -66,6 +58,20 @@ void remove_passing(const std::string& path, int descriptor) {
   if (folder == nullptr) return;
   while (const dirent* entry = ::readdir(folder.get()))
     if (is_passing(entry->d_name, descriptor)) ::unlinkat(descriptor, entry->d_name, 0);
+}
+
+/// Names of the tables that are wanted: there is a file that says of what run they are.
+std::vector<std::string> tables_in(const std::string& path, int descriptor) {
+  std::vector<std::string> tables;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), &::closedir);
+  if (folder == nullptr || !is_passing(kRunFile, descriptor)) return tables;
+  while (const dirent* entry = ::readdir(folder.get())) {
+    const std::string_view name = entry->d_name;
+    if (name.starts_with(kTable) && is_passing(name, descriptor)) tables.emplace_back(name);
+    if (tables.size() == kMostTables) break;
+  }
+  std::sort(tables.begin(), tables.end());
+  return tables;
 }
 
 /// Whether nobody can have put anything else there: this user's alone, with nothing in it but
@@ -87,16 +93,58 @@ bool is_ours_alone(const std::string& path, int descriptor) {
   return true;
 }
 
-bool sweep(const std::string& path) {
-  const base::FileDescriptor folder = opened_folder(path);
-  if (!folder.is_open() || ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) return false;
-  if (!is_ours_alone(path, folder.get())) return false;
-  remove_passing(path, folder.get());
-  ::unlinkat(folder.get(), kSocket, 0);
+/// A folder that was left behind, locked for this process alone.
+struct Left {
+  base::FileDescriptor descriptor;
+  std::vector<std::string> tables;
+};
+
+std::optional<Left> left_at(const std::string& path) {
+  Left left{opened_folder(path), {}};
+  if (!left.descriptor.is_open() || ::flock(left.descriptor.get(), LOCK_EX | LOCK_NB) != 0)
+    return std::nullopt;
+  // Whoever had it before may have removed it, and somebody else made one of the same name.
+  if (!is_same(path, left.descriptor.get()) || !is_ours_alone(path, left.descriptor.get()))
+    return std::nullopt;
+  left.tables = tables_in(path, left.descriptor.get());
+  return left;
+}
+
+bool remove_left(const std::string& path, const Left& left) {
+  remove_passing(path, left.descriptor.get());
+  ::unlinkat(left.descriptor.get(), kSocket, 0);
   return ::rmdir(path.c_str()) == 0;
 }
 
+/// Calls `take` with each folder below `parents` that is called as a supervisor's, until so many
+/// times it was true.
+template <class Take>
+int for_each_folder(const std::vector<std::string>& parents, const Take& take) {
+  int taken = 0;
+  for (const std::string& parent : parents) {
+    const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(parent.c_str()), &::closedir);
+    if (folder == nullptr) continue;
+    while (const dirent* entry = ::readdir(folder.get())) {
+      const std::string_view name = entry->d_name;
+      if (!name.starts_with(kPrefix) || name.size() != kPrefix.size() + kRandom.size()) continue;
+      if (take(parent + "/" + std::string(name)) && ++taken == kMostSwept) return taken;
+    }
+  }
+  return taken;
+}
+
 }  // namespace
+
+std::vector<std::string> socket_folder_parents() {
+  std::vector<std::string> found;
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  const char* temporary = std::getenv("TMPDIR");
+  for (const char* parent : {runtime, temporary, "/tmp"}) {
+    if (parent == nullptr || parent[0] != '/' || std::strlen(parent) > kLongestParent) continue;
+    if (std::find(found.begin(), found.end(), parent) == found.end()) found.emplace_back(parent);
+  }
+  return found;
+}
 
 SocketFolder::SocketFolder(std::string path, base::FileDescriptor lock)
     : path_(std::move(path)), socket_(path_ + "/" + kSocket), lock_(std::move(lock)) {}
@@ -114,7 +162,7 @@ SocketFolder::~SocketFolder() {
 }
 
 base::Result<SocketFolder> SocketFolder::make() {
-  const std::vector<std::string> all = parents();
+  const std::vector<std::string> all = socket_folder_parents();
   int why = ENOENT;
   for (const std::string& parent : all) {
     for (int i = 0; i < kTries; ++i) {
@@ -142,17 +190,20 @@ base::Result<SocketFolder> SocketFolder::make() {
 }
 
 int sweep_socket_folders(const std::vector<std::string>& parents) {
-  int swept = 0;
-  for (const std::string& parent : parents) {
-    const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(parent.c_str()), &::closedir);
-    if (folder == nullptr) continue;
-    while (const dirent* entry = ::readdir(folder.get())) {
-      const std::string_view name = entry->d_name;
-      if (!name.starts_with(kPrefix) || name.size() != kPrefix.size() + kRandom.size()) continue;
-      if (sweep(parent + "/" + std::string(name)) && ++swept == kMostSwept) return swept;
-    }
-  }
-  return swept;
+  return for_each_folder(parents, [](const std::string& path) {
+    const auto left = left_at(path);
+    return left && left->tables.empty() && remove_left(path, *left);
+  });
+}
+
+void take_left_folders(const std::vector<std::string>& parents,
+                       const std::function<bool(const LeftFolder&)>& take) {
+  for_each_folder(parents, [&](const std::string& path) {
+    const auto left = left_at(path);
+    if (!left || left->tables.empty()) return false;
+    if (take({path, left->tables})) remove_left(path, *left);
+    return true;
+  });
 }
 
 }  // namespace ebb::wire

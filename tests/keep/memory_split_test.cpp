@@ -41,6 +41,29 @@ fact::GroupMemory group_of(std::uint64_t usage, std::uint64_t anon) {
   return group;
 }
 
+TEST(MemorySplit, NamesThePlaceThatHoldsMuchOfWhatIsLive) {
+  std::vector<GroupMember> members{member(1, 150, 150), member(2, 60, 60)};
+  members[0].sites = {{"a.py:1 small", 30 * kMiB}};
+  members[1].sites = {{"b.c:2 asked", 90 * kMiB}, {"b.c:3 other", 1 * kMiB}};
+  fact::Fix fix = split_of(group_of(256, 240), members).fix;
+  EXPECT_EQ(fix.text, "60.0 MiB live at b.c:2 asked: free what is not used") << "as far as touched";
+  EXPECT_EQ(fix.bytes, 60 * kMiB);
+  members[1].sites = {{"b.c:3 other", 20 * kMiB}};
+  fix = split_of(group_of(256, 240), members).fix;
+  EXPECT_TRUE(fix.text.starts_with("210.0 MiB live on the heap, 150.0 MiB of it in process 1"))
+      << "spread over many places: " << fix.text;
+}
+
+TEST(MemorySplit, HasWhatWasNeverTouchedBesideIt) {
+  const std::vector<GroupMember> members{member(1, 100, 160), member(2, 50, 40), member(3, 20)};
+  const fact::MemorySplit split = split_of(group_of(256, 170), members);
+  EXPECT_EQ(split.untouched, 60 * kMiB);
+  EXPECT_EQ(split.processes[0].untouched, 60 * kMiB);
+  EXPECT_EQ(split.processes[1].untouched, 0U);
+  EXPECT_FALSE(split.processes[2].untouched) << "nobody asked it";
+  EXPECT_EQ(sum_of(split), split.usage);
+}
+
 TEST(MemorySplit, AddsUpToWhatTheGroupHolds) {
   fact::GroupMemory group = group_of(256, 150);
   group.shmem = 40 * kMiB;

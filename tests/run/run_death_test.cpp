@@ -213,6 +213,57 @@ TEST_F(EbbRunThatDies, OfCopiesAfterForksNamesThem) {
   EXPECT_GT(part(json, "copies"), 32 << 20) << json.text(true);
 }
 
+#if EBB_HAS_SITES
+/// The largest place among what the only process of a split holds.
+std::string largest_site(const base::Json& json) {
+  const base::Json* memory = json.find("memory");
+  const base::Json* processes = memory != nullptr ? memory->find("processes") : nullptr;
+  if (processes == nullptr || processes->as_array()->empty()) return {};
+  const base::Json* sites = processes->as_array()->front().find("sites");
+  if (sites == nullptr || sites->as_array() == nullptr || sites->as_array()->empty()) return {};
+  return *sites->as_array()->front().find("place")->as_string();
+}
+
+TEST_F(EbbRunThatDies, OfALeakWithSitesNamesTheLine) {
+  if (!group_.usable()) GTEST_SKIP() << "no control group can be made here";
+  const struct {
+    std::vector<std::string> job;
+    std::string place;
+  } leaks[] = {{{EBB_DIES, "leak"}, "dies.c:22 leak"},
+               {{"/usr/bin/python3", EBB_LEAKS_PY, "1", stop_file()}, "leaks.py:13 load_batch"}};
+  for (const auto& leak : leaks) {
+    const base::Json json = last_memory_of({"--sites", "--interval", "200ms"}, leak.job);
+    EXPECT_EQ(largest_site(json), leak.place) << json.text(true);
+    EXPECT_NE(fix_of(json).find(" live at " + leak.place + ": free what is not used"),
+              std::string::npos)
+        << fix_of(json);
+    EXPECT_GT(json.find("memory")->find("fix")->find("bytes")->as_double().value_or(0), 100 << 20);
+    EXPECT_NE(doctor().find("\n             " + std::string("  ") + leak.place + " "),
+              std::string::npos)
+        << doctor();
+  }
+}
+
+TEST_F(EbbRunThatDies, OfMemoryThatItOnlyAskedForHasItBeside) {
+  if (!group_.usable()) GTEST_SKIP() << "no control group can be made here";
+  const base::Json json = last_memory_of({"--sites", "--interval", "200ms"}, {EBB_DIES, "asked"});
+  const base::Json* memory = json.find("memory");
+  EXPECT_NEAR(memory->find("untouched_bytes")->as_double().value_or(0), 96 << 20, 24 << 20)
+      << json.text(true);
+  EXPECT_EQ(memory->find("processes")->as_array()->front().find("untouched_bytes")->as_double(),
+            memory->find("untouched_bytes")->as_double());
+  EXPECT_EQ(largest_site(json), "dies.c:22 leak") << json.text(true);
+  EXPECT_NE(json.text().find("dies.c:46 ask"), std::string::npos) << json.text(true);
+}
+#endif
+
+TEST_F(EbbRunThatDies, WithoutSitesNamesTheProcessAlone) {
+  if (!group_.usable()) GTEST_SKIP() << "no control group can be made here";
+  const base::Json json = last_memory_of({}, {EBB_DIES, "leak"});
+  EXPECT_NE(fix_of(json).find(" of it in process "), std::string::npos) << fix_of(json);
+  EXPECT_TRUE(json.find("memory")->find("processes")->as_array()->front().find("sites")->is_null());
+}
+
 TEST_F(EbbRunThatDies, NearTheLimitIsLookedAtManyTimesASecond) {
   if (!group_.usable()) GTEST_SKIP() << "no control group can be made here";
   Subprocess child(

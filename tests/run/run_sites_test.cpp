@@ -1,90 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // ebb run --sites: real programs that leak in one of three functions, and some that do not leak.
 #include <signal.h>
+#include <sys/stat.h>
 
+#include <cstdlib>
 #include <filesystem>
-#include <thread>
+#include <set>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "heap/installed.h"
-#include "run/run_fixture.h"
+#include "run/limited_group.h"
+#include "run/sites_fixture.h"
 #include "support/pprof.h"
+#include "support/process_state.h"
 
 namespace ebb::run {
 namespace {
-
-using base::Json;
-using support::Finished;
-
-/// So many looks at the tables are enough for a trend; after a few of them the rest is known.
-constexpr std::size_t kEnoughLooks = 58;
-
-class Sites : public EbbRun {
- protected:
-  /// At the tables of the process that was looked at most often.
-  static std::size_t looks_in(const record::RecordedRun& run) {
-    std::map<record::ProcessKey, std::size_t> counts;
-    std::size_t most = 0;
-    for (const record::Sampling& sampling : run.samplings)
-      most = std::max(most, ++counts[sampling.process]);
-    return most;
-  }
-
-  /// Runs a job until `is_so` of its record so far, and then to its end.
-  template <class Condition>
-  void run_job_until(const Words& options, Words job, const Condition& is_so) const {
-    Words with_sites = {"--sites", "--interval", "100ms"};
-    with_sites.insert(with_sites.end(), options.begin(), options.end());
-    job.push_back(stop_file());
-    const Finished done = run_until(with_sites, job, is_so);
-    EXPECT_EQ(done.status, 0) << done.error;
-  }
-
-  /// The report of a job that was looked at so often.
-  Json report_of(const Words& options, const Words& job, std::size_t looks = kEnoughLooks) const {
-    run_job_until(options, job,
-                  [&](const record::RecordedRun& run) { return looks_in(run) >= looks; });
-    return report();
-  }
-
-  /// The report of a job that leaks, at the moment at which it first says where, while it runs.
-  Json report_of_leak(const Words& options, const Words& job) const {
-    Json said;
-    std::size_t next = 10;
-    run_job_until(options, job, [&](const record::RecordedRun& run) {
-      if (looks_in(run) < next) return false;
-      next += 10;
-      said = report();
-      return !grower(said).empty();
-    });
-    return said;
-  }
-
-  Json report() const {
-    const Finished report = support::run({EBB_PROGRAM, "report", "--json", "--db", db()});
-    EXPECT_EQ(report.status, 0) << report.error;
-    auto json = base::parse_json(report.output);
-    EXPECT_TRUE(json) << report.output;
-    return json.value_or({});
-  }
-
-  static std::string text(const Json& json, const char* key) {
-    const Json* found = json.find(key);
-    const std::string* value = found != nullptr ? found->as_string() : nullptr;
-    return value != nullptr ? *value : std::string();
-  }
-
-  /// Where the report says that memory grows most; empty where it names no such place.
-  static std::string grower(const Json& report) {
-    const Json* sites = report.find("sites");
-    if (sites == nullptr || sites->as_array() == nullptr || sites->as_array()->empty()) return {};
-    const Json& first = sites->as_array()->front();
-    const Json* growth = first.find("growth_bytes_per_second");
-    return growth != nullptr && growth->as_double() ? text(first, "place") : std::string();
-  }
-};
 
 struct Leak {
   const char* which;
@@ -171,6 +104,53 @@ TEST_F(Sites, AForkedChildHasATableOfItsOwn) {
     pids.insert(sampling.process.pid);
   EXPECT_EQ(pids.size(), 2U) << "the parent, and the child that allocates";
   EXPECT_EQ(grower(report), "forked_leak.py:16 leak");
+}
+
+TEST_F(Sites, OfManyProcessesTakeAHundredthOfTheLimitAtMost) {
+  const LimitedGroup group("268435456");
+  if (!group.usable()) GTEST_SKIP() << "no control group can be made here";
+  constexpr std::uint64_t kMost = (256 << 20) / 100;
+  constexpr std::uint64_t kWorkers = 40;
+  support::TemporaryDirectory runtime;
+  const support::ScopedVariable variable("XDG_RUNTIME_DIR", runtime.path());
+  std::uint64_t refused = 0;
+  const auto is_all_there = [&](const record::RecordedRun& run) {
+    for (const record::Event& event : run.events)
+      if (event.is(record::EventKind::no_room))
+        refused = std::strtoull(event.text.c_str(), nullptr, 10);
+    std::set<std::int32_t> pids;
+    for (const record::Sampling& sampling : run.samplings)
+      pids.insert(sampling.process.pid);
+    return pids.size() + refused >= kWorkers;
+  };
+  std::uint64_t most = 0;
+  const auto measured = [&](const record::RecordedRun& run) {
+    std::uint64_t together = 0;
+    for (const auto& file : std::filesystem::recursive_directory_iterator(runtime.path())) {
+      struct stat status {};
+      const std::string name = file.path().filename().string();
+      if (name.starts_with("sites-") && name != "sites-room" &&
+          ::stat(file.path().c_str(), &status) == 0)
+        together += static_cast<std::uint64_t>(status.st_blocks) * 512;
+    }
+    most = std::max(most, together);
+    return is_all_there(run);
+  };
+  const Finished done =
+      run_until(group.inside(command(
+                    {"--sites", "--interval", "200ms", "--wait-all"},
+                    {"/usr/bin/python3", EBB_WORKERS_PY, std::to_string(kWorkers), stop_file()})),
+                measured);
+  EXPECT_EQ(done.status, 0) << done.error;
+  EXPECT_GT(most, kMost / 2);
+  EXPECT_LE(most, kMost + kMost / 10) << "beside a page or two of each that the file system adds";
+  const Json said = report();
+  const Json* sampling = said.find("sampling");
+  EXPECT_GE(sampling->find("processes_without_room")->as_unsigned().value_or(0), 20U);
+  EXPECT_GE(sampling->find("processes")->as_unsigned().value_or(0), 5U);
+  const Finished text = support::run({EBB_PROGRAM, "report", "--db", db()});
+  EXPECT_NE(text.output.find(" more processes had no room for a table"), std::string::npos)
+      << text.output;
 }
 
 TEST_F(Sites, AStormOfForksAndThreadsGoesOnUndisturbed) {

@@ -54,6 +54,14 @@ TEST_F(TargetTest, LeavesAStaticProgramAlone) {
   EXPECT_NE(target.no_agent.find("static"), std::string::npos) << target.no_agent;
 }
 
+TEST_F(TargetTest, KnowsProgramsThatKeepTheirMallocToThemselves) {
+  EXPECT_EQ(why_no_sites_in(EBB_OWN_MALLOC), "its allocator is linked into the program");
+  EXPECT_EQ(why_no_sites_in(EBB_SANITIZED_JOB),
+            "it is built with a sanitizer, which has the malloc");
+  EXPECT_EQ(why_no_sites_in("/bin/sh"), "");
+  EXPECT_EQ(why_no_sites_in(folder_ / "none"), "") << "it cannot be told";
+}
+
 TEST_F(TargetTest, LeavesWhatIsNoProgramAlone) {
   EXPECT_NE(find_target(script("text", "hello\n"), "").no_agent, "");
   EXPECT_NE(find_target("no-such-command", "/bin").no_agent, "");

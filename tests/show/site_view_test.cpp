@@ -34,5 +34,41 @@ TEST(SitesFlame, GoesFromTheProcessInwardsAndTellsPythonApart) {
   EXPECT_EQ(flame.stacks[1].frames[0], flame.stacks[0].frames[0]) << "each name once";
 }
 
+TEST(SitesText, SaysWhatGrewWhatHoldsAndSinceWhen) {
+  story::RunStory story;
+  EXPECT_EQ(sites_text(story), "") << "allocations were not sampled";
+  story.sites.sampling.emplace();
+  story.sites.sampling->processes = 2;
+  story.sites.sampling->samples = 90;
+  story.sites.sampling->spent_seconds = 0.038;
+  story.sites.sampling->no_python = 3;
+  story.sites.sampling->no_room = 4;
+  story::SiteStory leak;
+  leak.process = {42, 1};
+  leak.frames = {{"load_batch", "/job/loader.py", 42, ""}, {"main", "/job/train.py", 7, ""}};
+  leak.bytes = 30 << 20;
+  leak.share = 0.25;
+  leak.since = 12;
+  leak.growth.emplace();
+  leak.growth->per_second = 1 << 20;
+  leak.growth_share = 0.96;
+  story::SiteStory cache;
+  cache.process = {42, 1};
+  cache.frames = {{"fill", "/job/cache.py", 3, ""}};
+  cache.bytes = 90 << 20;
+  cache.share = 0.75;
+  cache.since = 0.5;
+  story.sites.sites = {leak, cache};
+  EXPECT_EQ(
+      sites_text(story),
+      "grew by         +60.0 MiB/min   96 %  loader.py:42 load_batch < train.py:7 main, since "
+      "12.0 s\n"
+      "held by          90.0 MiB       75 %  cache.py:3 fill, since 500 ms\n"
+      "                 30.0 MiB       25 %  loader.py:42 load_batch < train.py:7 main, since "
+      "12.0 s\n"
+      "sampled    90 allocations of 2 processes, for 38 ms; 3 without Python's lines: its "
+      "interpreter is not read; 4 more processes had no room for a table\n");
+}
+
 }  // namespace
 }  // namespace ebb::show

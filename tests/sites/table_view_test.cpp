@@ -34,6 +34,28 @@ class Views : public testing::Test {
   support::TemporaryDirectory folder_;
 };
 
+TEST_F(Views, SamplesOfAnInterpreterThatNobodyReadsAreCounted) {
+  int made = 0;
+  const auto uncounted = [&](const char* module, std::uint64_t minor) {
+    const std::string path = folder_ / ("table" + std::to_string(++made));
+    const auto table = std::make_unique<Table>();
+    EXPECT_TRUE(table->open(path.c_str(), 1));
+    table->add_module(0x1000, 0x2000, 0, module);
+    table->header().python = minor;
+    for (std::uint64_t i = 1; i <= 7; ++i)
+      table->insert(i << 12, {1 << 20, Table::about_of(0, 0, 0), 0});
+    const auto view = TableView::read(path);
+    EXPECT_TRUE(view) << view.error().message;
+    return view ? view->no_python : 0;
+  };
+  EXPECT_EQ(uncounted("/usr/bin/python3.13t", 0), 7U) << "free-threaded";
+  EXPECT_EQ(uncounted("/opt/app/libpython3.12.so.1.0", 0), 7U) << "embedded, without the hook";
+  EXPECT_EQ(uncounted("/usr/bin/python3.12", 12), 0U) << "it is read";
+  EXPECT_EQ(uncounted("/lib/numpy/core.cpython-312.so", 0), 0U);
+  EXPECT_EQ(uncounted("/job/python3_tools.so", 0), 0U);
+  EXPECT_EQ(uncounted("/usr/bin/job", 0), 0U);
+}
+
 TEST_F(Views, AFileOfAnotherKindIsRefused) {
   folder_.write("text", std::string(10'000, 'x'));
   folder_.write("empty", "");

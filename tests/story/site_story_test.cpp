@@ -68,6 +68,8 @@ TEST_F(Sites, GrowthIsToldFromWhereASiteBegins) {
   ASSERT_TRUE(story.sites[0].growth);
   EXPECT_NEAR(story.sites[0].growth->per_second, kMiB, kMiB / 10.0);
   EXPECT_FALSE(story.sites[1].growth) << "loaded once";
+  EXPECT_EQ(story.sites[0].since, 15);
+  EXPECT_EQ(story.sites[1].since, 15);
 }
 
 TEST_F(Sites, WhatAProgramGivesBackAtItsEndIsNoPartOfItsStory) {
@@ -109,6 +111,25 @@ TEST_F(Sites, WhatIsBelowNoiseIsNotListed) {
   add(8, python("cache", 3), [](int) { return 500 * kMiB; });
   add(16, python("little", 7), [](int) { return kMiB / 2; });
   EXPECT_EQ(tell().sites.size(), 1U);
+}
+
+TEST_F(Sites, FewSamplesAreNoiseAndOneOfALargeBlockIsNot) {
+  add(8, python("cache", 3), [](int) { return 500 * kMiB; });
+  add(16, python("load", 7), [](int) { return 96 * kMiB; });
+  add(24, python("guess", 9), [](int) { return 12 * kMiB; });
+  for (record::Site& row : run_.sites) {
+    if (row.number == 16) row.samples = 1;
+    if (row.number == 24) {
+      row.samples = 3;
+      row.error = row.bytes * 58 / 100;
+    }
+  }
+  const SitesStory story = tell();
+  ASSERT_EQ(story.sites.size(), 2U);
+  EXPECT_EQ(place_of(story.sites[1].frames), "a.py:7 load");
+  const auto places = story.holding_places(kJob);
+  ASSERT_EQ(places.size(), 2U);
+  EXPECT_EQ(places[0], (fact::SiteShare{"a.py:3 cache", 500 * kMiB}));
 }
 
 TEST(SitesOfARun, WithoutSamplingNothingIsSaid) {

@@ -63,6 +63,47 @@ TEST_F(SocketFolders, TablesOfSitesGoWithTheirFolder) {
   EXPECT_EQ(count(), 0U);
 }
 
+TEST_F(SocketFolders, TablesThatSayOfWhatRunTheyAreAreHandedOver) {
+  const std::string old = left_behind(parent_, "ebb-run-abcdef");
+  parent_.write("ebb-run-abcdef/sites-17-4", "a table");
+  parent_.write("ebb-run-abcdef/run", "{}");
+  const auto made = SocketFolder::make();
+  ASSERT_TRUE(made) << made.error().message;
+  const std::filesystem::path own = std::filesystem::path(made->socket()).parent_path();
+  parent_.write(own.filename().string() + "/sites-18-5", "in use");
+  parent_.write(own.filename().string() + "/run", "{}");
+  std::vector<std::string> seen;
+  const auto keep = [&](const LeftFolder& folder) {
+    seen.push_back(folder.path);
+    EXPECT_EQ(folder.tables, std::vector<std::string>{"sites-17-4"});
+    // Nobody else gets it meanwhile.
+    take_left_folders({parent_.path()}, [](const LeftFolder&) {
+      ADD_FAILURE();
+      return false;
+    });
+    return false;
+  };
+  take_left_folders({parent_.path()}, keep);
+  EXPECT_EQ(seen, std::vector<std::string>{old});
+  EXPECT_TRUE(std::filesystem::exists(old + "/sites-17-4"));
+  take_left_folders({parent_.path()}, [](const LeftFolder&) { return true; });
+  EXPECT_FALSE(std::filesystem::exists(old));
+  EXPECT_EQ(count(), 1U) << "its own";
+}
+
+TEST_F(SocketFolders, AnotherUsersTablesAreNotHandedOver) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to give a folder away";
+  const std::string others = left_behind(parent_, "ebb-run-abcdef");
+  parent_.write("ebb-run-abcdef/sites-17-4", "a table");
+  parent_.write("ebb-run-abcdef/run", "{}");
+  ASSERT_EQ(chown(others.c_str(), 12345, 12345), 0);
+  take_left_folders({parent_.path()}, [](const LeftFolder&) {
+    ADD_FAILURE();
+    return true;
+  });
+  EXPECT_TRUE(std::filesystem::exists(others + "/sites-17-4"));
+}
+
 TEST_F(SocketFolders, OneInUseStays) {
   const auto first = SocketFolder::make();
   const auto second = SocketFolder::make();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job that ends in a way that is known beforehand. dies MODE [FILE]: leak (1 MiB every 10 ms, for
-// ever), retained (frees most of 160 MiB, between pieces that it keeps, then leaks fast), tmpfs and
-// cache (writes 140 MiB or 400 MiB into FILE, then leaks), hold (takes 236 MiB, sleeps until FILE
-// is there), spin (uses a processor, for ever), wait (prints "ready", sleeps). With
-// EBB_TEST_SLOWER=N its leaks take N times as long, for machines that are as slow.
+// ever), retained (frees most of 160 MiB, between pieces that it keeps, then leaks fast), asked
+// (takes 96 MiB that it never writes to, then leaks), tmpfs and cache (writes 140 MiB or 400 MiB
+// into FILE, then leaks), hold (takes 236 MiB, sleeps until FILE is there), spin (uses a processor,
+// for ever), wait (prints "ready", sleeps). With EBB_TEST_SLOWER=N its leaks take N times as long,
+// for machines that are as slow.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ static unsigned slower(void) {
   return times != NULL ? (unsigned)atoi(times) : 1;
 }
 
-static void leak(unsigned pause) {
+__attribute__((noinline)) void leak(unsigned pause) {
   pause *= slower();
   for (;;) {
     char* piece = malloc(1 << 20);
@@ -37,6 +38,13 @@ static void retain(void) {
   for (int i = 0; i < kPieces; ++i)
     if (i % 64 != 0) free(pieces[i]);
   sleep(slower());  // until somebody has asked what it holds
+}
+
+/// Asks for memory and leaves it alone.
+__attribute__((noinline)) void ask(void) {
+  static void* volatile kept;
+  kept = malloc(96 << 20);
+  if (kept == NULL) abort();
 }
 
 static void write_file(const char* path, int mib) {
@@ -62,6 +70,10 @@ int main(int count, char** words) {
   const char* mode = count > 1 ? words[1] : "";
   const char* file = count > 2 ? words[2] : "";
   if (strcmp(mode, "retained") == 0) retain();
+  if (strcmp(mode, "asked") == 0) {
+    ask();
+    leak(10000);
+  }
   if (strcmp(mode, "tmpfs") == 0) write_file(file, 140);
   if (strcmp(mode, "cache") == 0) write_file(file, 400);
   if (strcmp(mode, "hold") == 0) {
