@@ -94,7 +94,7 @@ class Columns final : public Layers {
   at::Tensor enter(const at::Tensor& pictures) const override { return pictures.transpose(1, 2); }
 
   at::Tensor convolve(const at::Tensor& flow, const at::Tensor& weight, const at::Tensor& bias,
-                      std::int64_t stride, std::int64_t padding) const override {
+                      std::int64_t stride, std::int64_t padding, double /*lr*/) const override {
     const at::Tensor out = Convolution::apply(flow, weight, stride, padding);
     return bias.defined() ? out + per_channel(bias) : out;
   }
@@ -115,10 +115,10 @@ class Columns final : public Layers {
     return followed(at::addcmul(per_channel(shift), normal, per_channel(scale)), added, rectifies);
   }
 
-  at::Tensor multiply(const at::Tensor& flow, const at::Tensor& weight,
-                      const at::Tensor& bias) const override {
+  at::Tensor multiply(const at::Tensor& flow, const at::Tensor& weight, const at::Tensor& bias,
+                      double lr) const override {
     return multiply_side_by_side(flow.dim() == 5 ? flow.transpose(1, 2).flatten(2) : flow, weight,
-                                 bias);
+                                 bias, lr);
   }
 
   at::Tensor lay_out(const at::Tensor& mask, const at::Tensor& flow) const override {
@@ -139,12 +139,6 @@ class Columns final : public Layers {
 
 std::unique_ptr<Layers> column_layers() {
   return std::make_unique<Columns>();
-}
-
-at::Tensor multiply_side_by_side(const at::Tensor& flow, const at::Tensor& weight,
-                                 const at::Tensor& bias) {
-  const at::Tensor turned = weight.transpose(1, 2);
-  return bias.defined() ? at::baddbmm(bias.unsqueeze(1), flow, turned) : at::bmm(flow, turned);
 }
 
 }  // namespace ebb::fl

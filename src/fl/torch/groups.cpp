@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+
 #include "fl/torch/card_kernels.h"
 #include "fl/torch/group_norm.h"
 #include "fl/torch/layers.h"
@@ -13,16 +15,17 @@ class Grouped final : public Layers {
  public:
   explicit Grouped(std::int64_t clients) : clients_(clients) {}
 
+  bool keeps_channels_last() const override { return true; }
   at::Tensor enter(const at::Tensor& pictures) const override {
     return pictures.transpose(0, 1).flatten(1, 2).contiguous(kLast);
   }
   at::Tensor convolve(const at::Tensor& flow, const at::Tensor& weight, const at::Tensor& bias,
-                      std::int64_t stride, std::int64_t padding) const override {
+                      std::int64_t stride, std::int64_t padding, double lr) const override {
     if (weight.size(3) == 1 && weight.size(4) == 1 && padding == 0)
-      return mix_channels(flow, weight, bias, stride);
+      return mix_channels(flow, weight, bias, stride, lr);
     if (suits_products(flow, weight, stride, padding)) {
       const at::Tensor out =
-          convolve_by_products(flow, weight, stride, padding, CardKernels::of(flow.device()));
+          convolve_by_products(flow, weight, stride, padding, lr, CardKernels::of(flow.device()));
       return bias.defined() ? out + merged(bias).view({1, -1, 1, 1}) : out;
     }
     return at::conv2d(flow.contiguous(kLast), merged(weight).contiguous(kLast), merged(bias),
@@ -41,11 +44,11 @@ class Grouped final : public Layers {
     return normalise_channels_last(flow, groups, scale, shift, added, rectifies,
                                    CardKernels::of(flow.device()));
   }
-  at::Tensor multiply(const at::Tensor& flow, const at::Tensor& weight,
-                      const at::Tensor& bias) const override {
+  at::Tensor multiply(const at::Tensor& flow, const at::Tensor& weight, const at::Tensor& bias,
+                      double lr) const override {
     const at::Tensor flat =
         flow.dim() == 4 ? flow.reshape({flow.size(0), clients_, -1}).transpose(0, 1) : flow;
-    return multiply_side_by_side(flat, weight, bias);
+    return multiply_side_by_side(flat, weight, bias, lr);
   }
   at::Tensor lay_out(const at::Tensor& mask, const at::Tensor& flow) const override {
     return flow.dim() == 4 ? mask.transpose(0, 1).reshape(flow.sizes()) : mask;
@@ -63,18 +66,21 @@ class Grouped final : public Layers {
     const auto outputs_along = [&](std::int64_t size) {
       return (size + 2 * padding - weight.size(3)) / stride + 1;
     };
+    static const int kTry =
+        std::getenv("EBB_TRY_PRODUCTS") ? std::atoi(std::getenv("EBB_TRY_PRODUCTS")) : 0;
+    if (weight.size(2) <= kTry) return true;
     return stride > 1 || outputs_along(flow.size(2)) * outputs_along(flow.size(3)) <= kFewOutputs;
   }
 
   /// A convolution of single pixels: one product of matrices per client, which takes a card a
   /// fraction of the time that a grouped convolution does.
   at::Tensor mix_channels(const at::Tensor& flow, const at::Tensor& weight, const at::Tensor& bias,
-                          std::int64_t stride) const {
+                          std::int64_t stride, double lr) const {
     const at::Tensor seen = every(flow, stride);
     const at::Tensor pixels = seen.permute({0, 2, 3, 1})
                                   .reshape({-1, clients_, weight.size(2)})
                                   .transpose(0, 1);  // [clients, pixels, inputs]
-    return multiply_side_by_side(pixels, weight.flatten(2), bias)
+    return multiply_side_by_side(pixels, weight.squeeze(4).squeeze(3), bias, lr)
         .transpose(0, 1)
         .reshape({seen.size(0), seen.size(2), seen.size(3), -1})
         .permute({0, 3, 1, 2});
