@@ -195,8 +195,8 @@ class Run {
     returned_ += resources_.cleaner->clean({.cuda_empty_cache = device}).measured.returned;
   }
 
-  /// Whether a cleanup that is due is done. Rounds on a card are short, and leave little on the
-  /// host.
+  /// Whether a light cleanup that is due is done. Rounds on a card are short, and leave little on
+  /// the host.
   bool pays() {
     return resources_.card_available == 0 ||
            budget_.allows(base::system_clock().now_ns(), resources_.cleaner->rss().value_or(0));
@@ -217,9 +217,8 @@ class Run {
     memory.returned = engine_->gate().returned() + returned_;
     const bool heavy = is_due(execution_.heavy_gc_rounds);
     const bool light = !execution_.nvflare.any_rounds() && is_due(execution_.gc_rounds);
-    if ((heavy || light) && pays()) {
-      // What a card caches is taken again in the next round: CardKeeper empties it under pressure.
-      const bool device = execution_.nvflare.cuda_empty_cache.value_or(false);
+    if (heavy || (light && pays())) {
+      const bool device = execution_.nvflare.cuda_empty_cache.value_or(heavy);
       const fact::Cleanup cleaned =
           resources_.cleaner->clean({.cuda_empty_cache = device, .deep = heavy}).measured;
       memory.returned += cleaned.returned;

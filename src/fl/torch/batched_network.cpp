@@ -44,6 +44,10 @@ class BatchedNetwork::Pass {
   at::Tensor through(std::span<const NetworkLayer> layers, at::Tensor flow) {
     using Kind = NetworkLayer::Kind;
     for (std::size_t i = 0; i < layers.size(); ++i) {
+      if (const std::size_t done = rectify_convolution(layers.subspan(i), flow); done > 0) {
+        i += done - 1;
+        continue;
+      }
       // What writes over a normalisation's output is done along with it.
       const bool rectifies = layers[i].kind == Kind::group_norm && i + 1 < layers.size() &&
                              layers[i + 1].kind == Kind::relu && layers[i + 1].in_place;
@@ -61,9 +65,7 @@ class BatchedNetwork::Pass {
     switch (layer.kind) {
       case Kind::convolution: {
         const at::Tensor& weight = next();
-        const at::Tensor bias = layer.bias ? next() : at::Tensor();
-        return kinds.convolve(flow, weight, bias, static_cast<std::int64_t>(layer.stride),
-                              static_cast<std::int64_t>(layer.padding), lr_);
+        return convolve(layer, flow, weight, layer.bias ? next() : at::Tensor());
       }
       case Kind::linear: {
         const at::Tensor& weight = next();
@@ -89,6 +91,38 @@ class BatchedNetwork::Pass {
         return residual(layer, std::move(flow));
     }
     return flow;
+  }
+
+  at::Tensor convolve(const NetworkLayer& layer, const at::Tensor& flow, const at::Tensor& weight,
+                      const at::Tensor& bias) const {
+    return network_.layers_->convolve(flow, weight, bias, static_cast<std::int64_t>(layer.stride),
+                                      static_cast<std::int64_t>(layer.padding), lr_);
+  }
+
+  /// A convolution with a bias and what follows it, as far as that is done along with it: how many
+  /// of these layers `flow` went through.
+  std::size_t rectify_convolution(std::span<const NetworkLayer> layers, at::Tensor& flow) {
+    using Kind = NetworkLayer::Kind;
+    const auto is = [&](std::size_t i, Kind kind) {
+      return i < layers.size() && layers[i].kind == kind;
+    };
+    const Rectifier* const rectifier = network_.layers_->rectifier();
+    if (rectifier == nullptr || !is(0, Kind::convolution) || !layers[0].bias || !is(1, Kind::relu))
+      return 0;
+    const at::Tensor& weight = next();
+    const at::Tensor& bias = next();
+    flow = convolve(layers[0], flow, weight, at::Tensor());
+    const std::size_t after = is(3, Kind::dropout) ? 4 : 3;
+    if (!is(2, Kind::max_pool) || layers[2].kernel != 2 || !is(after, Kind::linear)) {
+      flow = rectifier->rectify(flow, bias);
+      return 2;
+    }
+    const bool drops = after == 4 && dropout_ != nullptr;
+    const std::size_t which = drops ? dropped_++ : 0;
+    flow =
+        rectifier->rectify_and_pool(flow, bias, drops ? dropout_->mask(which, rows_) : at::Tensor(),
+                                    drops ? dropout_->scale(which) : 1);
+    return after;
   }
 
   at::Tensor normalise(const NetworkLayer& layer, const at::Tensor& flow, const at::Tensor& added,

@@ -24,11 +24,14 @@ class CardKernels {
     windows_of_four,
     windows_back,
     windows_back_of_four,
+    rectify,
+    rectify_and_pool,
+    rectify_and_pool_back,
     dropout_mask,
     measure_moves,
     add_moves
   };
-  static constexpr std::size_t kNames = 11;
+  static constexpr std::size_t kNames = 14;
 
   /// Null where `device` is no card, where there is no compiler, or where the environment variable
   /// EBB_CARD_KERNELS is 0.

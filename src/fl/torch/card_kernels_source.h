@@ -152,6 +152,29 @@ __device__ void look(const T* flow, T* windows, unsigned clients, unsigned lanes
   windows[at] = value;
 }
 
+// A thread is one lane of a whole window: less to divide, where lanes fill whole sectors.
+__device__ void look_around(const float4* flow, float4* windows, unsigned clients, unsigned lanes,
+                            int kernel, int stride, int padding, unsigned samples, int height,
+                            int width, unsigned down, unsigned across, Long count) {
+  Long at = blockIdx.x * (Long)blockDim.x + threadIdx.x;
+  if (at >= count) return;
+  unsigned output = at / lanes, lane = at - (Long)output * lanes, row = output / across;
+  unsigned picture = row / down;
+  int top = (int)(row % down) * stride - padding, left = (int)(output % across) * stride - padding;
+  const float4* from =
+      flow + (Long)(picture % samples) * height * width * clients * lanes +
+      picture / samples * lanes + lane;
+  float4* to = windows + (Long)output * kernel * kernel * lanes + lane;
+  for (int y = top; y < top + kernel; ++y) {
+    for (int x = left; x < left + kernel; ++x, to += lanes) {
+      float4 value = {0, 0, 0, 0};
+      if (y >= 0 && y < height && x >= 0 && x < width)
+        value = from[((Long)y * width + x) * clients * lanes];
+      *to = value;
+    }
+  }
+}
+
 template <class T>
 __device__ void gather(const T* windows, T* flow, unsigned clients, unsigned lanes, int kernel,
                        int stride, int padding, unsigned samples, unsigned height, unsigned width,
@@ -184,9 +207,117 @@ __device__ void gather(const T* windows, T* flow, unsigned clients, unsigned lan
          count);                                                                                  \
   }
 WINDOWS(windows, look, float)
-WINDOWS(windows_of_four, look, float4)
+WINDOWS(windows_of_four, look_around, float4)
 WINDOWS(windows_back, gather, float)
 WINDOWS(windows_back_of_four, gather, float4)
+
+extern "C" __global__ void rectify(const float4* x, const float4* bias, float4* result, Long lanes,
+                                   Long count) {
+  Long at = blockIdx.x * (Long)blockDim.x + threadIdx.x;
+  if (at >= count) return;
+  float4 value = x[at], plus = bias[at % lanes];
+#define DO(c) value.c += plus.c; if (value.c <= 0.0f) value.c = 0.0f;
+  EACH(DO)
+#undef DO
+  result[at] = value;
+}
+
+// Of a client and a sample: 32 channels of 32 pooled pixels, which a block turns round. A `pixel`
+// is one of [rows, columns].
+struct Tile {
+  unsigned sample, client, pixels, rows, columns, first_pixel, first_channel;
+  __device__ Tile(unsigned clients, unsigned height, unsigned width) {
+    rows = height / 2;
+    columns = width / 2;
+    pixels = rows * columns;
+    unsigned tiles = (pixels + 31) / 32, of_sample = blockIdx.x / tiles;
+    first_pixel = blockIdx.x % tiles * 32;
+    first_channel = blockIdx.y * 32;
+    client = of_sample % clients;
+    sample = of_sample / clients;
+  }
+  // The first of four, in [samples, height, width, clients, channels].
+  __device__ Long above(unsigned pixel, unsigned channel, Long clients, Long channels, Long height,
+                        Long width) const {
+    Long y = sample * height + pixel / columns * 2, x = pixel % columns * 2;
+    return ((y * width + x) * clients + client) * channels + channel;
+  }
+  // In [clients, samples, channels, pixels].
+  __device__ Long pooled(unsigned pixel, unsigned channel, Long samples, Long channels) const {
+    return ((client * samples + sample) * channels + channel) * pixels + pixel;
+  }
+};
+
+// `which` of four pixels each is, or 4 where it is none.
+extern "C" __global__ void rectify_and_pool(const float* x, const float* bias,
+                                            const unsigned char* mask, float* result,
+                                            unsigned char* which, Long scale, Long samples,
+                                            Long clients, Long channels, Long height, Long width) {
+  __shared__ float largest[32][33];
+  __shared__ unsigned char from[32][33];
+  Tile tile(clients, height, width);
+  Long right = clients * channels, below = right * width;
+  for (unsigned i = threadIdx.y; i < 32; i += blockDim.y) {
+    unsigned pixel = tile.first_pixel + i, channel = tile.first_channel + threadIdx.x;
+    if (pixel >= tile.pixels || channel >= channels) continue;
+    const float* at = x + tile.above(pixel, channel, clients, channels, height, width);
+    float plus = bias[tile.client * channels + channel];
+    float four[4] = {at[0], at[right], at[below], at[below + right]};
+    float most = 0;
+    unsigned char place = 4;
+    for (int k = 0; k < 4; ++k) {
+      float value = four[k] + plus;
+      if (value > most || value != value) {
+        most = value;
+        place = k;
+      }
+    }
+    largest[threadIdx.x][i] = most;
+    from[threadIdx.x][i] = place;
+  }
+  __syncthreads();
+  for (unsigned i = threadIdx.y; i < 32; i += blockDim.y) {
+    unsigned pixel = tile.first_pixel + threadIdx.x, channel = tile.first_channel + i;
+    if (pixel >= tile.pixels || channel >= channels) continue;
+    Long at = tile.pooled(pixel, channel, samples, channels);
+    unsigned char place = mask && !mask[at] ? 4 : from[i][threadIdx.x];
+    result[at] = place < 4 ? largest[i][threadIdx.x] * __int_as_float((int)scale) : 0.0f;
+    which[at] = place;
+  }
+}
+
+// The gradient of `x`, and in `passes` that of the four together.
+extern "C" __global__ void rectify_and_pool_back(const float* pull, const unsigned char* which,
+                                                 float* gradient, float* passes, Long scale,
+                                                 Long samples, Long clients, Long channels,
+                                                 Long height, Long width) {
+  __shared__ float pulled[32][33];
+  __shared__ unsigned char to[32][33];
+  Tile tile(clients, height, width);
+  Long right = clients * channels, below = right * width;
+  for (unsigned i = threadIdx.y; i < 32; i += blockDim.y) {
+    unsigned pixel = tile.first_pixel + threadIdx.x, channel = tile.first_channel + i;
+    if (pixel >= tile.pixels || channel >= channels) continue;
+    Long at = tile.pooled(pixel, channel, samples, channels);
+    unsigned char place = which[at];
+    float value = place < 4 ? pull[at] * __int_as_float((int)scale) : 0.0f;
+    passes[at] = value;
+    pulled[i][threadIdx.x] = value;
+    to[i][threadIdx.x] = place;
+  }
+  __syncthreads();
+  for (unsigned i = threadIdx.y; i < 32; i += blockDim.y) {
+    unsigned pixel = tile.first_pixel + i, channel = tile.first_channel + threadIdx.x;
+    if (pixel >= tile.pixels || channel >= channels) continue;
+    float* at = gradient + tile.above(pixel, channel, clients, channels, height, width);
+    float value = pulled[threadIdx.x][i];
+    unsigned char place = to[threadIdx.x][i];
+    at[0] = place == 0 ? value : 0.0f;
+    at[right] = place == 1 ? value : 0.0f;
+    at[below] = place == 2 ? value : 0.0f;
+    at[below + right] = place == 3 ? value : 0.0f;
+  }
+}
 
 // A thread is one block of random numbers (random_block), which decides on eight values.
 extern "C" __global__ void dropout_mask(unsigned char* mask, const Long* rounds,

@@ -9,6 +9,20 @@
 
 namespace ebb::fl {
 
+/// What follows a convolution without its bias, done in one pass: that is added, and what is
+/// negative becomes 0.
+class Rectifier {
+ public:
+  virtual at::Tensor rectify(const at::Tensor& flow, const at::Tensor& bias) const = 0;
+  /// The same; then the largest of every 2 x 2 pixels; and of those, what `mask` keeps, `scale`
+  /// times, where it is defined. Gives [clients, batch, features].
+  virtual at::Tensor rectify_and_pool(const at::Tensor& flow, const at::Tensor& bias,
+                                      const at::Tensor& mask, double scale) const = 0;
+
+ protected:
+  ~Rectifier() = default;
+};
+
 /// The layers of a network for several clients at once, each with weights of its own: those stand
 /// first in every parameter, unless there is but one client. What flows between layers is laid out
 /// as an implementation likes it. Biases may be undefined.
@@ -28,6 +42,8 @@ class Layers {
   virtual at::Tensor convolve(const at::Tensor& flow, const at::Tensor& weight,
                               const at::Tensor& bias, std::int64_t stride, std::int64_t padding,
                               double lr = 0) const = 0;
+  /// Null where it has none.
+  virtual const Rectifier* rectifier() const { return nullptr; }
   virtual at::Tensor max_pool(const at::Tensor& flow, std::int64_t kernel) const = 0;
   virtual at::Tensor average(const at::Tensor& flow) const = 0;
   /// With what follows: `added` is added where it is defined, and then what is negative becomes 0
@@ -51,8 +67,8 @@ std::unique_ptr<Layers> plain_layers();
 std::unique_ptr<Layers> grouped_layers(std::int64_t clients);
 
 /// Windows laid out as columns and multiplied, one matrix per client: keeps a card busy where
-/// grouped convolutions of few channels leave it idle. Columns are made again for the gradient, and
-/// not kept.
+/// grouped convolutions of few channels leave it idle. Columns of few inputs (kFewInputs) are kept
+/// for the gradient, others made again.
 std::unique_ptr<Layers> column_layers();
 
 /// Does in place what follows a normalisation, as Layers::normalise has it.

@@ -15,18 +15,19 @@ using torch::autograd::tensor_list;
 /// window, then of the next, [clients, outputs of all pictures, kernel * kernel * channels].
 class Windows {
  public:
-  Windows(const at::Tensor& flow, const at::Tensor& weight, std::int64_t stride,
+  /// `sizes`: of the flow.
+  Windows(at::IntArrayRef sizes, const at::Tensor& weight, std::int64_t stride,
           std::int64_t padding, const CardKernels* kernels)
       : kernels_(kernels),
-        options_(flow.options()),
+        options_(weight.options()),
         clients_(weight.size(0)),
         channels_(weight.size(2)),
         kernel_(weight.size(3)),
         stride_(stride),
         padding_(padding),
-        batch_(flow.size(0)),
-        height_(flow.size(2)),
-        width_(flow.size(3)),
+        batch_(sizes[0]),
+        height_(sizes[2]),
+        width_(sizes[3]),
         down_((height_ + 2 * padding - kernel_) / stride + 1),
         across_((width_ + 2 * padding - kernel_) / stride + 1) {}
 
@@ -34,7 +35,9 @@ class Windows {
   at::Tensor seen(const at::Tensor& flow) const {
     if (kernels_ != nullptr) {
       at::Tensor windows = at::empty({clients_, outputs(), window()}, options_);
-      const std::int64_t count = windows.numel() / lane();
+      // Windows, or their values.
+      const std::int64_t count =
+          lane() == 4 ? clients_ * outputs() * channels_ / 4 : windows.numel();
       kernels_->run(lane() == 4 ? CardKernels::Name::windows_of_four : CardKernels::Name::windows,
                     blocks_for(count), {kThreads, 1},
                     {flow, windows, clients_, channels_ / lane(), kernel_, stride_, padding_,
@@ -127,29 +130,34 @@ bool is_a_matrix(const at::Tensor& weight) {
 class Products : public torch::autograd::Function<Products> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& given,
-                            const at::Tensor& weight, std::int64_t stride, std::int64_t padding,
-                            double lr, const CardKernels* kernels) {
+                            const at::Tensor& weight, const ProductOptions& options,
+                            const CardKernels* kernels) {
     const at::Tensor flow = given.contiguous(at::MemoryFormat::ChannelsLast);
-    context->save_for_backward({flow, weight});
-    context->saved_data["stride"] = stride;
-    context->saved_data["padding"] = padding;
+    context->saved_data["sizes"] = flow.sizes().vec();
+    context->saved_data["stride"] = options.stride;
+    context->saved_data["padding"] = options.padding;
+    context->saved_data["keeps_windows"] = options.keeps_windows;
     // A copy could not move on.
-    context->saved_data["lr"] = is_a_matrix(weight) ? lr : 0.0;
+    context->saved_data["lr"] = is_a_matrix(weight) ? options.lr : 0.0;
     context->saved_data["kernels"] = reinterpret_cast<std::int64_t>(kernels);
     context->saved_data["needs_flow"] = given.requires_grad();
-    const Windows windows(flow, weight, stride, padding, kernels);
+    const Windows windows(flow.sizes(), weight, options.stride, options.padding, kernels);
+    const at::Tensor seen = windows.seen(flow);
+    context->save_for_backward({options.keeps_windows ? seen : flow, weight});
     at::Tensor result = windows.empty_result(weight.size(1));
     at::Tensor by_client = windows.by_client(result);
-    at::bmm_out(by_client, windows.seen(flow), matrix_of(weight).transpose(1, 2));
+    at::bmm_out(by_client, seen, matrix_of(weight).transpose(1, 2));
     return result;
   }
 
   static tensor_list backward(AutogradContext* context, const tensor_list& gradients) {
     const auto saved = context->get_saved_variables();
-    const at::Tensor& flow = saved[0];
+    const at::Tensor& kept = saved[0];
     const at::Tensor& weight = saved[1];
+    const std::vector<std::int64_t> sizes = context->saved_data["sizes"].toIntVector();
     const Windows windows(
-        flow, weight, context->saved_data["stride"].toInt(), context->saved_data["padding"].toInt(),
+        sizes, weight, context->saved_data["stride"].toInt(),
+        context->saved_data["padding"].toInt(),
         reinterpret_cast<const CardKernels*>(context->saved_data["kernels"].toInt()));
     const at::Tensor gradient =
         windows.by_client(gradients[0].contiguous(at::MemoryFormat::ChannelsLast));
@@ -158,23 +166,24 @@ class Products : public torch::autograd::Function<Products> {
     // Pictures themselves need no gradient. Before the weight moves on.
     if (context->saved_data["needs_flow"].toBool())
       of_flow = windows.unseen(at::bmm(gradient, matrix));
-    at::Tensor of_weight = left_by(gradient.transpose(1, 2), windows.seen(flow), matrix,
-                                   context->saved_data["lr"].toDouble());
+    at::Tensor of_weight =
+        left_by(gradient.transpose(1, 2),
+                context->saved_data["keeps_windows"].toBool() ? kept : windows.seen(kept), matrix,
+                context->saved_data["lr"].toDouble());
     if (of_weight.defined())
       of_weight = of_weight
                       .view({weight.size(0), weight.size(1), weight.size(3), weight.size(4),
                              weight.size(2)})
                       .permute({0, 1, 4, 2, 3});
-    return {of_flow, of_weight, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
+    return {of_flow, of_weight, at::Tensor(), at::Tensor()};
   }
 };
 
 }  // namespace
 
 at::Tensor convolve_by_products(const at::Tensor& flow, const at::Tensor& weight,
-                                std::int64_t stride, std::int64_t padding, double lr,
-                                const CardKernels* kernels) {
-  return Products::apply(flow, weight, stride, padding, lr, kernels);
+                                const ProductOptions& options, const CardKernels* kernels) {
+  return Products::apply(flow, weight, options, kernels);
 }
 
 }  // namespace ebb::fl
