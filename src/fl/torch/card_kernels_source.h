@@ -134,26 +134,9 @@ __device__ void add_to(float4& sum, float4 more) {
 #undef DO
 }
 
+// A thread is one lane of a whole window: numbers are divided once for all of that.
 template <class T>
-__device__ void look(const T* flow, T* windows, unsigned clients, unsigned lanes, unsigned kernel,
-                     int stride, int padding, unsigned samples, int height, int width,
-                     unsigned down, unsigned across, Long count) {
-  Long at = blockIdx.x * (Long)blockDim.x + threadIdx.x;
-  if (at >= count) return;
-  unsigned of_window = kernel * kernel * lanes, output = at / of_window;
-  unsigned inside = at - (Long)output * of_window, position = inside / lanes;
-  unsigned lane = inside % lanes, row = output / across, picture = row / down;
-  int y = (int)(row % down) * stride - padding + (int)(position / kernel);
-  int x = (int)(output % across) * stride - padding + (int)(position % kernel);
-  T value = {};
-  if (y >= 0 && y < height && x >= 0 && x < width)
-    value = flow[(((Long)(picture % samples) * height + y) * width + x) * clients * lanes +
-                 picture / samples * lanes + lane];
-  windows[at] = value;
-}
-
-// A thread is one lane of a whole window: less to divide, where lanes fill whole sectors.
-__device__ void look_around(const float4* flow, float4* windows, unsigned clients, unsigned lanes,
+__device__ void look(const T* flow, T* windows, unsigned clients, unsigned lanes,
                             int kernel, int stride, int padding, unsigned samples, int height,
                             int width, unsigned down, unsigned across, Long count) {
   Long at = blockIdx.x * (Long)blockDim.x + threadIdx.x;
@@ -161,13 +144,13 @@ __device__ void look_around(const float4* flow, float4* windows, unsigned client
   unsigned output = at / lanes, lane = at - (Long)output * lanes, row = output / across;
   unsigned picture = row / down;
   int top = (int)(row % down) * stride - padding, left = (int)(output % across) * stride - padding;
-  const float4* from =
+  const T* from =
       flow + (Long)(picture % samples) * height * width * clients * lanes +
       picture / samples * lanes + lane;
-  float4* to = windows + (Long)output * kernel * kernel * lanes + lane;
+  T* to = windows + (Long)output * kernel * kernel * lanes + lane;
   for (int y = top; y < top + kernel; ++y) {
     for (int x = left; x < left + kernel; ++x, to += lanes) {
-      float4 value = {0, 0, 0, 0};
+      T value = {};
       if (y >= 0 && y < height && x >= 0 && x < width)
         value = from[((Long)y * width + x) * clients * lanes];
       *to = value;
@@ -207,7 +190,7 @@ __device__ void gather(const T* windows, T* flow, unsigned clients, unsigned lan
          count);                                                                                  \
   }
 WINDOWS(windows, look, float)
-WINDOWS(windows_of_four, look_around, float4)
+WINDOWS(windows_of_four, look, float4)
 WINDOWS(windows_back, gather, float)
 WINDOWS(windows_back_of_four, gather, float4)
 

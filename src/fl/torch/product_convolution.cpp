@@ -35,9 +35,7 @@ class Windows {
   at::Tensor seen(const at::Tensor& flow) const {
     if (kernels_ != nullptr) {
       at::Tensor windows = at::empty({clients_, outputs(), window()}, options_);
-      // Windows, or their values.
-      const std::int64_t count =
-          lane() == 4 ? clients_ * outputs() * channels_ / 4 : windows.numel();
+      const std::int64_t count = clients_ * outputs() * channels_ / lane();
       kernels_->run(lane() == 4 ? CardKernels::Name::windows_of_four : CardKernels::Name::windows,
                     blocks_for(count), {kThreads, 1},
                     {flow, windows, clients_, channels_ / lane(), kernel_, stride_, padding_,
