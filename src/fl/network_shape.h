@@ -36,9 +36,9 @@ struct NetworkShape {
   std::vector<DropoutShape> dropouts;
   std::size_t elements = 0;  ///< of all parameters
   std::size_t largest_columns =
-      0;                       ///< values, where a convolution's windows are laid out as columns
+      0;                         ///< values, where a convolution's windows are laid out as columns
   std::size_t kept_columns = 0;  ///< of convolutions that keep them from forward for the gradient
-  double macs_per_sample = 0;  ///< multiplications of a forward pass
+  double macs_per_sample = 0;    ///< multiplications of a forward pass
   /// Of one training step: forward, and twice that backward; two operations a multiplication.
   double flops_per_sample() const { return 6 * macs_per_sample; }
 };
