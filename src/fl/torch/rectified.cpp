@@ -37,13 +37,14 @@ class Rectified : public torch::autograd::Function<Rectified> {
   }
 
  private:
+  static constexpr std::int64_t kThreads = 256;
+
   static at::Tensor of(const at::Tensor& flow, const at::Tensor& bias, const CardKernels* kernels) {
     if (kernels == nullptr || flow.size(1) % 4 != 0) return biased(flow, bias).relu_();
-    constexpr std::int64_t kThreadsOfABlock = 256;
     const at::Tensor result = at::empty_like(flow);
     const std::int64_t count = flow.numel() / 4;
-    kernels->run(CardKernels::Name::rectify, {(count + kThreadsOfABlock - 1) / kThreadsOfABlock},
-                 {kThreadsOfABlock}, {flow, bias, result, flow.size(1) / 4, count});
+    kernels->run(CardKernels::Name::rectify, {(count + kThreads - 1) / kThreads}, {kThreads},
+                 {flow, bias, result, flow.size(1) / 4, count});
     return result;
   }
 };
