@@ -77,6 +77,7 @@ base::Status compare_sums(std::span<const float> global, fl::UpdateGroup& update
   fl::UpdateSum on_card(global.size(), 1e6);
   start = now();
   if (auto added = on_card.add(updates, shares); !added) return added;
+  if (auto brought = on_card.bring(); !brought) return brought;
   measured.sums_on_card = now() - start;
   measured.same_sums =
       std::equal(on_host.raw().begin(), on_host.raw().end(), on_card.raw().begin());

@@ -11,6 +11,7 @@ refused. Prints a line for each claim; takes six minutes. Needs PyTorch for CUDA
 import ctypes
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,8 @@ import time
 from pathlib import Path
 
 GIB = 1 << 30
-ROUNDS = 32  # enough that they are in full swing when the card fills
+ROUNDS = 32
+IN_FULL_SWING = 8  # the round after which the card fills
 SIMULATION = ["simulate", "--dataset", "synthetic", "--model", "resnet18", "--synthetic-channels", "3",
               "--synthetic-height", "32", "--synthetic-width", "32", "--synthetic-train", "16384",
               "--synthetic-test", "500", "--clients", "64", "--partition", "iid", "--per-round", "32", "--rounds", str(ROUNDS),
@@ -100,8 +102,7 @@ def claim(holds, text):
 
 
 def simulate(program, *options, beside=None):
-    """(status, result, lines on stderr, seconds). `beside`: what fills the card, once the simulation has been at work for
-    a while."""
+    """(status, result, lines on stderr, seconds). `beside`: what fills the card, once the simulation is in full swing."""
     torch = subprocess.run([sys.executable, "-c", "import torch; print(torch.__path__[0])"], text=True,
                            capture_output=True, check=True).stdout.strip()
     variables = {**os.environ, "LD_LIBRARY_PATH": f"{torch}/lib", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -110,8 +111,9 @@ def simulate(program, *options, beside=None):
         job = subprocess.Popen([program, *SIMULATION, *options], env=variables, stdout=out, stderr=err, text=True)
         filler = None
         while job.poll() is None:
-            time.sleep(0.2)
-            if beside and filler is None and time.monotonic() - started > 12:
+            time.sleep(0.05)
+            rounds = re.findall(r"round (\d+) of", os.pread(err.fileno(), 1 << 20, 0).decode())
+            if beside and filler is None and rounds and int(rounds[-1]) >= IN_FULL_SWING:
                 filler = subprocess.Popen([sys.executable, "-c", FILLER, *map(str, beside)])
             if time.monotonic() - started > 240:
                 job.kill()

@@ -85,13 +85,14 @@ base::Result<std::uint64_t> side_by_side_bytes(const plan::Network& network, std
   const auto step = step_bytes(network, batch);
   if (!step) return step.error();
   // Beyond the step itself: a layer's input laid out as columns, and its gradient laid out the same
-  // way while the first is still there. Normalising copies its input, which is no larger than
-  // either.
+  // way while the first is still there; and all columns that are kept. Normalising copies its
+  // input, which is no larger than either.
   std::uint64_t largest_mask = 0;
   for (const DropoutShape& dropout : shape->dropouts)
     largest_mask = std::max<std::uint64_t>(largest_mask, dropout.values);
-  return *step + 2 * batch * shape->largest_columns * sizeof(float) +
-         batch * largest_mask * kBytesOfAMaskInTheMaking;
+  const std::size_t columns =
+      shape->largest_columns + std::max(shape->largest_columns, shape->kept_columns);
+  return *step + batch * columns * sizeof(float) + batch * largest_mask * kBytesOfAMaskInTheMaking;
 }
 
 }  // namespace ebb::fl

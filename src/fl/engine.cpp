@@ -66,7 +66,8 @@ Engine::Engine(const Config& config, const Execution& execution, SimulationResou
       patience_(resources.card.get()),
       workers_(parallel_clients, [this](std::uint32_t now) { return gate_.allowed(now); }),
       group_(resources.trainer->together()),
-      weights_(shape_.elements),
+      memory_(resources.trainer->memory_of_a_model()),
+      weights_(memory_.get(), shape_.elements),
       trained_(parallel_clients) {
   resources.trainer->initialise(config.seed, weights_);
 }

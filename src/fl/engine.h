@@ -139,7 +139,8 @@ class Engine {
   std::uint32_t round_ = 0;
   std::uint32_t group_;  ///< clients that the card trains at a time
   std::optional<std::uint32_t> rounding_from_;
-  std::vector<float> weights_;
+  const std::shared_ptr<float[]> memory_;
+  const std::span<float> weights_;           ///< in it
   std::vector<std::vector<float>> trained_;  ///< a model for each slot
   std::vector<Late> late_;
   Totals totals_;

@@ -83,7 +83,7 @@ base::Status Engine::train_in_turn(std::vector<Member>& members) {
     });
     if (!done) return done;
     take_note(member, weights_, trained);
-    weights_.swap(trained);
+    std::copy(trained.begin(), trained.end(), weights_.begin());
   }
   return {};
 }

@@ -94,8 +94,9 @@ class Walk {
         fan_in);
     if (layer.bias) add(ParameterShape::Kind::bias, {layer.outputs}, fan_in);
     shape.macs_per_sample += static_cast<double>(out.elements() * fan_in);
-    shape.largest_columns =
-        std::max<std::size_t>(shape.largest_columns, fan_in * out.height * out.width);
+    const std::size_t columns = fan_in * out.height * out.width;
+    shape.largest_columns = std::max(shape.largest_columns, columns);
+    if (flow.channels <= kFewInputs && layer.kernel > 1) shape.kept_columns += columns;
     return out;
   }
 

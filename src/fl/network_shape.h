@@ -26,14 +26,19 @@ struct DropoutShape {
   std::size_t values = 0;  ///< of one sample
 };
 
+/// Input channels of a convolution up to which clients who train side by side keep what its outputs
+/// see.
+inline constexpr std::uint64_t kFewInputs = 32;
+
 /// What follows from a network's layers and the pictures it is given.
 struct NetworkShape {
   std::vector<ParameterShape> parameters;
   std::vector<DropoutShape> dropouts;
   std::size_t elements = 0;  ///< of all parameters
   std::size_t largest_columns =
-      0;                       ///< values, where a convolution's windows are laid out as columns
-  double macs_per_sample = 0;  ///< multiplications of a forward pass
+      0;                         ///< values, where a convolution's windows are laid out as columns
+  std::size_t kept_columns = 0;  ///< of convolutions that keep them from forward for the gradient
+  double macs_per_sample = 0;    ///< multiplications of a forward pass
   /// Of one training step: forward, and twice that backward; two operations a multiplication.
   double flops_per_sample() const { return 6 * macs_per_sample; }
 };

@@ -10,6 +10,7 @@
 #include "fl/planning.h"
 #include "fl/run_folder.h"
 #include "fl/stopwatch.h"
+#include "keep/budget.h"
 #include "keep/rss_marker.h"
 #include "sense/process.h"
 
@@ -191,6 +192,13 @@ class Run {
     returned_ += resources_.cleaner->clean({.cuda_empty_cache = device}).measured.returned;
   }
 
+  /// Whether a light cleanup that is due is done. Rounds on a card are short, and leave little on
+  /// the host.
+  bool pays() {
+    return resources_.card_available == 0 ||
+           budget_.allows(base::system_clock().now_ns(), resources_.cleaner->rss().value_or(0));
+  }
+
   /// Light and heavy cleanups in their rounds, and what memory came to.
   void tidy(RoundReport& report) {
     const Stopwatch watch(cleanup_seconds_);
@@ -206,13 +214,14 @@ class Run {
     memory.returned = engine_->gate().returned() + returned_;
     const bool heavy = is_due(execution_.heavy_gc_rounds);
     const bool light = !execution_.nvflare.any_rounds() && is_due(execution_.gc_rounds);
-    if (heavy || light) {
+    if (heavy || (light && pays())) {
       const bool device = execution_.nvflare.cuda_empty_cache.value_or(heavy);
       const fact::Cleanup cleaned =
           resources_.cleaner->clean({.cuda_empty_cache = device, .deep = heavy}).measured;
       memory.returned += cleaned.returned;
       memory.now = cleaned.after;
       memory.devices = cleaned.devices;
+      budget_.spent(cleaned.after.rss.value_or(0), cleaned.returned, cleaned.seconds);
     }
     memory.parallel_clients =
         resources_.card_available > 0 ? result_.plan.parallel_clients : engine_->workers().now();
@@ -240,6 +249,7 @@ class Run {
   Observer& observer_;
   RunFolder folder_;
   CardKeeper card_;
+  keep::CleanupBudget budget_{base::system_clock().now_ns()};  ///< where a card trains
   SimulationResult result_;
   std::unique_ptr<Engine> engine_;
   std::uint64_t returned_ = 0;  ///< by cleanups within the round

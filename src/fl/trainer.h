@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -44,6 +45,10 @@ class Trainer {
   virtual std::uint64_t parameters() const = 0;
   virtual const std::string& backend() const = 0;
 
+  /// Memory of the host for a model, from where and to where it is copied fastest.
+  virtual std::shared_ptr<float[]> memory_of_a_model() const {
+    return std::make_shared<float[]>(parameters());
+  }
   /// PyTorch's initialisation (Kaiming-uniform with a = sqrt 5), out of `seed` alone.
   virtual void initialise(std::uint64_t seed, std::span<float> weights) = 0;
 

@@ -37,6 +37,16 @@ TEST(NetworkShape, CountsTheMultiplicationsOfAForwardPass) {
   EXPECT_EQ(shape->largest_columns, 250U * 64U);
 }
 
+TEST(NetworkShape, KeepsTheColumnsOfConvolutionsWithFewInputs) {
+  const auto dropout = shape_of(*plan::network_named("cnn-dropout", {3, 32, 32}, 10));
+  ASSERT_TRUE(dropout);
+  EXPECT_EQ(dropout->kept_columns, 27U * 30 * 30 + 288U * 28 * 28);
+  // All but the first have 64 inputs or more.
+  const auto residual = shape_of(*plan::network_named("resnet18", {3, 32, 32}, 10));
+  ASSERT_TRUE(residual);
+  EXPECT_EQ(residual->kept_columns, 27U * 32 * 32);
+}
+
 TEST(NetworkShape, RefusesPicturesThatAreTooSmall) {
   const auto network = plan::network_named("cnn-mnist", {1, 8, 8}, 10);
   ASSERT_TRUE(network);

@@ -90,12 +90,13 @@ double MeanAggregator::step(std::size_t index, double mean) {
   return options_.server_lr * mean;
 }
 
-base::Status MeanAggregator::finish_round(std::span<float> weights, Ranks& ranks,
-                                          const Noise& noise) {
-  UpdateSum& sum = *sums_.front();
-  if (auto summed = sum.sum_over(ranks); !summed) return summed;
-  const double divisor = noise.denominator > 0 ? noise.denominator : sum.weight();
-  if (sum.weight() > 0 && noise.deviation == 0 && moments_of(options_.rule) == 0) {
+bool MeanAggregator::only_scales(const Noise& noise) const {
+  return noise.deviation == 0 && moments_of(options_.rule) == 0;
+}
+
+void MeanAggregator::move(std::span<float> weights, double divisor, const Noise& noise) {
+  const UpdateSum& sum = *sums_.front();
+  if (only_scales(noise)) {
     // The same as below, with nothing to decide for each of millions of parameters.
     const double rate = options_.server_lr;
     in_parts(weights.size(), [&](std::size_t first, std::size_t end) {
@@ -103,12 +104,25 @@ base::Status MeanAggregator::finish_round(std::span<float> weights, Ranks& ranks
         weights[i] =
             static_cast<float>(static_cast<double>(weights[i]) + rate * (sum.sum(i) / divisor));
     });
-  } else if (sum.weight() > 0 || noise.deviation > 0) {
-    Random random(noise.seed, Purpose::privacy_noise, noise.round);
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-      double total = sum.sum(i);
-      if (noise.deviation > 0) total += noise.deviation * random.normal();
-      weights[i] = static_cast<float>(static_cast<double>(weights[i]) + step(i, total / divisor));
+    return;
+  }
+  Random random(noise.seed, Purpose::privacy_noise, noise.round);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    double total = sum.sum(i);
+    if (noise.deviation > 0) total += noise.deviation * random.normal();
+    weights[i] = static_cast<float>(static_cast<double>(weights[i]) + step(i, total / divisor));
+  }
+}
+
+base::Status MeanAggregator::finish_round(std::span<float> weights, Ranks& ranks,
+                                          const Noise& noise) {
+  UpdateSum& sum = *sums_.front();
+  if (auto summed = sum.sum_over(ranks); !summed) return summed;
+  if (sum.weight() > 0 || noise.deviation > 0) {
+    const double divisor = noise.denominator > 0 ? noise.denominator : sum.weight();
+    if (!only_scales(noise) || !sum.move_there(weights, divisor, options_.server_lr)) {
+      if (auto brought = sum.bring(); !brought) return brought;
+      move(weights, divisor, noise);
     }
   }
   sum.clear();

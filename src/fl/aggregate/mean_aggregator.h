@@ -27,6 +27,10 @@ class MeanAggregator final : public Aggregator {
   void forget_others(const Ranks& ranks) override;
 
  private:
+  /// Whether a parameter moves by its mean times the server's rate, and nothing else.
+  bool only_scales(const Noise& noise) const;
+  /// Moves weights by the sum that is here.
+  void move(std::span<float> weights, double divisor, const Noise& noise);
   /// What the server makes of the mean update of one parameter.
   double step(std::size_t index, double mean);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/check.h"
 #include "fl/in_parts.h"
@@ -51,6 +52,8 @@ base::Status UpdateSum::add(std::span<const float> from, std::span<const float> 
   if (auto sound = check_moves(from, to); !sound) return sound;
   const double scale = scale_of({weight, factor});
   const base::Lock lock(mutex_);
+  if (auto brought = bring_what_is_there(); !brought) return brought;
+  has_some_here_ = true;
   for (std::size_t i = 0; i < from.size(); ++i)
     sums_[i] += std::llrint((static_cast<double>(to[i]) - from[i]) * scale);
   sums_.back() += std::llrint(weight / kWeightUnit);
@@ -66,15 +69,43 @@ base::Status UpdateSum::add(UpdateGroup& updates, std::span<const Share> shares)
     scales.push_back(scale_of(share));
     weights += std::llrint(share.weight / kWeightUnit);
   }
+  auto made = updates.sum_up(scales);
+  if (!made) return made.error();
   const base::Lock lock(mutex_);
-  if (auto added = updates.add_up(scales, std::span(sums_).first(parameters())); !added)
-    return added;
+  if (*made && (there_ || has_some_here_)) {
+    if (auto brought = bring_what_is_there(); !brought) return brought;
+    if (auto added = (*made)->add_to(std::span(sums_).first(parameters())); !added) return added;
+    has_some_here_ = true;
+  } else if (*made) {
+    there_ = std::move(*made);
+  }
   sums_.back() += weights;
   return {};
 }
 
+base::Status UpdateSum::bring_what_is_there() {
+  if (!there_) return {};
+  if (auto added = there_->add_to(std::span(sums_).first(parameters())); !added) return added;
+  there_.reset();
+  has_some_here_ = true;
+  return {};
+}
+
+base::Status UpdateSum::bring() {
+  const base::Lock lock(mutex_);
+  return bring_what_is_there();
+}
+
+bool UpdateSum::move_there(std::span<float> weights, double divisor, double rate) {
+  const base::Lock lock(mutex_);
+  // What has no room there is done here.
+  return there_ && there_->move(weights, unit_, divisor, rate).has_value();
+}
+
 base::Status UpdateSum::sum_over(Ranks& ranks) {
-  return ranks.sum(sums_);
+  if (ranks.size() == 1) return {};
+  if (auto brought = bring(); !brought) return brought;
+  return ranks.sum(raw());
 }
 
 double UpdateSum::weight() const {
@@ -82,6 +113,10 @@ double UpdateSum::weight() const {
 }
 
 void UpdateSum::clear() {
+  const base::Lock lock(mutex_);
+  there_.reset();
+  sums_.back() = 0;
+  if (!std::exchange(has_some_here_, false)) return;
   in_parts(sums_.size(), [&](std::size_t first, std::size_t end) {
     std::fill(sums_.data() + first, sums_.data() + end, 0);
   });

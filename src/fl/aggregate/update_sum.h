@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -38,25 +39,38 @@ class UpdateSum {
   /// one. Fails with nothing added. Requires: those that count moved no further than kLargestMove.
   base::Status add(UpdateGroup& updates, std::span<const Share> shares) EBB_EXCLUDES(mutex_);
 
+  /// Sums of a first group stay where they were made until somebody wants them here: this brings
+  /// them.
+  base::Status bring() EBB_EXCLUDES(mutex_);
   /// Adds what the other ranks have.
   base::Status sum_over(Ranks& ranks);
 
   /// Sum of the weights; 0 while nothing was added.
   double weight() const;
-  /// Element `index` of the weighted sum over all.
+  /// Where all of the sum is where a group was trained: moves `weights` there, as
+  /// SumsThere::move does. False where they have to be moved here, after bring().
+  bool move_there(std::span<float> weights, double divisor, double rate) EBB_EXCLUDES(mutex_);
+  /// Element `index` of the weighted sum over all. Requires: bring().
   double sum(std::size_t index) const { return static_cast<double>(sums_[index]) * unit_; }
   std::size_t parameters() const { return sums_.size() - 1; }
 
   void clear();
 
-  /// For a checkpoint: the sums in units, the weight last.
+  /// For a checkpoint: the sums in units, the weight last. Requires: bring().
   std::span<const std::int64_t> raw() const { return sums_; }
-  std::span<std::int64_t> raw() { return sums_; }
+  std::span<std::int64_t> raw() EBB_EXCLUDES(mutex_) {
+    const base::Lock lock(mutex_);
+    has_some_here_ = true;  // what a checkpoint brings back
+    return sums_;
+  }
 
  private:
   double scale_of(const Share& share) const { return share.weight * share.factor / unit_; }
+  base::Status bring_what_is_there() EBB_REQUIRES(mutex_);
 
   base::Mutex mutex_;
+  std::unique_ptr<SumsThere> there_ EBB_GUARDED_BY(mutex_);
+  bool has_some_here_ EBB_GUARDED_BY(mutex_) = false;  ///< beside weights
   double unit_;
   std::vector<std::int64_t> sums_;  ///< the last one is the weight, in units of kWeightUnit
 };

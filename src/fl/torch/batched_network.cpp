@@ -38,12 +38,16 @@ std::unique_ptr<Layers> layers_for(const NetworkShape& shape, std::int64_t clien
 /// One forward pass: takes the parameters in the order in which the layers come.
 class BatchedNetwork::Pass {
  public:
-  Pass(const BatchedNetwork& network, const Dropout* dropout, std::int64_t rows)
-      : network_(network), dropout_(dropout), rows_(rows) {}
+  Pass(const BatchedNetwork& network, const Dropout* dropout, std::int64_t rows, double lr)
+      : network_(network), dropout_(dropout), rows_(rows), lr_(lr) {}
 
   at::Tensor through(std::span<const NetworkLayer> layers, at::Tensor flow) {
     using Kind = NetworkLayer::Kind;
     for (std::size_t i = 0; i < layers.size(); ++i) {
+      if (const std::size_t done = rectify_convolution(layers.subspan(i), flow); done > 0) {
+        i += done - 1;
+        continue;
+      }
       // What writes over a normalisation's output is done along with it.
       const bool rectifies = layers[i].kind == Kind::group_norm && i + 1 < layers.size() &&
                              layers[i + 1].kind == Kind::relu && layers[i + 1].in_place;
@@ -61,14 +65,12 @@ class BatchedNetwork::Pass {
     switch (layer.kind) {
       case Kind::convolution: {
         const at::Tensor& weight = next();
-        const at::Tensor bias = layer.bias ? next() : at::Tensor();
-        return kinds.convolve(flow, weight, bias, static_cast<std::int64_t>(layer.stride),
-                              static_cast<std::int64_t>(layer.padding));
+        return convolve(layer, flow, weight, layer.bias ? next() : at::Tensor());
       }
       case Kind::linear: {
         const at::Tensor& weight = next();
         const at::Tensor bias = layer.bias ? next() : at::Tensor();
-        return kinds.multiply(flow, weight, bias);
+        return kinds.multiply(flow, weight, bias, lr_);
       }
       case Kind::max_pool:
         return kinds.max_pool(flow, static_cast<std::int64_t>(layer.kernel));
@@ -89,6 +91,38 @@ class BatchedNetwork::Pass {
         return residual(layer, std::move(flow));
     }
     return flow;
+  }
+
+  at::Tensor convolve(const NetworkLayer& layer, const at::Tensor& flow, const at::Tensor& weight,
+                      const at::Tensor& bias) const {
+    return network_.layers_->convolve(flow, weight, bias, static_cast<std::int64_t>(layer.stride),
+                                      static_cast<std::int64_t>(layer.padding), lr_);
+  }
+
+  /// A convolution with a bias and what follows it, as far as that is done along with it: how many
+  /// of these layers `flow` went through.
+  std::size_t rectify_convolution(std::span<const NetworkLayer> layers, at::Tensor& flow) {
+    using Kind = NetworkLayer::Kind;
+    const auto is = [&](std::size_t i, Kind kind) {
+      return i < layers.size() && layers[i].kind == kind;
+    };
+    const Rectifier* const rectifier = network_.layers_->rectifier();
+    if (rectifier == nullptr || !is(0, Kind::convolution) || !layers[0].bias || !is(1, Kind::relu))
+      return 0;
+    const at::Tensor& weight = next();
+    const at::Tensor& bias = next();
+    flow = convolve(layers[0], flow, weight, at::Tensor());
+    const std::size_t after = is(3, Kind::dropout) ? 4 : 3;
+    if (!is(2, Kind::max_pool) || layers[2].kernel != 2 || !is(after, Kind::linear)) {
+      flow = rectifier->rectify(flow, bias);
+      return 2;
+    }
+    const bool drops = after == 4 && dropout_ != nullptr;
+    const std::size_t which = drops ? dropped_++ : 0;
+    flow =
+        rectifier->rectify_and_pool(flow, bias, drops ? dropout_->mask(which, rows_) : at::Tensor(),
+                                    drops ? dropout_->scale(which) : 1);
+    return after;
   }
 
   at::Tensor normalise(const NetworkLayer& layer, const at::Tensor& flow, const at::Tensor& added,
@@ -119,6 +153,7 @@ class BatchedNetwork::Pass {
   const BatchedNetwork& network_;
   const Dropout* const dropout_;
   const std::int64_t rows_;
+  const double lr_;
   std::size_t taken_ = 0;
   std::size_t dropped_ = 0;
 };
@@ -130,7 +165,13 @@ BatchedNetwork::BatchedNetwork(const plan::Network& network, const NetworkShape&
   for (const ParameterShape& parameter : shape.parameters) {
     std::vector<std::int64_t> dimensions = parameter.dimensions;
     if (clients > 1) dimensions.insert(dimensions.begin(), clients);
-    parameters_.push_back(at::zeros(dimensions, options).set_requires_grad(true));
+    // load() fills it.
+    at::Tensor values = at::empty(dimensions, options);
+    if (dimensions.size() == 5 && layers_->keeps_channels_last())
+      values =
+          values.view({dimensions[0], dimensions[1], dimensions[3], dimensions[4], dimensions[2]})
+              .permute({0, 1, 4, 2, 3});
+    parameters_.push_back(values.detach().set_requires_grad(true));
   }
 }
 
@@ -155,7 +196,7 @@ at::Tensor BatchedNetwork::finite() const {
   const at::NoGradGuard guard;
   at::Tensor all = at::ones({clients_}, parameters_.front().options().dtype(at::kBool));
   for (const at::Tensor& parameter : parameters_)
-    all.logical_and_(parameter.isfinite().view({clients_, -1}).all(1));
+    all.logical_and_(parameter.isfinite().reshape({clients_, -1}).all(1));
   return all.cpu();
 }
 
@@ -170,8 +211,9 @@ void BatchedNetwork::store(std::int64_t client, at::Tensor row) const {
     row.copy_(at::cat(mine));  // a card makes one row of them sooner than it sends each
 }
 
-at::Tensor BatchedNetwork::forward(const at::Tensor& pictures, const Dropout* dropout) const {
-  Pass pass(*this, dropout, pictures.size(1));
+at::Tensor BatchedNetwork::forward(const at::Tensor& pictures, const Dropout* dropout,
+                                   double lr) const {
+  Pass pass(*this, dropout, pictures.size(1), lr);
   return layers_->leave(pass.through(network_.layers, layers_->enter(pictures)));
 }
 
@@ -185,7 +227,11 @@ void BatchedNetwork::step(double lr, double proximal, const at::Tensor& pulled) 
     if (!gradient.defined()) continue;
     if (proximal > 0) {
       at::Tensor pull = proximal * (parameter - loaded_[i]);
-      if (pulled.defined()) pull.view({clients_, -1}).mul_(pulled.unsqueeze(1));
+      if (pulled.defined()) {
+        std::vector<std::int64_t> each(static_cast<std::size_t>(pull.dim()), 1);
+        each.front() = clients_;
+        pull.mul_(pulled.view(each));
+      }
       gradient = gradient + pull;
     }
     moving.push_back(parameter);

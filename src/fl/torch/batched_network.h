@@ -38,8 +38,10 @@ class BatchedNetwork {
   void store(std::int64_t client, at::Tensor row) const;
 
   /// `pictures`: [clients, batch, channels, height, width]; gives [clients, batch, classes]. A step
-  /// of training has a `dropout`; without one nothing is dropped.
-  at::Tensor forward(const at::Tensor& pictures, const Dropout* dropout = nullptr) const;
+  /// of training has a `dropout`; without one nothing is dropped. With an `lr` backward() may have
+  /// weights go that far down their gradients, and leave them none.
+  at::Tensor forward(const at::Tensor& pictures, const Dropout* dropout = nullptr,
+                     double lr = 0) const;
 
   /// Goes `lr` down the gradients that backward() left, pulled by `proximal` towards what was last
   /// loaded; and forgets them. `pulled`: 1 for each client that still trains, else 0; undefined

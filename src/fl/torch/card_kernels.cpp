@@ -13,9 +13,20 @@
 namespace ebb::fl {
 namespace {
 
-constexpr const char* kFunctions[] = {"column_sums",    "column_products", "normalise",
-                                      "normalise_back", "windows",         "windows_back",
-                                      "dropout_mask",   "measure_moves",   "add_moves"};
+constexpr const char* kFunctions[] = {"column_sums",
+                                      "column_products",
+                                      "normalise",
+                                      "normalise_back",
+                                      "windows",
+                                      "windows_of_four",
+                                      "windows_back",
+                                      "windows_back_of_four",
+                                      "rectify",
+                                      "rectify_and_pool",
+                                      "rectify_and_pool_back",
+                                      "dropout_mask",
+                                      "measure_moves",
+                                      "add_moves"};
 static_assert(std::size(kFunctions) == CardKernels::kNames);
 
 /// A function of a library that was opened. Both interfaces answer 0 where all went well.

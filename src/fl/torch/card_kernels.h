@@ -21,12 +21,17 @@ class CardKernels {
     normalise,
     normalise_back,
     windows,
+    windows_of_four,
     windows_back,
+    windows_back_of_four,
+    rectify,
+    rectify_and_pool,
+    rectify_and_pool_back,
     dropout_mask,
     measure_moves,
     add_moves
   };
-  static constexpr std::size_t kNames = 9;
+  static constexpr std::size_t kNames = 14;
 
   /// Null where `device` is no card, where there is no compiler, or where the environment variable
   /// EBB_CARD_KERNELS is 0.

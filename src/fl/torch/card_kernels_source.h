@@ -10,7 +10,7 @@ namespace ebb::fl {
 /// row, in their order: group_norm.cpp adds up in the same one.
 ///
 /// Windows are what each output of a convolution sees: [clients, samples, outputs down, across,
-/// channels, kernel, kernel], of a flow [samples, height, width, clients, channels].
+/// kernel, kernel, channels], of a flow [samples, height, width, clients, channels].
 ///
 /// Updates are of one tensor, `from` [elements] and `to` [clients, elements], that begins with
 /// parameter `first` of the model. device_updates.cpp measures and adds up in the same order.
@@ -126,48 +126,179 @@ extern "C" __global__ void normalise_back(const float4* pull, const float4* resu
   gradient[at] = mine;
 }
 
-// A block is one output of one client.
-extern "C" __global__ void windows(const float* flow, float* windows, Long clients, Long channels,
-                                   Long kernel, Long stride, Long padding, Long samples,
-                                   Long height, Long width, Long down, Long across) {
-  Long output = blockIdx.x, of_client = samples * down * across;
-  Long client = output / of_client, place = output % of_client;
-  Long sample = place / (down * across);
-  int top = place / across % down * stride - padding, left = place % across * stride - padding;
-  unsigned size = kernel, square = kernel * kernel, count = channels * square;
-  for (unsigned at = threadIdx.x; at < count; at += blockDim.x) {
-    unsigned channel = at / square, inside = at % square;
-    int y = top + (int)(inside / size), x = left + (int)(inside % size);
-    bool is_there = y >= 0 && y < height && x >= 0 && x < width;
-    windows[output * count + at] =
-        is_there ? flow[(((sample * height + y) * width + x) * clients + client) * channels + channel]
-                 : 0.0f;
+// Windows and flows are of single channels, or of four in a lane: `lanes` of a client.
+__device__ void add_to(float& sum, float more) { sum += more; }
+__device__ void add_to(float4& sum, float4 more) {
+#define DO(c) sum.c += more.c;
+  EACH(DO)
+#undef DO
+}
+
+// A thread is one lane of a whole window: numbers are divided once for all of that.
+template <class T>
+__device__ void look(const T* flow, T* windows, unsigned clients, unsigned lanes,
+                            int kernel, int stride, int padding, unsigned samples, int height,
+                            int width, unsigned down, unsigned across, Long count) {
+  Long at = blockIdx.x * (Long)blockDim.x + threadIdx.x;
+  if (at >= count) return;
+  unsigned output = at / lanes, lane = at - (Long)output * lanes, row = output / across;
+  unsigned picture = row / down;
+  int top = (int)(row % down) * stride - padding, left = (int)(output % across) * stride - padding;
+  const T* from =
+      flow + (Long)(picture % samples) * height * width * clients * lanes +
+      picture / samples * lanes + lane;
+  T* to = windows + (Long)output * kernel * kernel * lanes + lane;
+  for (int y = top; y < top + kernel; ++y) {
+    for (int x = left; x < left + kernel; ++x, to += lanes) {
+      T value = {};
+      if (y >= 0 && y < height && x >= 0 && x < width)
+        value = from[((Long)y * width + x) * clients * lanes];
+      *to = value;
+    }
   }
 }
 
-// A block is 32 channels of one picture of one client.
-extern "C" __global__ void windows_back(const float* windows, float* flow, Long clients,
-                                        Long channels, Long kernel, Long stride, Long padding,
-                                        Long samples, Long height, Long width, Long down,
-                                        Long across) {
-  Long client = blockIdx.x / samples, sample = blockIdx.x % samples;
-  Long channel = blockIdx.y * 32LL + threadIdx.x;
-  if (channel >= channels) return;
-  Long count = channels * kernel * kernel;
-  const float* mine = windows + blockIdx.x * down * across * count + channel * kernel * kernel;
-  for (int pixel = threadIdx.y; pixel < height * width; pixel += blockDim.y) {
-    int y = pixel / (int)width, x = pixel % (int)width, step = stride;
-    float sum = 0;
-    for (int i = 0; i < kernel; ++i) {
-      int below = y + (int)padding - i;
-      if (below < 0 || below % step != 0 || below / step >= down) continue;
-      for (int j = 0; j < kernel; ++j) {
-        int right = x + (int)padding - j;
-        if (right < 0 || right % step != 0 || right / step >= across) continue;
-        sum += mine[(below / step * across + right / step) * count + i * kernel + j];
+template <class T>
+__device__ void gather(const T* windows, T* flow, unsigned clients, unsigned lanes, int kernel,
+                       int stride, int padding, unsigned samples, unsigned height, unsigned width,
+                       int down, int across, Long count) {
+  Long at = blockIdx.x * (Long)blockDim.x + threadIdx.x;
+  if (at >= count) return;
+  unsigned of_pixel = clients * lanes, pixel = at / of_pixel, inside = at - (Long)pixel * of_pixel;
+  unsigned client = inside / lanes, lane = inside % lanes, row = pixel / width;
+  int y = row % height, x = pixel % width;
+  Long first = ((Long)client * samples + row / height) * down * across;
+  T sum = {};
+  for (int i = 0; i < kernel; ++i) {
+    int below = y + padding - i;
+    if (below < 0 || below % stride != 0 || below / stride >= down) continue;
+    for (int j = 0; j < kernel; ++j) {
+      int right = x + padding - j;
+      if (right < 0 || right % stride != 0 || right / stride >= across) continue;
+      Long output = first + below / stride * across + right / stride;
+      add_to(sum, windows[(output * kernel * kernel + i * kernel + j) * lanes + lane]);
+    }
+  }
+  flow[at] = sum;
+}
+
+#define WINDOWS(NAME, BODY, T)                                                                    \
+  extern "C" __global__ void NAME(const T* from, T* to, Long clients, Long lanes, Long kernel,    \
+                                  Long stride, Long padding, Long samples, Long height,           \
+                                  Long width, Long down, Long across, Long count) {               \
+    BODY(from, to, clients, lanes, kernel, stride, padding, samples, height, width, down, across, \
+         count);                                                                                  \
+  }
+WINDOWS(windows, look, float)
+WINDOWS(windows_of_four, look, float4)
+WINDOWS(windows_back, gather, float)
+WINDOWS(windows_back_of_four, gather, float4)
+
+extern "C" __global__ void rectify(const float4* x, const float4* bias, float4* result, Long lanes,
+                                   Long count) {
+  Long at = blockIdx.x * (Long)blockDim.x + threadIdx.x;
+  if (at >= count) return;
+  float4 value = x[at], plus = bias[at % lanes];
+#define DO(c) value.c += plus.c; if (value.c <= 0.0f) value.c = 0.0f;
+  EACH(DO)
+#undef DO
+  result[at] = value;
+}
+
+// Of a client and a sample: 32 channels of 32 pooled pixels, which a block turns round. A `pixel`
+// is one of [rows, columns].
+struct Tile {
+  unsigned sample, client, pixels, rows, columns, first_pixel, first_channel;
+  __device__ Tile(unsigned clients, unsigned height, unsigned width) {
+    rows = height / 2;
+    columns = width / 2;
+    pixels = rows * columns;
+    unsigned tiles = (pixels + 31) / 32, of_sample = blockIdx.x / tiles;
+    first_pixel = blockIdx.x % tiles * 32;
+    first_channel = blockIdx.y * 32;
+    client = of_sample % clients;
+    sample = of_sample / clients;
+  }
+  // The first of four, in [samples, height, width, clients, channels].
+  __device__ Long above(unsigned pixel, unsigned channel, Long clients, Long channels, Long height,
+                        Long width) const {
+    Long y = sample * height + pixel / columns * 2, x = pixel % columns * 2;
+    return ((y * width + x) * clients + client) * channels + channel;
+  }
+  // In [clients, samples, channels, pixels].
+  __device__ Long pooled(unsigned pixel, unsigned channel, Long samples, Long channels) const {
+    return ((client * samples + sample) * channels + channel) * pixels + pixel;
+  }
+};
+
+// `which` of four pixels each is, or 4 where it is none.
+extern "C" __global__ void rectify_and_pool(const float* x, const float* bias,
+                                            const unsigned char* mask, float* result,
+                                            unsigned char* which, Long scale, Long samples,
+                                            Long clients, Long channels, Long height, Long width) {
+  __shared__ float largest[32][33];
+  __shared__ unsigned char from[32][33];
+  Tile tile(clients, height, width);
+  Long right = clients * channels, below = right * width;
+  for (unsigned i = threadIdx.y; i < 32; i += blockDim.y) {
+    unsigned pixel = tile.first_pixel + i, channel = tile.first_channel + threadIdx.x;
+    if (pixel >= tile.pixels || channel >= channels) continue;
+    const float* at = x + tile.above(pixel, channel, clients, channels, height, width);
+    float plus = bias[tile.client * channels + channel];
+    float four[4] = {at[0], at[right], at[below], at[below + right]};
+    float most = 0;
+    unsigned char place = 4;
+    for (int k = 0; k < 4; ++k) {
+      float value = four[k] + plus;
+      if (value > most || value != value) {
+        most = value;
+        place = k;
       }
     }
-    flow[((sample * height * width + pixel) * clients + client) * channels + channel] = sum;
+    largest[threadIdx.x][i] = most;
+    from[threadIdx.x][i] = place;
+  }
+  __syncthreads();
+  for (unsigned i = threadIdx.y; i < 32; i += blockDim.y) {
+    unsigned pixel = tile.first_pixel + threadIdx.x, channel = tile.first_channel + i;
+    if (pixel >= tile.pixels || channel >= channels) continue;
+    Long at = tile.pooled(pixel, channel, samples, channels);
+    unsigned char place = mask && !mask[at] ? 4 : from[i][threadIdx.x];
+    result[at] = place < 4 ? largest[i][threadIdx.x] * __int_as_float((int)scale) : 0.0f;
+    which[at] = place;
+  }
+}
+
+// The gradient of `x`, and in `passes` that of the four together.
+extern "C" __global__ void rectify_and_pool_back(const float* pull, const unsigned char* which,
+                                                 float* gradient, float* passes, Long scale,
+                                                 Long samples, Long clients, Long channels,
+                                                 Long height, Long width) {
+  __shared__ float pulled[32][33];
+  __shared__ unsigned char to[32][33];
+  Tile tile(clients, height, width);
+  Long right = clients * channels, below = right * width;
+  for (unsigned i = threadIdx.y; i < 32; i += blockDim.y) {
+    unsigned pixel = tile.first_pixel + threadIdx.x, channel = tile.first_channel + i;
+    if (pixel >= tile.pixels || channel >= channels) continue;
+    Long at = tile.pooled(pixel, channel, samples, channels);
+    unsigned char place = which[at];
+    float value = place < 4 ? pull[at] * __int_as_float((int)scale) : 0.0f;
+    passes[at] = value;
+    pulled[i][threadIdx.x] = value;
+    to[i][threadIdx.x] = place;
+  }
+  __syncthreads();
+  for (unsigned i = threadIdx.y; i < 32; i += blockDim.y) {
+    unsigned pixel = tile.first_pixel + i, channel = tile.first_channel + threadIdx.x;
+    if (pixel >= tile.pixels || channel >= channels) continue;
+    float* at = gradient + tile.above(pixel, channel, clients, channels, height, width);
+    float value = pulled[threadIdx.x][i];
+    unsigned char place = to[threadIdx.x][i];
+    at[0] = place == 0 ? value : 0.0f;
+    at[right] = place == 1 ? value : 0.0f;
+    at[below] = place == 2 ? value : 0.0f;
+    at[below + right] = place == 3 ? value : 0.0f;
   }
 }
 
@@ -197,31 +328,51 @@ extern "C" __global__ void dropout_mask(unsigned char* mask, const Long* rounds,
     into[i] = (n[i / 2] >> (16 * (i % 2)) & 0xffff) >= limit;
 }
 
-// Of every `slice`th parameter: the sum of squares, and the largest; both are added to.
+// Where an element of `to` is: weights of convolutions have their channels last, after all `square`
+// pixels of a window.
+__device__ unsigned placed(unsigned at, unsigned channels, unsigned square) {
+  if (square == 1) return at;
+  unsigned pixel = at % square, channel = at / square % channels;
+  return at - at % (square * channels) + pixel * channels + channel;
+}
+
+// The sum of squares of every `slice`th parameter, which is added to, and the largest move of each
+// client, as the bits of a double: what is no number has the most.
 extern "C" __global__ void measure_moves(const float* from, const float* to, double* squares,
-                                         double* largest, Long first, Long elements, Long slice) {
+                                         unsigned long long* largest, Long first, Long elements,
+                                         Long slice, Long channels, Long square) {
   Long at = blockIdx.x * (Long)blockDim.x + threadIdx.x, client = blockIdx.y;
-  if (at >= elements || at >= slice) return;
-  Long place = client * slice + (first + at) % slice;
-  double square = squares[place], most = largest[place];
-  for (; at < elements; at += slice) {
-    double move = fabs((double)to[client * elements + at] - (double)from[at]);
-    square += move * move;
-    if (move > most || move != move) most = move;  // what is no number stays
+  double most = 0;
+  if (at < elements && at < slice) {
+    Long place = client * slice + (first + at) % slice;
+    double sum = squares[place];
+    for (; at < elements; at += slice) {
+      double move = fabs((double)to[client * elements + placed(at, channels, square)] -
+                         (double)from[at]);
+      sum += move * move;
+      if (move > most || move != move) most = move;  // what is no number stays
+    }
+    squares[place] = sum;
   }
-  squares[place] = square;
-  largest[place] = most;
+  unsigned long long bits = __double_as_longlong(most);
+  for (int other = 16; other > 0; other /= 2) {
+    unsigned long long theirs = __shfl_down_sync(0xffffffffu, bits, other);
+    if (theirs > bits) bits = theirs;
+  }
+  if (threadIdx.x % 32 == 0) atomicMax(largest + client, bits);
 }
 
 extern "C" __global__ void add_moves(const float* from, const float* to, const double* scales,
-                                     Long* sums, Long elements, Long clients) {
+                                     Long* sums, Long elements, Long clients, Long channels,
+                                     Long square) {
   Long at = blockIdx.x * (Long)blockDim.x + threadIdx.x;
   if (at >= elements) return;
   Long sum = 0;
   double start = from[at];
+  const float* mine = to + placed(at, channels, square);
   for (Long client = 0; client < clients; ++client) {
     double scale = scales[client];
-    if (scale != 0) sum += __double2ll_rn(((double)to[client * elements + at] - start) * scale);
+    if (scale != 0) sum += __double2ll_rn(((double)mine[client * elements] - start) * scale);
   }
   sums[at] = sum;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fl/torch/layers.h"
-
 #include <torch/csrc/autograd/custom_function.h>
+
+#include "fl/network_shape.h"
+#include "fl/torch/layers.h"
 
 namespace ebb::fl {
 namespace {
@@ -30,7 +31,11 @@ class Convolution : public torch::autograd::Function<Convolution> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& flow,
                             const at::Tensor& weight, std::int64_t stride, std::int64_t padding) {
-    context->save_for_backward({flow, weight});
+    const at::Tensor columns = columns_of(flow, weight.size(3), stride, padding);
+    const bool keeps = static_cast<std::uint64_t>(weight.size(2)) <= kFewInputs;
+    context->save_for_backward({keeps ? columns : flow, weight});
+    context->saved_data["keeps_columns"] = keeps;
+    context->saved_data["sizes"] = flow.sizes().vec();
     context->saved_data["stride"] = stride;
     context->saved_data["padding"] = padding;
     context->saved_data["needs_flow"] = flow.requires_grad();
@@ -41,31 +46,34 @@ class Convolution : public torch::autograd::Function<Convolution> {
                                    outputs_along(flow.size(4), kernel, stride, padding)},
                                   flow.options());
     at::Tensor flat = result.flatten(2);
-    at::bmm_out(flat, weight.detach().flatten(2), columns_of(flow, kernel, stride, padding));
+    at::bmm_out(flat, weight.detach().flatten(2), columns);
     return result;
   }
 
   static tensor_list backward(AutogradContext* context, const tensor_list& gradients) {
     const auto saved = context->get_saved_variables();
-    const at::Tensor& flow = saved[0];
+    const at::Tensor& kept = saved[0];
     const at::Tensor& weight = saved[1];
     const std::int64_t stride = context->saved_data["stride"].toInt();
     const std::int64_t padding = context->saved_data["padding"].toInt();
     const at::Tensor gradient = gradients[0].contiguous();
     const at::Tensor of_weight =
-        at::bmm(gradient.flatten(2),
-                columns_of(flow, weight.size(3), stride, padding).transpose(1, 2))
+        at::bmm(gradient.flatten(2), (context->saved_data["keeps_columns"].toBool()
+                                          ? kept
+                                          : columns_of(kept, weight.size(3), stride, padding))
+                                         .transpose(1, 2))
             .view_as(weight);
     at::Tensor of_flow;
     // Pictures themselves need no gradient.
     if (context->saved_data["needs_flow"].toBool())
-      of_flow = gradient_of_flow(flow, weight, gradient, stride, padding);
+      of_flow = gradient_of_flow(context->saved_data["sizes"].toIntVector(), weight, gradient,
+                                 stride, padding);
     return {of_flow, of_weight, at::Tensor(), at::Tensor()};
   }
 
  private:
   /// What a pixel has in each of the columns that it is in, added up in their order.
-  static at::Tensor gradient_of_flow(const at::Tensor& flow, const at::Tensor& weight,
+  static at::Tensor gradient_of_flow(at::IntArrayRef sizes, const at::Tensor& weight,
                                      const at::Tensor& gradient, std::int64_t stride,
                                      std::int64_t padding) {
     const std::int64_t kernel = weight.size(3);
@@ -73,17 +81,17 @@ class Convolution : public torch::autograd::Function<Convolution> {
     const std::int64_t across = gradient.size(4);
     const at::Tensor columns =
         at::bmm(weight.flatten(2).transpose(1, 2), gradient.flatten(2))
-            .view({flow.size(0), flow.size(1), kernel, kernel, flow.size(2), down, across});
-    const at::Tensor padded = at::zeros({flow.size(0), flow.size(1), flow.size(2),
-                                         flow.size(3) + 2 * padding, flow.size(4) + 2 * padding},
-                                        flow.options());
+            .view({sizes[0], sizes[1], kernel, kernel, sizes[2], down, across});
+    const at::Tensor padded =
+        at::zeros({sizes[0], sizes[1], sizes[2], sizes[3] + 2 * padding, sizes[4] + 2 * padding},
+                  gradient.options());
     for (std::int64_t y = 0; y < kernel; ++y) {
       for (std::int64_t x = 0; x < kernel; ++x)
         padded.slice(3, y, y + stride * (down - 1) + 1, stride)
             .slice(4, x, x + stride * (across - 1) + 1, stride)
             .add_(columns.select(3, x).select(2, y));
     }
-    return padded.narrow(3, padding, flow.size(3)).narrow(4, padding, flow.size(4)).contiguous();
+    return padded.narrow(3, padding, sizes[3]).narrow(4, padding, sizes[4]).contiguous();
   }
 };
 
@@ -94,7 +102,7 @@ class Columns final : public Layers {
   at::Tensor enter(const at::Tensor& pictures) const override { return pictures.transpose(1, 2); }
 
   at::Tensor convolve(const at::Tensor& flow, const at::Tensor& weight, const at::Tensor& bias,
-                      std::int64_t stride, std::int64_t padding) const override {
+                      std::int64_t stride, std::int64_t padding, double /*lr*/) const override {
     const at::Tensor out = Convolution::apply(flow, weight, stride, padding);
     return bias.defined() ? out + per_channel(bias) : out;
   }
@@ -115,10 +123,10 @@ class Columns final : public Layers {
     return followed(at::addcmul(per_channel(shift), normal, per_channel(scale)), added, rectifies);
   }
 
-  at::Tensor multiply(const at::Tensor& flow, const at::Tensor& weight,
-                      const at::Tensor& bias) const override {
+  at::Tensor multiply(const at::Tensor& flow, const at::Tensor& weight, const at::Tensor& bias,
+                      double lr) const override {
     return multiply_side_by_side(flow.dim() == 5 ? flow.transpose(1, 2).flatten(2) : flow, weight,
-                                 bias);
+                                 bias, lr);
   }
 
   at::Tensor lay_out(const at::Tensor& mask, const at::Tensor& flow) const override {
@@ -139,12 +147,6 @@ class Columns final : public Layers {
 
 std::unique_ptr<Layers> column_layers() {
   return std::make_unique<Columns>();
-}
-
-at::Tensor multiply_side_by_side(const at::Tensor& flow, const at::Tensor& weight,
-                                 const at::Tensor& bias) {
-  const at::Tensor turned = weight.transpose(1, 2);
-  return bias.defined() ? at::baddbmm(bias.unsqueeze(1), flow, turned) : at::bmm(flow, turned);
 }
 
 }  // namespace ebb::fl

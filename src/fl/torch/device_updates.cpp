@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "base/check.h"
 #include "fl/card_use.h"
@@ -24,6 +25,24 @@ constexpr std::int64_t kThreadsOfABlock = 256;
 
 std::int64_t blocks_for(std::int64_t threads) {
   return (threads + kThreadsOfABlock - 1) / kThreadsOfABlock;
+}
+
+bool has_channels_last(const at::Tensor& models) {
+  return models.dim() == 5 && !models.is_contiguous() &&
+         models.permute({0, 1, 3, 4, 2}).is_contiguous();
+}
+
+/// Of weights that have their channels last: how many, and pixels of a window; else one of each.
+std::int64_t channels_of(const at::Tensor& models) {
+  return models.dim() == 5 ? models.size(2) : 1;
+}
+std::int64_t pixels_of(const at::Tensor& models) {
+  return models.dim() == 5 ? models.size(3) * models.size(4) : 1;
+}
+
+/// A card writes into pinned memory by itself, several times as fast.
+at::Tensor on_host(std::int64_t count, at::ScalarType type, at::Device device) {
+  return at::empty({count}, at::TensorOptions().dtype(type).pinned_memory(device.is_cuda()));
 }
 
 /// The sum of each row, by halves: additions of single elements in an order that only the length
@@ -46,7 +65,9 @@ DeviceUpdates::DeviceUpdates(std::int64_t clients, const std::vector<at::Tensor>
   const at::NoGradGuard guard;
   for (std::size_t i = 0; i < from.size(); ++i) {
     from_.push_back(from[i].detach().flatten());
-    to_.push_back(to[i].detach().reshape({clients_, -1}));
+    to_.push_back(has_channels_last(to[i]) && CardKernels::of(to[i].device()) != nullptr
+                      ? to[i].detach()
+                      : to[i].detach().reshape({clients_, -1}));
     parameters_ += from_.back().size(0);
   }
   measure();
@@ -76,19 +97,21 @@ void DeviceUpdates::measure() {
   const auto options = to_.front().options().dtype(at::kDouble);
   const std::int64_t slice = std::min(kSlice, parameters_);
   at::Tensor squares = at::zeros({clients_, slice}, options);
-  at::Tensor largest = at::zeros({clients_}, options);
+  at::Tensor largest;
   if (const CardKernels* kernels = CardKernels::of(to_.front().device())) {
-    const at::Tensor each = at::zeros({clients_, slice}, options);
+    const at::Tensor bits = at::zeros({clients_}, options.dtype(at::kLong));
     std::int64_t first = 0;
     for (std::size_t i = 0; i < from_.size(); ++i) {
       const std::int64_t elements = from_[i].size(0);
       kernels->run(CardKernels::Name::measure_moves,
                    {blocks_for(std::min(elements, slice)), clients_}, {kThreadsOfABlock, 1},
-                   {from_[i], to_[i], squares, each, first, elements, slice});
+                   {from_[i], to_[i], squares, bits, first, elements, slice, channels_of(to_[i]),
+                    pixels_of(to_[i])});
       first += elements;
     }
-    largest = each.amax(1);
+    largest = bits.view(at::kDouble);
   } else {
+    largest = at::zeros({clients_}, options);
     each_slice([&](std::int64_t, at::Tensor moves) {
       moves.abs_();
       largest = at::maximum(largest, moves.amax(1));
@@ -104,19 +127,13 @@ void DeviceUpdates::measure() {
   }
 }
 
-at::Tensor DeviceUpdates::on_host(std::int64_t count, at::ScalarType type) const {
-  // A card writes into pinned memory by itself, several times as fast.
-  return at::empty({count},
-                   at::TensorOptions().dtype(type).pinned_memory(to_.front().device().is_cuda()));
-}
-
 base::Result<std::span<const float>> DeviceUpdates::fetch(std::size_t place) {
   return without_exceptions([&]() -> base::Result<std::span<const float>> {
     const at::NoGradGuard guard;
     std::vector<at::Tensor> mine;
     for (const at::Tensor& parameter : to_)
-      mine.push_back(parameter[static_cast<std::int64_t>(place)]);
-    if (!row_.defined()) row_ = on_host(parameters_, at::kFloat);
+      mine.push_back(parameter[static_cast<std::int64_t>(place)].flatten());
+    if (!row_.defined()) row_ = on_host(parameters_, at::kFloat, to_.front().device());
     row_.copy_(at::cat(mine));  // a card makes one row of them sooner than it sends each
     return std::span<const float>(row_.data_ptr<float>(), static_cast<std::size_t>(parameters_));
   });
@@ -132,7 +149,8 @@ at::Tensor DeviceUpdates::summed(std::span<const double> scales) const {
     for (std::size_t i = 0; i < from_.size(); ++i) {
       const std::int64_t elements = from_[i].size(0);
       kernels->run(CardKernels::Name::add_moves, {blocks_for(elements)}, {kThreadsOfABlock, 1},
-                   {from_[i], to_[i], each, sums.narrow(0, first, elements), elements, clients_});
+                   {from_[i], to_[i], each, sums.narrow(0, first, elements), elements, clients_,
+                    channels_of(to_[i]), pixels_of(to_[i])});
       first += elements;
     }
     return sums;
@@ -144,17 +162,27 @@ at::Tensor DeviceUpdates::summed(std::span<const double> scales) const {
   return sums;
 }
 
-base::Status DeviceUpdates::add_up(std::span<const double> scales, std::span<std::int64_t> sums) {
-  EBB_CHECK(scales.size() == size() && sums.size() == static_cast<std::size_t>(parameters_));
-  if (std::all_of(scales.begin(), scales.end(), [](double scale) { return scale == 0; })) return {};
+base::Result<std::unique_ptr<SumsThere>> DeviceUpdates::sum_up(std::span<const double> scales) {
+  EBB_CHECK(scales.size() == size());
+  if (std::all_of(scales.begin(), scales.end(), [](double scale) { return scale == 0; }))
+    return std::unique_ptr<SumsThere>();
+  return without_exceptions([&]() -> base::Result<std::unique_ptr<SumsThere>> {
+    const at::NoGradGuard guard;
+    return std::unique_ptr<SumsThere>(std::make_unique<DeviceSums>(summed(scales), at::cat(from_)));
+  });
+}
+
+base::Status DeviceSums::add_to(std::span<std::int64_t> sums) {
+  const std::int64_t parameters = sums_.size(0);
+  EBB_CHECK(sums.size() == static_cast<std::size_t>(parameters));
   return without_exceptions([&]() -> base::Status {
     const at::NoGradGuard guard;
-    const at::Tensor here = summed(scales);
-    const at::Tensor way = on_host(std::min(kSumsOnTheirWay, parameters_), at::kLong);
+    const at::Tensor way =
+        on_host(std::min(kSumsOnTheirWay, parameters), at::kLong, sums_.device());
     // All that needs memory is done.
-    for (std::int64_t first = 0; first < parameters_; first += kSumsOnTheirWay) {
-      const std::int64_t count = std::min(kSumsOnTheirWay, parameters_ - first);
-      way.narrow(0, 0, count).copy_(here.narrow(0, first, count));
+    for (std::int64_t first = 0; first < parameters; first += kSumsOnTheirWay) {
+      const std::int64_t count = std::min(kSumsOnTheirWay, parameters - first);
+      way.narrow(0, 0, count).copy_(sums_.narrow(0, first, count));
       const std::int64_t* values = way.data_ptr<std::int64_t>();
       std::int64_t* into = sums.data() + first;
       in_parts(static_cast<std::size_t>(count), [&](std::size_t begin, std::size_t end) {
@@ -162,6 +190,23 @@ base::Status DeviceUpdates::add_up(std::span<const double> scales, std::span<std
           into[i] += values[i];
       });
     }
+    return {};
+  });
+}
+
+base::Status DeviceSums::move(std::span<float> weights, double unit, double divisor, double rate) {
+  EBB_CHECK(weights.size() == static_cast<std::size_t>(sums_.size(0)));
+  return without_exceptions([&]() -> base::Status {
+    const at::NoGradGuard guard;
+    // By a tensor: a card multiplies by the inverse of a number.
+    const at::Tensor by = at::full({1}, divisor, sums_.options().dtype(at::kDouble));
+    const at::Tensor moved = sums_.to(at::kDouble)
+                                 .mul_(unit)
+                                 .div_(by)
+                                 .mul_(rate)
+                                 .add_(from_.to(at::kDouble))
+                                 .to(at::kFloat);
+    at::from_blob(weights.data(), {sums_.size(0)}, at::kFloat).copy_(moved);
     return {};
   });
 }

@@ -4,11 +4,26 @@
 #include <ATen/ATen.h>
 
 #include <functional>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "fl/aggregate/update_group.h"
 
 namespace ebb::fl {
+
+/// Sums on a device, and the model [parameters] that the updates started from.
+class DeviceSums final : public SumsThere {
+ public:
+  DeviceSums(at::Tensor sums, at::Tensor from) : sums_(std::move(sums)), from_(std::move(from)) {}
+
+  base::Status add_to(std::span<std::int64_t> sums) override;
+  base::Status move(std::span<float> weights, double unit, double divisor, double rate) override;
+
+ private:
+  const at::Tensor sums_;
+  const at::Tensor from_;
+};
 
 /// Updates on the device that trained them, gone through a slice of parameters at a time, or by
 /// kernels of our own. Neither contracts anything: so the host's and a card's bits are the same,
@@ -25,7 +40,7 @@ class DeviceUpdates final : public UpdateGroup {
   double norm(std::size_t place) const override { return norms_[place]; }
   double largest_move(std::size_t place) const override { return largest_[place]; }
   base::Result<std::span<const float>> fetch(std::size_t place) override;
-  base::Status add_up(std::span<const double> scales, std::span<std::int64_t> sums) override;
+  base::Result<std::unique_ptr<SumsThere>> sum_up(std::span<const double> scales) override;
 
  private:
   /// The moves of all clients, [clients, slice] in double, `first` being the slice's first
@@ -34,11 +49,12 @@ class DeviceUpdates final : public UpdateGroup {
   void each_slice(const Visit& visit) const;
   void measure();
   at::Tensor summed(std::span<const double> scales) const;
-  at::Tensor on_host(std::int64_t count, at::ScalarType type) const;
 
   const std::int64_t clients_;
   std::vector<at::Tensor> from_;  ///< [parameters] each
-  std::vector<at::Tensor> to_;    ///< [clients, parameters] each
+  /// [clients, parameters] each; where kernels read them, also a convolution's weights as they are,
+  /// with channels last.
+  std::vector<at::Tensor> to_;
   std::int64_t parameters_ = 0;
   std::vector<double> norms_;
   std::vector<double> largest_;

@@ -10,7 +10,7 @@ class Plain final : public Layers {
  public:
   at::Tensor enter(const at::Tensor& pictures) const override { return pictures.squeeze(0); }
   at::Tensor convolve(const at::Tensor& flow, const at::Tensor& weight, const at::Tensor& bias,
-                      std::int64_t stride, std::int64_t padding) const override {
+                      std::int64_t stride, std::int64_t padding, double /*lr*/) const override {
     return at::conv2d(flow, weight, bias, at::IntArrayRef{stride, stride},
                       at::IntArrayRef{padding, padding});
   }
@@ -25,8 +25,8 @@ class Plain final : public Layers {
                        bool rectifies) const override {
     return followed(at::group_norm(flow, groups, scale, shift), added, rectifies);
   }
-  at::Tensor multiply(const at::Tensor& flow, const at::Tensor& weight,
-                      const at::Tensor& bias) const override {
+  at::Tensor multiply(const at::Tensor& flow, const at::Tensor& weight, const at::Tensor& bias,
+                      double /*lr*/) const override {
     return at::linear(flow.flatten(1), weight, bias);
   }
   at::Tensor lay_out(const at::Tensor& mask, const at::Tensor& flow) const override {

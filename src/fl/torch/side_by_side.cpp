@@ -141,6 +141,8 @@ base::Status SideBySide::train(std::span<const float> global, std::span<const Lo
   const auto places = static_cast<std::int64_t>(stretch.places());
   Tallies tallies(tasks, width);
   const double proximal = tasks.front().proximal;
+  // What is pulled back needs the gradient first.
+  const double straight = proximal > 0 ? 0 : tasks.front().lr;
   for (std::size_t first = 0; first < steps; first += kStepsAtATime) {
     const std::size_t count = std::min(kStepsAtATime, steps - first);
     stretch.fill(first, count);
@@ -156,8 +158,8 @@ base::Status SideBySide::train(std::span<const float> global, std::span<const Lo
       const at::Tensor pictures = pictures_.normalised(
           batch.pixels, data_.augments ? moves.narrow(0, at, places) : at::Tensor());
       dropout.begin(first + step);
-      const at::Tensor losses =
-          losses_of(network.forward(pictures.unflatten(0, {clients, -1}), &dropout), batch.labels);
+      const at::Tensor losses = losses_of(
+          network.forward(pictures.unflatten(0, {clients, -1}), &dropout, straight), batch.labels);
       losses.backward(shares.narrow(0, at, places).view({clients, -1}));
       network.step(tasks.front().lr, proximal,
                    proximal > 0 ? those_who_train(tasks, first + step, device_) : at::Tensor());

@@ -46,6 +46,17 @@ TorchTrainer::TorchTrainer(plan::Network network, NetworkShape shape,
       pictures_(*data_, at::kCPU),
       side_by_side_(network_, shape_, *data_, device_, use) {}
 
+std::shared_ptr<float[]> TorchTrainer::memory_of_a_model() const {
+  if (device_.is_cpu()) return Trainer::memory_of_a_model();
+  try {
+    const at::Tensor pinned = at::zeros({static_cast<std::int64_t>(shape_.elements)},
+                                        at::TensorOptions().dtype(at::kFloat).pinned_memory(true));
+    return {pinned.data_ptr<float>(), [pinned](float*) {}};
+  } catch (const std::exception&) {
+    return Trainer::memory_of_a_model();
+  }
+}
+
 void TorchTrainer::initialise(std::uint64_t seed, std::span<float> weights) {
   for (std::size_t i = 0; i < shape_.parameters.size(); ++i) {
     const ParameterShape& parameter = shape_.parameters[i];

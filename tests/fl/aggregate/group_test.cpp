@@ -28,18 +28,45 @@ class Elsewhere final : public UpdateGroup {
     fetched.push_back(place);
     return std::span<const float>(models_[place]);
   }
-  base::Status add_up(std::span<const double> scales, std::span<std::int64_t> sums) override {
+  base::Result<std::unique_ptr<SumsThere>> sum_up(std::span<const double> scales) override {
     if (is_full) return no_room();
+    std::vector<std::int64_t> sums(kStart.size());
     for (std::size_t place = 0; place < models_.size(); ++place) {
       for (std::size_t i = 0; i < sums.size(); ++i)
         sums[i] += std::llrint(static_cast<double>(models_[place][i]) * scales[place]);
     }
-    return {};
+    return std::unique_ptr<SumsThere>(std::make_unique<Sums>(*this, std::move(sums)));
   }
+
+  bool has_room_to_move = true;
+  int moved = 0;
 
   inline static const std::vector<float> kStart = {0, 0};
 
  private:
+  class Sums final : public SumsThere {
+   public:
+    Sums(Elsewhere& of, std::vector<std::int64_t> sums) : of_(of), sums_(std::move(sums)) {}
+
+    base::Status add_to(std::span<std::int64_t> sums) override {
+      for (std::size_t i = 0; i < sums.size(); ++i)
+        sums[i] += sums_[i];
+      return {};
+    }
+    base::Status move(std::span<float> weights, double unit, double divisor, double rate) override {
+      if (!of_.has_room_to_move) return no_room();
+      ++of_.moved;
+      for (std::size_t i = 0; i < weights.size(); ++i)
+        weights[i] = static_cast<float>(static_cast<double>(weights[i]) +
+                                        rate * (static_cast<double>(sums_[i]) * unit / divisor));
+      return {};
+    }
+
+   private:
+    Elsewhere& of_;
+    const std::vector<std::int64_t> sums_;
+  };
+
   static base::Error no_room() { return base::error(base::Code::out_of_memory, "full"); }
 
   std::vector<std::vector<float>> models_;
@@ -87,6 +114,26 @@ TEST_F(Groups, AreSummedWhereTheyAre) {
   for (const GroupContribution& one : all)
     EXPECT_TRUE(one.added);
   EXPECT_EQ(finished(), expected);
+  EXPECT_EQ(group_.moved, 1);
+}
+
+TEST_F(Groups, MoveTheModelHereWhereThereIsNoRoomToDoItThere) {
+  std::vector<GroupContribution> all = of_three();
+  const std::vector<float> expected = one_by_one(all, group_, Rule::fedavg);
+  make(Rule::fedavg);
+  group_.has_room_to_move = false;
+  ASSERT_TRUE(aggregator_->add_group(all, Elsewhere::kStart, group_));
+  EXPECT_EQ(finished(), expected);
+  EXPECT_EQ(group_.moved, 0);
+}
+
+TEST_F(Groups, AreBroughtWhereARuleDoesMoreThanScale) {
+  std::vector<GroupContribution> all = of_three();
+  const std::vector<float> expected = one_by_one(all, group_, Rule::fedavgm);
+  make(Rule::fedavgm);
+  ASSERT_TRUE(aggregator_->add_group(all, Elsewhere::kStart, group_));
+  EXPECT_EQ(finished(), expected);
+  EXPECT_EQ(group_.moved, 0);
 }
 
 TEST_F(Groups, AreFetchedWhereARuleNeedsAllUpdates) {

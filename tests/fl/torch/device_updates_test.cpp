@@ -62,7 +62,8 @@ class Models {
   std::vector<std::int64_t> sizes_;
 };
 
-std::vector<std::int64_t> raw_bits(const UpdateSum& sum) {
+std::vector<std::int64_t> raw_bits(UpdateSum& sum) {
+  EXPECT_TRUE(sum.bring());
   return {sum.raw().begin(), sum.raw().end()};
 }
 
@@ -100,6 +101,39 @@ TEST(DeviceUpdates, AddUpToTheBitsOfTheHostHoweverTheyAreGrouped) {
     for (int i = 0; i < 7; ++i)
       shares.push_back({100.0 + 61 * i, 1});
     expect_same_sums(models, shares);
+  }
+}
+
+TEST(DeviceUpdates, MoveTheModelWhereTheyAreToTheBitsOfTheHost) {
+  const Models models({5, 300, 1, 77}, 7, 0.01, 4);
+  const std::vector<UpdateSum::Share> shares = {{60, 1},    {1, 0.3},  {7, 1},   {600, 1},
+                                                {13, 0.01}, {9999, 1}, {0.25, 1}};
+  for (const double rate : {1.0, 0.3}) {
+    const auto moved = [&](UpdateSum& sum, bool there) {
+      std::vector<float> weights = models.from;
+      EXPECT_EQ(sum.move_there(weights, sum.weight(), rate), there);
+      if (there) return weights;
+      for (std::size_t i = 0; i < weights.size(); ++i)
+        weights[i] = static_cast<float>(static_cast<double>(weights[i]) +
+                                        rate * (sum.sum(i) / sum.weight()));
+      return weights;
+    };
+    UpdateSum host(models.from.size(), kLargestWeight);
+    for (std::size_t i = 0; i < models.to.size(); ++i)
+      ASSERT_TRUE(host.add(models.from, models.to[i], shares[i].weight, shares[i].factor));
+    UpdateSum device(models.from.size(), kLargestWeight);
+    DeviceUpdates updates = models.updates(0, 7);
+    ASSERT_TRUE(device.add(updates, shares));
+    EXPECT_EQ(moved(device, true), moved(host, false)) << rate;
+    // Cleared, they are as new, wherever they were.
+    device.clear();
+    EXPECT_EQ(raw_bits(device), std::vector<std::int64_t>(models.from.size() + 1));
+    // A second group is added to the first here.
+    DeviceUpdates some = models.updates(0, 3);
+    DeviceUpdates others = models.updates(3, 4);
+    ASSERT_TRUE(device.add(some, std::span(shares).first(3)));
+    ASSERT_TRUE(device.add(others, std::span(shares).subspan(3)));
+    EXPECT_EQ(moved(device, false), moved(host, false)) << rate;
   }
 }
 

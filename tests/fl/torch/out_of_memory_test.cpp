@@ -72,9 +72,9 @@ class FullNowAndThen final : public Trainer {
       ++trainer_.fetched;
       return own_.fetch(place);
     }
-    base::Status add_up(std::span<const double> scales, std::span<std::int64_t> sums) override {
+    base::Result<std::unique_ptr<SumsThere>> sum_up(std::span<const double> scales) override {
       if (fails_ && left_ == 0) return no_room();
-      return own_.add_up(scales, sums);
+      return own_.sum_up(scales);
     }
 
    private:

@@ -10,6 +10,7 @@
 #include "fl/torch/backend.h"
 #include "fl/torch/layers.h"
 #include "fl/torch/nearness.h"
+#include "fl/torch/rectified.h"
 #include "plan/network_file.h"
 
 namespace ebb::fl {
@@ -72,6 +73,63 @@ TEST_F(SideBySideTest, ConvolutionsHaveTheValuesAndGradientsOfPlainOnes) {
     expect_plain_convolutions(*layers, 5, 1, 1, 0);
     expect_plain_convolutions(*layers, 5, 1, 1, 1);
     expect_plain_convolutions(*layers, 7, 5, 1, 2);
+  }
+}
+
+/// A flow of three clients, with values that are equal, and what goes on from there.
+struct Rectifying {
+  Rectifying(std::int64_t height, std::int64_t width)
+      : flow(leaf((at::randn({2, 15, height, width}) * 2)
+                      .round()
+                      .contiguous(at::MemoryFormat::ChannelsLast))),
+        bias(leaf(at::randn({3, 5}))),
+        mask(at::rand({3, 2, 5 * (height / 2) * (width / 2)}).ge(0.25)),
+        pull(at::randn(mask.sizes())) {}
+
+  at::Tensor biased() const { return (flow + bias.reshape({1, -1, 1, 1})).relu(); }
+  /// Of what `out` comes to: the gradients of the flow and of the bias.
+  std::pair<at::Tensor, at::Tensor> gradients(const at::Tensor& out, const at::Tensor& by) {
+    flow.mutable_grad() = at::Tensor();
+    bias.mutable_grad() = at::Tensor();
+    out.backward(by);
+    return {flow.grad(), bias.grad()};
+  }
+  static at::Tensor leaf(at::Tensor values) { return values.set_requires_grad(true); }
+
+  at::Tensor flow;
+  at::Tensor bias;
+  at::Tensor mask;
+  at::Tensor pull;
+};
+
+TEST_F(SideBySideTest, RectifyingHasTheBitsOfPlainLayers) {
+  Rectifying given(6, 7);
+  const at::Tensor out = rectified(given.flow, given.bias, nullptr);
+  const at::Tensor plain = given.biased();
+  EXPECT_TRUE(at::equal(out, plain));
+  const at::Tensor pull = at::randn(out.sizes());
+  const auto [flow, bias] = given.gradients(out, pull);
+  const auto [plain_flow, plain_bias] = given.gradients(plain, pull);
+  EXPECT_TRUE(at::equal(flow, plain_flow));
+  EXPECT_LT(difference(bias, plain_bias), 1e-5);
+}
+
+TEST_F(SideBySideTest, PoolingWhatIsRectifiedHasTheBitsOfPlainLayers) {
+  constexpr double kScale = 4.0 / 3;
+  for (const auto& [height, width] : {std::pair(6, 8), std::pair(7, 9), std::pair(2, 2)}) {
+    Rectifying given(height, width);
+    for (const bool drops : {false, true}) {
+      SCOPED_TRACE(testing::Message() << height << " " << width << " " << drops);
+      const at::Tensor out = rectified_and_pooled(
+          given.flow, given.bias, drops ? given.mask : at::Tensor(), drops ? kScale : 1, nullptr);
+      at::Tensor plain = at::max_pool2d(given.biased(), {2, 2}).reshape({2, 3, -1}).transpose(0, 1);
+      if (drops) plain = plain.mul(given.mask).mul(kScale);
+      EXPECT_TRUE(at::equal(out, plain));
+      const auto [flow, bias] = given.gradients(out, given.pull);
+      const auto [plain_flow, plain_bias] = given.gradients(plain, given.pull);
+      EXPECT_TRUE(at::equal(flow, plain_flow));
+      EXPECT_LT(difference(bias, plain_bias), 1e-5);
+    }
   }
 }
 
@@ -169,14 +227,17 @@ TEST_P(BatchedNetworkTest, TrainsSeveralClientsAsIfOneByOne) {
   const at::Tensor pictures = at::randn({2, kClients, kBatch, 3, 16, 16});
   const at::Tensor labels = at::randint(10, {2, kClients, kBatch}, at::kLong);
 
-  const auto steps = [&](BatchedNetwork& clients, std::int64_t first, std::int64_t count) {
+  // Several clients may move in backward(), where nothing pulls them back; one has its gradients.
+  const auto steps = [&](BatchedNetwork& clients, std::int64_t first, std::int64_t count,
+                         double proximal) {
     clients.load(weights);
     for (std::int64_t step = 0; step < 2; ++step) {
-      const at::Tensor logits = clients.forward(pictures[step].narrow(0, first, count));
+      const at::Tensor logits =
+          clients.forward(pictures[step].narrow(0, first, count), nullptr, proximal > 0 ? 0 : 0.01);
       const at::Tensor right = labels[step].narrow(0, first, count);
       at::cross_entropy_loss(logits.flatten(0, 1), right.flatten(), {}, at::Reduction::Sum)
           .backward();
-      clients.step(0.01, 0.1);
+      clients.step(0.01, proximal);
     }
     const auto elements = static_cast<std::int64_t>(weights.size());
     std::vector<float> trained(static_cast<std::size_t>(count) * weights.size());
@@ -186,14 +247,16 @@ TEST_P(BatchedNetworkTest, TrainsSeveralClientsAsIfOneByOne) {
     EXPECT_TRUE(clients.finite().all().item<bool>());
     return trained;
   };
-  BatchedNetwork together(*network, *shape, kClients, at::kCPU);
-  const std::vector<float> side_by_side = steps(together, 0, kClients);
-  for (std::int64_t client = 0; client < kClients; ++client) {
-    BatchedNetwork alone(*network, *shape, 1, at::kCPU);
-    const std::vector<float> own = steps(alone, client, 1);
-    const auto theirs =
-        std::span(side_by_side).subspan(static_cast<std::size_t>(client) * own.size(), own.size());
-    EXPECT_LT(apart(weights, own, theirs), kRounding) << client;
+  for (const double proximal : {0.1, 0.0}) {
+    BatchedNetwork together(*network, *shape, kClients, at::kCPU);
+    const std::vector<float> side_by_side = steps(together, 0, kClients, proximal);
+    for (std::int64_t client = 0; client < kClients; ++client) {
+      BatchedNetwork alone(*network, *shape, 1, at::kCPU);
+      const std::vector<float> own = steps(alone, client, 1, proximal);
+      const auto theirs = std::span(side_by_side)
+                              .subspan(static_cast<std::size_t>(client) * own.size(), own.size());
+      EXPECT_LT(apart(weights, own, theirs), kRounding) << client << " " << proximal;
+    }
   }
 }
 
