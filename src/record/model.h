@@ -177,8 +177,7 @@ enum class EventKind : std::uint8_t {
   named,     ///< the text is what its process calls itself
   marker,    ///< the text is an RSS marker of its process
   oom_kill,  ///< the kernel killed a process because memory ran out
-  no_room,  ///< the text begins with how many processes have no table of sites for want of room, so
-            ///< far
+  no_room,   ///< the text begins with how many processes have had no room for a table of sites
 };
 /// As a record has it.
 const char* name_of(EventKind kind);
