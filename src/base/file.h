@@ -26,11 +26,15 @@ Result<std::string> read_file(const std::string& path, std::uint64_t limit = 64 
 ///   its content is changed in place, once there is room. Readers may see a part, and so may a kill
 ///   leave one; what was in it comes back on every other failure. At most 64 MiB of it.
 /// - A symbolic link: the same for what it leads to, there or not. The link stays.
-/// - A device, a FIFO, a socket or an open descriptor (/dev/stdout): written to as it is. No
-/// SIGPIPE
-///   is raised.
+/// - A device, a FIFO, a socket or an open descriptor (/dev/stdout): written to as it is, without a
+///   SIGPIPE.
 /// - A FIFO that nobody reads, a directory: Code::bad_input.
 Status write_file_atomically(const std::string& path, std::string_view content);
+
+/// Why that would fail, as far as can be told without touching what is there: for who would find
+/// out after hours of work. Whether somebody reads a FIFO is not looked at, since that would end
+/// its reader.
+Status can_write_file(const std::string& path);
 
 /// Whether write_file_atomically makes or replaces a file there, so that others may stand beside it
 /// under similar names.

@@ -223,6 +223,10 @@ void sync_folder_of(const std::string& path) {
   if (folder.is_open()) ::fsync(folder.get());
 }
 
+Error is_a_folder(const std::string& path) {
+  return error(Code::bad_input, "cannot write %s: a folder, expected a file", path.c_str());
+}
+
 Status replace(const std::string& path, const Destination& to, std::string_view content) {
   // Until it is dressed nobody else reads what is perhaps for the owner only.
   const mode_t mode = to.existing ? 0600 : 0666;
@@ -253,9 +257,18 @@ Status write_file_atomically(const std::string& path, std::string_view content) 
   if (!to) return to.error();
   if (to->descriptor) return write_into(path, *to, content);
   if (!to->existing || S_ISREG(to->existing->st_mode)) return replace(path, *to, content);
-  if (S_ISDIR(to->existing->st_mode))
-    return error(Code::bad_input, "cannot write %s: a folder, expected a file", path.c_str());
+  if (S_ISDIR(to->existing->st_mode)) return is_a_folder(path);
   return write_into(path, *to, content);
+}
+
+Status can_write_file(const std::string& path) {
+  const auto to = destination_of(path);
+  if (!to) return to.error();
+  if (to->descriptor) return {};
+  if (to->existing && S_ISDIR(to->existing->st_mode)) return is_a_folder(path);
+  if (to->existing && ::access(to->path.c_str(), W_OK) == 0) return {};
+  if (::access(folder_of(to->path).c_str(), W_OK | X_OK) == 0) return {};
+  return system_error(errno, "cannot write %s", path.c_str());
 }
 
 bool is_place_of_file(const std::string& path) {

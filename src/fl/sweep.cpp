@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fl/sweep.h"
 
+#include <filesystem>
+
 #include "base/file.h"
 
 namespace ebb::fl {
@@ -30,6 +32,14 @@ base::Status read_list(const std::string& key, const Json& list, SweepFile& word
 }  // namespace
 
 base::Result<SweepFile> read_sweep(const std::string& path) {
+  // Read to be checked, and once more by the program that simulates: a pipe has its content only
+  // once.
+  std::error_code failure;
+  const auto kind = std::filesystem::status(path, failure).type();
+  if (kind != std::filesystem::file_type::regular &&
+      kind != std::filesystem::file_type::not_found && !failure)
+    return base::error(Code::bad_input, "%s: expected a regular file, which can be read twice",
+                       path.c_str());
   const auto text = base::read_file(path);
   if (!text) return text.error();
   const auto wrong = [&](const base::Error& error) {

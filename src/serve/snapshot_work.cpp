@@ -65,8 +65,8 @@ void Snapshots::work() {
       if (entry->is_named) --named_;
       changed_.notify_all();
     }
-    // The largest there is in this process is gone. What the search's threads have freed at the end of
-    // their arenas only a deep cleanup reaches.
+    // The largest there is in this process is gone. What the search's threads have freed at the end
+    // of their arenas only a deep cleanup reaches.
     heap::make_host_allocator(heap::detect_here())->give_back(fact::Depth::deep);
   }
 }

@@ -181,6 +181,19 @@ TEST_F(WriteFile, RefusesAFifoThatNobodyReads) {
   EXPECT_TRUE(S_ISFIFO(mode_of(path_)));
 }
 
+TEST_F(WriteFile, IsToldBeforehandThatItCannot) {
+  EXPECT_TRUE(can_write_file(path_)) << "nothing is there yet";
+  EXPECT_FALSE(std::filesystem::exists(path_)) << "and nothing is there now";
+  const auto folder = can_write_file(std::filesystem::path(path_).parent_path().string());
+  ASSERT_FALSE(folder);
+  EXPECT_EQ(folder.error().code, Code::bad_input);
+  const auto nowhere = can_write_file(path_ + "/none/page");
+  ASSERT_FALSE(nowhere);
+  EXPECT_NE(nowhere.error().message.find(path_), std::string::npos);
+  ASSERT_TRUE(write_file_atomically(path_, "page"));
+  EXPECT_TRUE(can_write_file(path_));
+}
+
 TEST_F(WriteFile, WritesToDevices) {
   const FileDescriptor terminal(::posix_openpt(O_RDWR | O_NOCTTY));
   ASSERT_TRUE(terminal.is_open());

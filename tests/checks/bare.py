@@ -116,7 +116,7 @@ def check(source: Path, folder: Path) -> List[str]:
     machine, inside, alone = BareMachine(folder), folder / "inside", folder / "alone"
     # What is to be seen is that it builds; the optimised build is tested elsewhere.
     quick = ("--toolchain", machine.toolchain, "-G", "Unix Makefiles", "-DCMAKE_BUILD_TYPE=Debug",
-             "-DCMAKE_CXX_FLAGS_DEBUG=-O0")
+             "-DCMAKE_CXX_FLAGS_DEBUG=-O0 --param ggc-min-expand=1000 --param ggc-min-heapsize=1500000")
     jobs = len(os.sched_getaffinity(0))
     steps = (
         # All of it, once: as strictly as by itself.

@@ -160,6 +160,15 @@ TEST_F(EbbSimulate, ADamagedDataFileIsNamed) {
   expect_refused(simulate({"--dataset", "mnist", "--data", here() + "/nowhere"}), "nowhere");
 }
 
+TEST_F(EbbSimulate, APageThatCannotBeWrittenIsRefusedBeforeTheFirstRound) {
+  for (const char* verb : {"simulate", "compare"}) {
+    const Words asked = joined({verb, "--folder", file("never"), "--html"}, {});
+    expect_refused(joined(joined(asked, {file("nowhere/page.html")}), tiny()), "nowhere/page.html");
+    expect_refused(joined(joined(asked, {here()}), tiny()), "a folder, expected a file");
+  }
+  EXPECT_FALSE(files::exists(file("never")));
+}
+
 TEST_F(EbbSimulate, ADamagedConfigurationIsNamed) {
   std::ofstream(file("cut.json")) << R"({"rounds": 3, )";
   expect_refused(simulate({"--config", file("cut.json")}), "cut.json");
@@ -170,6 +179,8 @@ TEST_F(EbbSimulate, ADamagedConfigurationIsNamed) {
   std::ofstream(file("list.json")) << R"({"seeds": 3})";
   expect_refused(simulate({"--config", file("list.json")}), "seeds: expected a list");
   expect_refused(simulate({"--config", file("none.json")}), "none.json");
+  ASSERT_EQ(::mkfifo(file("pipe").c_str(), 0600), 0);
+  expect_refused(simulate({"--config", file("pipe")}), "pipe: expected a regular file");
   expect_refused(simulate({"--resume", file("none")}), "--resume");
 }
 

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "base/file.h"
 #include "cli/simulate/outlets.h"
 #include "keep/settings.h"
 
@@ -86,6 +87,7 @@ base::Result<SimulateOrder> order_from(const SimulateWords& words) {
   order.quiet = words.quiet;
   if (!order.html.empty()) {
     if (const auto can = can_write_pages(); !can) return can.error();
+    if (const auto can = base::can_write_file(order.html); !can) return can.error();
   }
   if (const auto set = set_folder(words, order); !set) return set.error();
   if (const auto set = set_record(words, order); !set) return set.error();

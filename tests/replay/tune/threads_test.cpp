@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the threads of a search meet. What it answers is tested elsewhere, without the thread sanitizer.
+// Where the threads of a search meet. What it answers is tested without the thread sanitizer.
 #include <gtest/gtest.h>
 
 #include "replay/tune/training_job.h"
@@ -8,7 +8,7 @@
 namespace ebb::replay {
 namespace {
 
-// Under a limit: settings, futures, how the job goes on and the smallest card, each tried on all threads.
+// Under a limit: settings, futures, how the job goes on and the smallest card, on all threads.
 TEST(TunersThreads, ComeToTheSameTwice) {
   const Workload work = TrainingJob().run(varied_lengths(12));
   TuneOptions options;
