@@ -161,8 +161,9 @@ TEST_F(EbbSimulate, ADamagedDataFileIsNamed) {
 }
 
 TEST_F(EbbSimulate, APageThatCannotBeWrittenIsRefusedBeforeTheFirstRound) {
-  for (const char* verb : {"simulate", "compare"}) {
-    const Words asked = joined({verb, "--folder", file("never"), "--html"}, {});
+  const Words compare = {"compare", "--methods", "heuristic.random,system_aware.oort"};
+  for (const Words& verb : {Words{"simulate"}, compare}) {
+    const Words asked = joined(verb, {"--folder", file("never"), "--html"});
     expect_refused(joined(joined(asked, {file("nowhere/page.html")}), tiny()), "nowhere/page.html");
     expect_refused(joined(joined(asked, {here()}), tiny()), "a folder, expected a file");
   }
