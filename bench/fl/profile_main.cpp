@@ -45,8 +45,7 @@ struct Setting {
 /// One round at a time, with the sums of its updates.
 class Rounds {
  public:
-  static base::Result<std::unique_ptr<Rounds>> of(const Setting& setting,
-                                                  const std::string& backend) {
+  static base::Result<std::unique_ptr<Rounds>> of(const Setting& setting, fl::Backend backend) {
     fl::SyntheticOptions options;
     options.picture =
         setting.model == "cnn-mnist" ? plan::Picture{1, 28, 28} : plan::Picture{3, 32, 32};
@@ -101,7 +100,7 @@ class Rounds {
   std::vector<fl::LocalTask> tasks_;
 };
 
-base::Status measure(const Setting& setting, const std::string& trace, const std::string& backend) {
+base::Status measure(const Setting& setting, const std::string& trace, fl::Backend backend) {
   auto rounds = Rounds::of(setting, backend);
   if (!rounds) return rounds.error();
   std::vector<double> training;
@@ -114,14 +113,15 @@ base::Status measure(const Setting& setting, const std::string& trace, const std
   }
   std::sort(training.begin(), training.end());
   std::sort(sums.begin(), sums.end());
-  const bool has_kernels = backend == "cuda" && fl::CardKernels::of(at::Device(at::kCUDA, 0));
+  const bool has_kernels =
+      backend == fl::Backend::cuda && fl::CardKernels::of(at::Device(at::kCUDA, 0));
   std::printf("%s, %u clients, %u samples, batch %u%s: training %.5f s, sums %.5f s\n",
               setting.model.c_str(), setting.clients, setting.samples, setting.batch,
               has_kernels ? "" : ", no kernels of Ebb's", training[kTimed / 2], sums[kTimed / 2]);
   if (trace == "-") return {};
   const settings::ProfilerConfig config(settings::ProfilerState::KINETO);
   std::set<settings::ActivityType> kinds = {settings::ActivityType::CPU};
-  if (backend == "cuda") kinds.insert(settings::ActivityType::CUDA);
+  if (backend == fl::Backend::cuda) kinds.insert(settings::ActivityType::CUDA);
   profiler::prepareProfiler(config, kinds);
   profiler::enableProfiler(config, kinds);
   base::Status done;
@@ -138,10 +138,14 @@ int main(int count, char** words) {
     std::fprintf(stderr, "usage: fl-profile MODEL CLIENTS SAMPLES BATCH TRACE.json [BACKEND]\n");
     return 2;
   }
+  const auto backend = fl::backend_from(count > 6 ? words[6] : "cuda");
+  if (!backend) {
+    std::fprintf(stderr, "fl-profile: %s\n", backend.error().message.c_str());
+    return 2;
+  }
   const auto number = [&](int at) { return static_cast<std::uint32_t>(std::atoi(words[at])); };
   try {
-    const auto done = measure({words[1], number(2), number(3), number(4)}, words[5],
-                              count > 6 ? words[6] : "cuda");
+    const auto done = measure({words[1], number(2), number(3), number(4)}, words[5], *backend);
     return done ? 0 : failed(done.error());
   } catch (const std::exception& thrown) {
     std::fprintf(stderr, "fl-profile: %s\n", thrown.what());
