@@ -19,6 +19,7 @@ namespace {
 // Larger tables of lines take longer to run than their lines are worth.
 constexpr std::uint64_t kLargestLines = 128ULL << 20;
 constexpr std::uint64_t kLargestStrings = 256ULL << 20;
+constexpr std::uint64_t kLargestInfo = 256ULL << 20;
 constexpr std::size_t kLongestFunction = 512;
 constexpr const char* kEval = "_PyEval_EvalFrameDefault";
 
@@ -45,9 +46,26 @@ std::string debug_file_of(const heap::ElfFile& elf) {
   return "/usr/lib/debug/.build-id/" + hex.substr(0, 2) + "/" + hex.substr(2) + ".debug";
 }
 
+/// Which calls the code came from that compilers have put into its callers.
+void add_calls(const heap::ElfFile& elf, std::map<std::uint64_t, SourceLine>& lines) {
+  const std::string info = elf.section(".debug_info", kLargestInfo);
+  if (info.empty()) return;
+  const std::string abbreviations = elf.section(".debug_abbrev", kLargestInfo);
+  const std::string ranges = elf.section(".debug_ranges", kLargestInfo);
+  const std::string lists = elf.section(".debug_rnglists", kLargestInfo);
+  const std::string addresses = elf.section(".debug_addr", kLargestInfo);
+  InlinedCalls calls;
+  for (const auto& [address, line] : lines)
+    if (line.line == 0) calls.try_emplace(address);
+  find_inlined_calls({info, abbreviations, ranges, lists, addresses}, calls);
+  for (auto& [address, found] : calls)
+    lines[address].calls = std::move(found);
+}
+
 void add_lines(const heap::ElfFile& elf, std::map<std::uint64_t, SourceLine>& lines) {
   const std::string programs = elf.section(".debug_line", kLargestLines);
   if (programs.empty()) return;
+  add_calls(elf, lines);
   const std::string line_strings = elf.section(".debug_line_str", kLargestStrings);
   const std::string strings = elf.section(".debug_str", kLargestStrings);
   find_lines({programs, line_strings, strings}, lines);
@@ -92,6 +110,12 @@ bool is_as_it_was(const std::string& path, const std::optional<double>& until) {
              *until;
 }
 
+/// What Ebb brings into a process to look at it stands between an allocation and who asked for it.
+bool is_ebbs_own(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  return name == "libebb-agent.so" || name == "libebb-sites.so";
+}
+
 /// In the file, of the call that returns to `address`.
 std::uint64_t place_in(const Module& module, std::uint64_t address) {
   return address - module.bias - 1;
@@ -122,6 +146,7 @@ std::vector<fact::SiteStack> named(const std::vector<RawStack>& stacks,
       fact::SiteFrame frame;
       frame.module = "?";
       if (const Module* module = module_of(modules, address)) {
+        if (frames.empty() && is_ebbs_own(module->path)) continue;
         frame.module = module->path.empty() ? "?" : module->path;
         const Asked& file = asked[module->path];
         const std::string& name = file.functions.at(place_in(*module, address)).name;

@@ -208,6 +208,7 @@ class Unit {
     Row best = rows_.back();
     if (wanted.function != 0 && after != rows_.begin()) {
       const std::uint64_t own = (after - 1)->file;
+      if (best.file != own && tell_call(wanted, own)) return;
       for (auto row = rows_.end(); row != rows_.begin() && (row - 1)->address >= wanted.function;) {
         --row;
         if (row->file != own || row->line == 0 || row->line >= kMostLines) continue;
@@ -217,6 +218,18 @@ class Unit {
     }
     wanted.file = name_of(best.file);
     wanted.line = static_cast<std::uint32_t>(best.line);
+  }
+
+  /// By the innermost call that stands in this file.
+  bool tell_call(SourceLine& wanted, std::uint64_t file) const {
+    const std::string name = name_of(file);
+    const auto call = std::find_if(
+        wanted.calls.rbegin(), wanted.calls.rend(),
+        [&](const InlinedCall& one) { return one.file == file || name_of(one.file) == name; });
+    if (call == wanted.calls.rend()) return false;
+    wanted.file = name;
+    wanted.line = call->line;
+    return true;
   }
 
   std::string name_of(std::uint64_t number) const {

@@ -16,14 +16,33 @@ std::string_view last_part(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
+constexpr std::string_view kUnnamed = "(anonymous namespace)";
+
+/// Where its parameters begin: parentheses also stand for unnamed namespaces and in types.
+std::size_t end_of_name(std::string_view function) {
+  if (function.starts_with("operator")) return function.find('(', 8);
+  int depth = 0;
+  for (std::size_t i = 0; i < function.size(); ++i) {
+    if (function.substr(i).starts_with(kUnnamed)) {
+      i += kUnnamed.size() - 1;
+    } else if (function[i] == '<') {
+      ++depth;
+    } else if (function[i] == '>' && depth > 0) {
+      --depth;
+    } else if (function[i] == '(' && depth == 0) {
+      return i;
+    }
+  }
+  return function.size();
+}
+
 /// Without parameters.
 std::string_view name_alone(std::string_view function) {
-  if (function.starts_with("operator")) return function.substr(0, function.find('(', 8));
-  return function.substr(0, function.find('('));
+  return function.substr(0, end_of_name(function));
 }
 
 /// Of an allocator, a container or an interpreter: whoever called it wanted the memory. Or of the C
-/// library before main(), which wanted none.
+/// library before main() and before a thread's own function, which wanted none.
 bool is_machinery(const fact::SiteFrame& frame) {
   const std::string_view name = name_alone(frame.function);
   if (name.starts_with("operator new")) return true;
@@ -33,7 +52,8 @@ bool is_machinery(const fact::SiteFrame& frame) {
       return true;
   for (const std::string_view prefix :
        {"PyMem_", "PyObject_Malloc", "PyObject_Calloc", "PyObject_Realloc", "_PyObject_", "_PyMem_",
-        "g_malloc", "g_realloc", "g_slice_alloc", "__libc_start_"})
+        "g_malloc", "g_realloc", "g_slice_alloc", "__libc_start_", "start_thread", "__GI___clone",
+        "__clone", "clone3"})
     if (name.starts_with(prefix)) return true;
   const std::string_view library = last_part(frame.module);
   return library.starts_with("libstdc++.so") || library.starts_with("libc++.so");

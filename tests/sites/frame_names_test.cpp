@@ -60,5 +60,16 @@ TEST(FrameNames, CodeOutsideAnyModuleAndFilesThatAreGoneStayUnknown) {
   EXPECT_TRUE(stacks[0][1].function.empty());
 }
 
+TEST(FrameNames, WhatLooksAtTheProcessIsNotWhatAsked) {
+  RawStack stack;
+  stack.native = {0x1000, 0x5000, 0x9000, 0x5000};
+  const auto stacks = named({stack}, {{0x1000, 0x2000, 0, "/opt/ebb/libebb-sites.so"},
+                                      {0x4000, 0x6000, 0, "/opt/ebb/libebb-agent.so"},
+                                      {0x8000, 0xA000, 0, "/bin/job"}});
+  ASSERT_EQ(stacks.at(0).size(), 2U);
+  EXPECT_EQ(stacks[0][0].module, "/bin/job");
+  EXPECT_EQ(stacks[0][1].module, "/opt/ebb/libebb-agent.so") << "who calls the job";
+}
+
 }  // namespace
 }  // namespace ebb::sites

@@ -5,13 +5,10 @@
 
 #include <random>
 
+#include "sites/dwarf_bytes.h"
+
 namespace ebb::sites {
 namespace {
-
-void put(std::string& to, std::uint64_t value, int bytes) {
-  for (int i = 0; i < bytes; ++i)
-    to += static_cast<char>(value >> (8 * i));
-}
 
 /// A unit of DWARF 4 or 5 with two rows: line 7 at 0x1000, line 9 from 0x1010 to 0x1020.
 std::string unit(int version, std::string_view* line_strings) {
@@ -95,6 +92,11 @@ TEST(LineTable, InlinedCodeOfAnotherFileIsWhereItWasCalled) {
   EXPECT_EQ(addresses[0x1025].file, "/src/main.c");
   EXPECT_EQ(addresses[0x1025].line, 9U);
   EXPECT_EQ(addresses[0x1028].file, "/src/header.h") << "where the function is not known";
+
+  addresses = {{0x1025, {"", 0, 0x1000, {{1, 12}, {2, 40}}}}};
+  find_lines(sections, addresses);
+  EXPECT_EQ(addresses[0x1025].file, "/src/main.c");
+  EXPECT_EQ(addresses[0x1025].line, 12U) << "where calls are known";
 }
 
 TEST(LineTable, DamagedAndCutOnesAreReadWithoutHarm) {

@@ -156,8 +156,23 @@ TEST(PlaceOfAStack, IsWhereAPersonWouldLook) {
   EXPECT_EQ(place_of({ones}), "numeric.py:205 ones");
   EXPECT_EQ(place_of({{"parse", "", 0, "/lib/libfoo.so"}}), "parse (libfoo.so)");
   EXPECT_EQ(place_of({{"", "", 0, "/lib/libfoo.so"}}), "libfoo.so, no symbols");
+  EXPECT_EQ(place_of({{"", "", 0, "/bin/job"}, {"start_thread", "", 0, "/lib/libc.so.6"}}),
+            "job, no symbols");
   EXPECT_EQ(place_of({{"", "", 0, "?"}}), "unknown code");
   EXPECT_EQ(place_of({}), "a stack that could not be read");
+}
+
+TEST(PlaceOfAStack, HasTheFunctionsNameWithoutItsParameters) {
+  const auto name = [](const char* function) {
+    return place_of({{function, "/src/net.cpp", 24, "/bin/job"}});
+  };
+  EXPECT_EQ(name("net::(anonymous namespace)::send(int, char const*)"),
+            "net.cpp:24 net::(anonymous namespace)::send");
+  EXPECT_EQ(name("(anonymous namespace)::Pool::run()"),
+            "net.cpp:24 (anonymous namespace)::Pool::run");
+  EXPECT_EQ(name("void call<void (*)(int)>(void (*)(int))"), "net.cpp:24 void call<void (*)(int)>");
+  EXPECT_EQ(name("net::send(int)::{lambda()#1}::operator()() const"), "net.cpp:24 net::send");
+  EXPECT_EQ(name("main"), "net.cpp:24 main");
 }
 
 }  // namespace
