@@ -110,6 +110,10 @@ bool is_as_it_was(const std::string& path, const std::optional<double>& until) {
              *until;
 }
 
+// Calls of the agent's stand this near to an allocation where it only counts what Python asks for;
+// where it calls the job, they stand at the other end.
+constexpr std::size_t kNear = 2, kFar = 3;
+
 /// What Ebb brings into a process to look at it stands between an allocation and who asked for it.
 bool is_ebbs_own(const std::string& path) {
   const std::string name = path.substr(path.rfind('/') + 1);
@@ -142,11 +146,16 @@ std::vector<fact::SiteStack> named(const std::vector<RawStack>& stacks,
   std::vector<fact::SiteStack> all;
   for (const RawStack& stack : stacks) {
     fact::SiteStack& frames = all.emplace_back();
+    std::size_t outer = stack.native.size();
     for (const std::uint64_t address : stack.native) {
+      --outer;
       fact::SiteFrame frame;
       frame.module = "?";
       if (const Module* module = module_of(modules, address)) {
-        if (frames.empty() && is_ebbs_own(module->path)) continue;
+        if (frames.size() < kNear && outer > kFar && is_ebbs_own(module->path)) {
+          frames.clear();
+          continue;
+        }
         frame.module = module->path.empty() ? "?" : module->path;
         const Asked& file = asked[module->path];
         const std::string& name = file.functions.at(place_in(*module, address)).name;

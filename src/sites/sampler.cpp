@@ -25,16 +25,22 @@ constexpr std::uint32_t kNotBegun = 0, kBeginning = 1, kAlive = 2, kOff = 3;
 // Bytes until a thread that may not sample yet asks again, and one that never may.
 constexpr std::int64_t kSoon = 64 << 10;
 constexpr std::int64_t kNever = std::int64_t{1} << 60;
-// Sampling may take this share of the time; below the second one distances shrink again.
-constexpr std::uint64_t kMostOfTime = 200, kLittleOfTime = 1000;
-constexpr std::uint64_t kBudgetWindowNs = 100'000'000;
-constexpr unsigned kWidest = 14;
+// A thread asks at least so often how far apart samples are to be: they may have been far apart for
+// a while that is over.
+constexpr std::int64_t kLongest = 4 << 20;
 
-std::uint64_t now_ns() {
+std::uint64_t now_ns(clockid_t clock = CLOCK_MONOTONIC) {
   timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  ::clock_gettime(clock, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
          static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+/// The next sample of a thread.
+void draw(ThreadState& thread) {
+  thread.left = distance(thread.random, thread.shift);
+  thread.is_cut = thread.left > kLongest;
+  if (thread.is_cut) thread.left = kLongest;
 }
 
 /// Appends a number; there is no snprintf, which may allocate.
@@ -97,12 +103,52 @@ bool Sampler::is_alive() {
   if (state == kNotBegun &&
       life->compare_exchange_strong(state, kBeginning, std::memory_order_acq_rel)) {
     state = open_table() ? kAlive : kOff;
-    budget_since_ns_ = now_ns();
-    budget_spent_ns_ = 0;
+    budget_.begin(now_ns());
     if (state == kAlive) table_.header().python.store(python_.minor(), std::memory_order_relaxed);
     life->store(state, std::memory_order_release);
   }
   return state == kAlive;
+}
+
+bool Sampler::is_sampled(std::size_t bytes, std::uint64_t now) {
+  ThreadState& thread = this_thread;
+  if (thread.random.state == 0) {
+    // Its first bytes went past uncounted for no longer than this allocation.
+    thread.random.state = (now ^ reinterpret_cast<std::uint64_t>(&thread) << 16) | 1;
+    for (int i = 0; i < 4; ++i)
+      thread.random.next();
+    thread.shift = static_cast<unsigned>(table_.header().slower.load(std::memory_order_relaxed));
+    return distance(thread.random, thread.shift) <= static_cast<std::int64_t>(bytes);
+  }
+  if (!thread.is_cut) return true;
+  budget_.keep(now, 0, table_.header().slower);
+  // Distances have no memory: what is left of this one is as long as a new one.
+  return distance(thread.random, thread.shift) <= -thread.left;
+}
+
+void Sampler::sample(void* block, std::size_t bytes, std::uint64_t now) {
+  ThreadState& thread = this_thread;
+  Header& header = table_.header();
+  if (is_sampled(bytes, now)) {
+    // Of the thread's own time: what others did meanwhile is no cost.
+    const std::uint64_t start = now_ns(CLOCK_THREAD_CPUTIME_ID);
+    const auto kept = static_cast<std::uint32_t>(thread.random.next() >> 40);
+    if (stays(bytes, thread.shift, table_.thinned(), kept)) {
+      const Place place = place_here();
+      const std::uint32_t stack = read_stack(place);
+      const std::uint64_t age = (now - header.began_ns.load(std::memory_order_relaxed)) / 1'000'000;
+      table_.insert(reinterpret_cast<std::uint64_t>(block),
+                    {bytes, Table::about_of(stack, thread.shift, kept), age});
+    }
+    const std::uint64_t spent = now_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+    header.last_ns.store(now, std::memory_order_relaxed);
+    header.spent_ns.fetch_add(spent, std::memory_order_relaxed);
+    budget_.keep(now, spent, header.slower);
+  }
+  const unsigned thinned = table_.thinned();
+  const auto slower = static_cast<unsigned>(header.slower.load(std::memory_order_relaxed));
+  thread.shift = slower > thinned ? slower : thinned;
+  draw(thread);
 }
 
 [[gnu::noinline]] void Sampler::took(void* block, std::size_t bytes) {
@@ -119,58 +165,10 @@ bool Sampler::is_alive() {
     const auto* life = life_.load(std::memory_order_relaxed);
     thread.left = life != nullptr && life->load() == kOff ? kNever : kSoon;
   } else {
-    Header& header = table_.header();
-    bool is_sampled = true;
-    if (thread.random.state == 0) {
-      // Its first bytes went past uncounted for no longer than this allocation.
-      thread.random.state = (start ^ reinterpret_cast<std::uint64_t>(&thread) << 16) | 1;
-      for (int i = 0; i < 4; ++i)
-        thread.random.next();
-      thread.shift = static_cast<unsigned>(header.slower.load(std::memory_order_relaxed));
-      const std::int64_t first = distance(thread.random, thread.shift);
-      is_sampled = first <= static_cast<std::int64_t>(bytes);
-      thread.left = first - static_cast<std::int64_t>(bytes);
-    }
-    if (is_sampled) {
-      const auto draw = static_cast<std::uint32_t>(thread.random.next() >> 40);
-      if (stays(bytes, thread.shift, table_.thinned(), draw)) {
-        const Place place = place_here();
-        const std::uint32_t stack = read_stack(place);
-        const std::uint64_t age =
-            (start - header.began_ns.load(std::memory_order_relaxed)) / 1'000'000;
-        table_.insert(reinterpret_cast<std::uint64_t>(block),
-                      {bytes, Table::about_of(stack, thread.shift, draw), age});
-      }
-      const unsigned thinned = table_.thinned();
-      const auto slower = static_cast<unsigned>(header.slower.load(std::memory_order_relaxed));
-      thread.shift = slower > thinned ? slower : thinned;
-      thread.left = distance(thread.random, thread.shift);
-      const std::uint64_t end = now_ns();
-      header.last_ns.store(end, std::memory_order_relaxed);
-      header.spent_ns.fetch_add(end - start, std::memory_order_relaxed);
-      budget_spent_ns_.fetch_add(end - start, std::memory_order_relaxed);
-      keep_budget(end);
-    }
+    sample(block, bytes, start);
   }
   thread.is_inside = false;
   errno = before;
-}
-
-void Sampler::keep_budget(std::uint64_t now) {
-  std::uint64_t since = budget_since_ns_.load(std::memory_order_relaxed);
-  const std::uint64_t window = now - since;
-  const std::uint64_t spent = budget_spent_ns_.load(std::memory_order_relaxed);
-  const bool is_used_up =
-      spent > (window > kBudgetWindowNs ? window : kBudgetWindowNs) / kMostOfTime;
-  if ((!is_used_up && window < kBudgetWindowNs) ||
-      !budget_since_ns_.compare_exchange_strong(since, now, std::memory_order_relaxed))
-    return;
-  budget_spent_ns_.store(0, std::memory_order_relaxed);
-  auto& slower = table_.header().slower;
-  const std::uint64_t shift = slower.load(std::memory_order_relaxed);
-  if (is_used_up && shift < kWidest) slower.store(shift + 1, std::memory_order_relaxed);
-  if (!is_used_up && spent < window / kLittleOfTime && shift > 0)
-    slower.store(shift - 1, std::memory_order_relaxed);
 }
 
 std::uint32_t Sampler::read_stack(const Place& place) {

@@ -8,6 +8,7 @@
 #include "sites/python_frames.h"
 #include "sites/table.h"
 #include "sites/tally.h"
+#include "sites/time_budget.h"
 #include "sites/unwind.h"
 
 namespace ebb::sites {
@@ -17,6 +18,7 @@ struct ThreadState {
   std::int64_t left;  ///< bytes until the next sample
   Random random;      ///< 0: this thread has not begun
   unsigned shift;     ///< of the distance that is running
+  bool is_cut;        ///< `left` is a part of the distance
   bool is_inside;     ///< it samples right now: what a signal handler allocates is not counted
 };
 
@@ -63,7 +65,9 @@ class Sampler {
   bool is_alive();
   bool open_table();
   std::uint32_t read_stack(const Place& place);
-  void keep_budget(std::uint64_t now_ns);
+  /// Whether this allocation is, by what is left of its thread's distance.
+  bool is_sampled(std::size_t bytes, std::uint64_t now_ns);
+  void sample(void* block, std::size_t bytes, std::uint64_t now_ns);
 
   Table table_;
   RoomShare room_;
@@ -72,8 +76,7 @@ class Sampler {
   /// Whether this process has a table; on a page that a forked child finds empty.
   std::atomic<std::atomic<std::uint32_t>*> life_{nullptr};
   std::atomic<bool> python_refused_{false};
-  std::atomic<std::uint64_t> budget_since_ns_{0};
-  std::atomic<std::uint64_t> budget_spent_ns_{0};
+  TimeBudget budget_;
   char folder_[256] = {};
 };
 

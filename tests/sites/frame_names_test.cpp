@@ -61,14 +61,17 @@ TEST(FrameNames, CodeOutsideAnyModuleAndFilesThatAreGoneStayUnknown) {
 }
 
 TEST(FrameNames, WhatLooksAtTheProcessIsNotWhatAsked) {
-  RawStack stack;
-  stack.native = {0x1000, 0x5000, 0x9000, 0x5000};
-  const auto stacks = named({stack}, {{0x1000, 0x2000, 0, "/opt/ebb/libebb-sites.so"},
-                                      {0x4000, 0x6000, 0, "/opt/ebb/libebb-agent.so"},
-                                      {0x8000, 0xA000, 0, "/bin/job"}});
-  ASSERT_EQ(stacks.at(0).size(), 2U);
-  EXPECT_EQ(stacks[0][0].module, "/bin/job");
-  EXPECT_EQ(stacks[0][1].module, "/opt/ebb/libebb-agent.so") << "who calls the job";
+  const std::vector<Module> modules = {{0x4000, 0x6000, 0, "/opt/ebb/libebb-agent.so"},
+                                       {0x8000, 0xA000, 0, "/bin/python"}};
+  RawStack arena;  // of Python's: the agent counts it
+  arena.native = {0x8100, 0x5000, 0x8200, 0x8300, 0x8400, 0x8500};
+  RawStack called;  // by the agent
+  called.native = {0x8100, 0x8200, 0x5000, 0x5100};
+  const auto stacks = named({arena, called}, modules);
+  ASSERT_EQ(stacks.at(0).size(), 4U);
+  EXPECT_EQ(stacks[0][0].module, "/bin/python");
+  ASSERT_EQ(stacks.at(1).size(), 4U);
+  EXPECT_EQ(stacks[1][2].module, "/opt/ebb/libebb-agent.so");
 }
 
 }  // namespace
