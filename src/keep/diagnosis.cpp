@@ -29,6 +29,10 @@ constexpr double kLeastFromOutside = 10;
 constexpr double kLeastRetained = 64 << 20;
 constexpr double kLeastRetainedShare = 0.5;
 constexpr double kDwarfedShare = 0.25;
+// Cleanups that return less of what is retained have shown that it is in pieces; one may come too
+// early.
+constexpr double kLittleReturned = 0.1;
+constexpr std::uint64_t kTellingCleanups = 2;
 // What is known only as a difference must be larger: allocators keep books and round up.
 constexpr trend::Effect kClearGrowth{0.05, 8 << 20};
 
@@ -130,7 +134,7 @@ class Doctor {
       if (grows(trends_.floor, kClearGrowth)) {
         decide_fragmentation();
       } else {
-        decide_growing_retention(trends_.retained);
+        decide_growth_of_retained(trends_.retained);
       }
     } else if (trends_.retained.slope) {
       if (grows(growing, kClearGrowth) && !may_be_retained(growing)) {
@@ -145,7 +149,7 @@ class Doctor {
     } else if (grows(trends_.floor, kClearGrowth)) {
       decide_fragmentation();
     } else if (grows(trends_.anon)) {
-      decide_growing_retention(trends_.anon);
+      decide_growth_of_retained(trends_.anon);
     }
     judge_level_retention();
   }
@@ -207,7 +211,24 @@ class Doctor {
         FixKind::settings, kOtherAllocator);
   }
 
-  void decide_growing_retention(const Assessment& growing) {
+  /// Whether cleanups came, and found next to nothing to return.
+  bool cleanups_returned_little() const {
+    const CleanupSum& sum = series_.cleanups;
+    return sum.count >= kTellingCleanups && !series_.retained_after.empty() &&
+           static_cast<double>(sum.largest) < kLittleReturned * series_.retained_after.back().value;
+  }
+
+  void decide_growth_of_retained(const Assessment& growing) {
+    if (cleanups_returned_little()) {
+      decide(Verdict::fragmentation, &growing,
+             format_text("live bytes are level, and what the allocator keeps grows by %s: %llu "
+                         "cleanups returned %s in all, since what is free is in pieces",
+                         rate_text(*growing.slope).c_str(),
+                         static_cast<unsigned long long>(series_.cleanups.count),
+                         base::bytes_text(series_.cleanups.returned).c_str()),
+             FixKind::settings, kOtherAllocator);
+      return;
+    }
     decide(
         Verdict::retention, &growing,
         "live bytes are level, and what the allocator keeps grows by " + rate_text(*growing.slope),

@@ -131,6 +131,26 @@ TEST(Diagnosis, WhatCleanupsCannotReturnIsFragmentation) {
   EXPECT_EQ(found.verdict, Verdict::fragmentation);
 }
 
+TEST(Diagnosis, RetainedMemoryOfWhichCleanupsReturnNextToNothingIsFragmentation) {
+  constexpr double kKept = 252.0 * (1 << 20);
+  const Points after{{100, kKept / 2}, {200, kKept}};
+  MemorySeries series{.rss = kGrowing,
+                      .anon = kGrowing,
+                      .live = kLevel,
+                      .retained = kGrowing,
+                      .retained_after = after,
+                      .cleanups = {.count = 2, .returned = 4096, .typical = 2048, .largest = 4096}};
+  const ProcessDiagnosis found = diagnose(series);
+  EXPECT_EQ(found.verdict, Verdict::fragmentation);
+  EXPECT_NE(found.headline.find("2 cleanups returned 4.0 KiB in all"), std::string::npos)
+      << found.headline;
+  EXPECT_EQ(found.fix.kind, fact::FixKind::settings);
+  series.cleanups.largest = 40 << 20;
+  EXPECT_EQ(diagnose(series).verdict, Verdict::retention) << "they return something";
+  series.cleanups = {.count = 1, .returned = 4096, .typical = 4096, .largest = 4096};
+  EXPECT_EQ(diagnose(series).verdict, Verdict::retention) << "one may have come too early";
+}
+
 TEST(Diagnosis, GrowthInNeitherLiveNorRetainedIsForeign) {
   const ProcessDiagnosis found =
       diagnose({.rss = kGrowing, .anon = kGrowing, .live = kLevel, .retained = kLevel});

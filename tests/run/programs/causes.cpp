@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// causes CAUSE STOP [LIBRARY]: memory that grows, or does not, for one reason. Ends once the file
-// STOP is there.
+// causes CAUSE STOP: memory that grows for one reason. Ends once the file STOP is there.
 //
 // cache: a map that nothing is taken out of. closure: callbacks that keep what they were made with.
-// thread: threads that wait for ever. queue: more is put in than is taken out. fragmentation: ever
-// more blocks a little stays. private: a library's own allocator keeps what was
-// freed (LIBRARY: tests/heap/programs/private_copy.c). tmpfs: a mapped file without a disk.
-#include <dlfcn.h>
+// thread: threads that wait for ever. queue: more is put in than is taken out. fragmentation: of
+// ever more blocks a little stays. private: a library's own allocator keeps what was freed
+// (tests/heap/programs/private_copy.c). tmpfs: a mapped file without a disk.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -23,6 +21,11 @@
 #include <thread>
 #include <vector>
 
+extern "C" {
+void* private_copy_take(std::size_t size);
+void private_copy_free(void* block);
+}
+
 namespace {
 
 constexpr std::size_t kBlock = 48 << 10;
@@ -37,23 +40,23 @@ std::vector<std::function<int()>> callbacks;
 std::deque<std::vector<double>> waiting;
 
 [[gnu::noinline]] void look_up(int key) {
-  results[key] = std::string(kBlock, 'x');  // line 40
+  results[key] = std::string(kBlock, 'x');  // line 43
 }
 
 [[gnu::noinline]] void subscribe() {
-  auto message = std::make_shared<std::vector<char>>(kBlock, 'x');  // line 44
+  auto message = std::make_shared<std::vector<char>>(kBlock, 'x');  // line 47
   callbacks.emplace_back([message] { return (*message)[0]; });
 }
 
 [[gnu::noinline]] void handle() {
-  const std::vector<char> buffer(kBlock, 'x');  // line 49
+  const std::vector<char> buffer(kBlock, 'x');  // line 52
   while (buffer[0] == 'x')
     std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
 [[gnu::noinline]] void produce() {
   for (int i = 0; i < 2; ++i)
-    waiting.emplace_back(kBlock / sizeof(double), 0.5);  // line 56
+    waiting.emplace_back(kBlock / sizeof(double), 0.5);  // line 59
   waiting.pop_front();
 }
 
@@ -75,30 +78,16 @@ std::deque<std::vector<double>> waiting;
 
 namespace {
 
-/// Takes ever more of the library's allocator and gives all of it back.
-class Private {
- public:
-  explicit Private(const char* library) {
-    void* const handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) std::abort();
-    take_ = reinterpret_cast<void* (*)(std::size_t)>(dlsym(handle, "private_copy_take"));
-    give_ = reinterpret_cast<void (*)(void*)>(dlsym(handle, "private_copy_free"));
-  }
-
-  void use() {
-    std::vector<void*> blocks;
-    ++most_;
-    for (int i = 0; i < most_; ++i)
-      blocks.push_back(take_(kBlock));
-    for (void* block : blocks)
-      give_(block);
-  }
-
- private:
-  void* (*take_)(std::size_t) = nullptr;
-  void (*give_)(void*) = nullptr;
-  int most_ = 0;
-};
+/// Takes ever more of the library's own allocator, and gives all of it back.
+void use_library() {
+  static int most = 0;
+  std::vector<void*> blocks;
+  ++most;
+  for (int i = 0; i < most; ++i)
+    blocks.push_back(private_copy_take(kBlock));
+  for (void* block : blocks)
+    private_copy_free(block);
+}
 
 void grow_file() {
   static std::FILE* const file = [] {
@@ -121,8 +110,6 @@ void grow_file() {
 int main(int count, char** words) {
   if (count < 3) return 2;
   const std::string cause = words[1];
-  std::unique_ptr<Private> beside;
-  if (cause == "private") beside = std::make_unique<Private>(words[3]);
   for (int i = 0; ::access(words[2], F_OK) != 0; ++i) {
     if (cause == "cache") intake::look_up(i);
     if (cause == "closure") intake::subscribe();
@@ -130,7 +117,7 @@ int main(int count, char** words) {
     if (cause == "queue") intake::produce();
     if (cause == "fragmentation") intake::fragment();
     if (cause == "tmpfs") grow_file();
-    if (beside) beside->use();
+    if (cause == "private") use_library();
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
   }
   std::_Exit(0);  // with its threads
