@@ -29,6 +29,8 @@ constexpr double kLeastFromOutside = 10;
 constexpr double kLeastRetained = 64 << 20;
 constexpr double kLeastRetainedShare = 0.5;
 constexpr double kDwarfedShare = 0.25;
+// A leak this much slower than what the allocator keeps is not what fills the memory.
+constexpr double kDwarfedLeak = 0.05;
 // Cleanups that return less of what is retained have shown that it is in pieces; one may come too
 // early.
 constexpr double kLittleReturned = 0.1;
@@ -111,10 +113,17 @@ class Doctor {
     return false;
   }
 
+  bool is_dwarfed_by_retained(const Assessment& live) const {
+    return grows(trends_.retained, kClearGrowth) &&
+           live.slope->per_second < kDwarfedLeak * trends_.retained.slope->per_second;
+  }
+
   void judge_with_live() {
     if (leaks(trends_.live)) {
+      if (is_dwarfed_by_retained(trends_.live)) decide_growth_of_retained(trends_.retained);
       decide(Verdict::leak, &trends_.live, "live bytes grow by " + rate_text(*trends_.live.slope),
              FixKind::code, "Free what every round allocates and nothing frees");
+      if (found_.verdict != Verdict::leak) return;
       if (grows(trends_.retained)) {
         decide(Verdict::retention, &trends_.retained,
                "retained bytes grow by " + rate_text(*trends_.retained.slope), FixKind::none, "");

@@ -151,6 +151,20 @@ TEST(Diagnosis, RetainedMemoryOfWhichCleanupsReturnNextToNothingIsFragmentation)
   EXPECT_EQ(diagnose(series).verdict, Verdict::retention) << "one may have come too early";
 }
 
+TEST(Diagnosis, ALeakIsNotTheVerdictWhereTheAllocatorKeepsFarMore) {
+  const Points kept = over_time([](double t) { return 20 + 10 * t; });
+  const auto with_live = [&](double per_second) {
+    const Points live = over_time([&](double t) { return 20 + per_second * t; });
+    return diagnose({.rss = kept, .anon = kept, .live = live, .retained = kept});
+  };
+  const ProcessDiagnosis small = with_live(0.2);
+  EXPECT_EQ(small.verdict, Verdict::retention);
+  EXPECT_EQ(small.also, std::vector{Verdict::leak});
+  const ProcessDiagnosis large = with_live(2);
+  EXPECT_EQ(large.verdict, Verdict::leak);
+  EXPECT_EQ(large.also, std::vector{Verdict::retention});
+}
+
 TEST(Diagnosis, GrowthInNeitherLiveNorRetainedIsForeign) {
   const ProcessDiagnosis found =
       diagnose({.rss = kGrowing, .anon = kGrowing, .live = kLevel, .retained = kLevel});

@@ -87,11 +87,10 @@ class Causes : public Sites {
            (cause.place.empty() ? grower(report).empty() : grower(report).starts_with(cause.place));
   }
 
-  /// Goes on until the report is right: on a busy machine a job does less in its time. Four minutes
-  /// are enough for it anywhere.
+  /// Goes on until the report is right: on a busy machine a job does less in its time.
   void check(Running& one, const std::string& allocator) const {
     Json report;
-    wait_until_for(240, [&] {
+    wait_until_for(600, [&] {
       report = report_of(one);
       return is_ripe(report) && is_right(*one.cause, report);
     });
