@@ -9,6 +9,6 @@ if(EbbBoost_FOUND AND NOT TARGET EbbBoost::beast)
   file(CREATE_LINK "${EBB_BOOST_HEADERS}/boost" "${headers}/boost" SYMBOLIC)
   add_library(EbbBoost::beast INTERFACE IMPORTED)
   target_include_directories(EbbBoost::beast SYSTEM INTERFACE "${headers}")
-  # What C++20 took out of the library, libc++ has only where it is asked; Boost 1.74 uses it.
-  target_compile_definitions(EbbBoost::beast INTERFACE _LIBCPP_ENABLE_CXX20_REMOVED_TYPE_TRAITS)
+  # Boost 1.74 takes libc++ for one that has what C++20 took away, std::result_of.
+  target_compile_definitions(EbbBoost::beast INTERFACE BOOST_ASIO_HAS_STD_INVOKE_RESULT=1)
 endif()

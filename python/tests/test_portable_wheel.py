@@ -175,6 +175,5 @@ class Anywhere(unittest.TestCase):
         self.assertTrue(report["cleanups"]["count"] or report["verdict"] == "healthy", report)
 
 
-
 if __name__ == "__main__":
     unittest.main()

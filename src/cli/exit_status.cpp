@@ -36,10 +36,10 @@ void say(const std::string& line) {
 }
 
 void say_now(const std::string& line) {
-  constexpr int kPatienceMs = 100;
+  constexpr int kNoticeMs = 100;
   const std::string whole = "ebb: " + base::plain_line(line, kLongest) + "\n";
   std::string_view rest = whole;
-  base::write_within(STDERR_FILENO, rest, kPatienceMs);
+  base::write_within(STDERR_FILENO, rest, kNoticeMs);
 }
 
 }  // namespace ebb::cli

@@ -64,7 +64,7 @@ void Plans::take(Job job) {
 }
 
 void Plans::work() {
-  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kPlanNice);  // of this thread alone
+  ::setpriority(PRIO_PROCESS, 0, kPlanNice);  // of this thread alone
   while (true) {
     std::optional<Job> job;
     {

@@ -41,7 +41,7 @@ Snapshots::Shared Snapshots::next() {
 }
 
 void Snapshots::work() {
-  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);  // of this thread and its own
+  ::setpriority(PRIO_PROCESS, 0, kNice);  // of this thread and its own
   while (true) {
     Shared entry;
     {
