@@ -16,6 +16,7 @@
 #include "agent/python_arenas.h"
 #include "agent/python_host.h"
 #include "base/clock.h"
+#include "base/own_thread.h"
 #include "base/signals_blocked.h"
 #include "heap/host_allocator.h"
 #include "sense/process.h"
@@ -67,6 +68,7 @@ wire::Hello hello_of_this_process() {
 Agent::Agent(std::string socket) : socket_(std::move(socket)) {}
 
 void Agent::start() {
+  first_thread_.begin();
   const base::SignalsBlocked blocked;
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
@@ -79,6 +81,7 @@ void Agent::start() {
 
 void* Agent::thread_main(void* self) {
   prctl(PR_SET_NAME, "ebb-agent");
+  const base::OwnThread own;
   nanosleep(&kShortLived, nullptr);
   auto* agent = static_cast<Agent*>(self);
   try {
@@ -110,7 +113,7 @@ void Agent::serve() {
         break;
       }
       if (message && *message) answer(**message);
-      if (has_left()) {
+      if (has_left() || first_thread_.has_ended_unseen()) {
         attempt = kConnections;
         break;
       }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agent/collector.h"
+#include "agent/first_thread.h"
 #include "base/fork.h"
 #include "base/reclaimer.h"
 #include "fact/cleanup.h"
@@ -77,6 +78,7 @@ class Agent {
   heap::PrivateAllocators* beside_ = nullptr;
   std::vector<fact::PrivateAllocator>* told_ = nullptr;
   Collector collector_;
+  FirstThread first_thread_;
   int hook_asked_ = 0;  // by the thread
   std::atomic<bool> left_{false};
   std::atomic<bool> shares_arenas_{false};

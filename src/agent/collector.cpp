@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/own_thread.h"
 
 namespace ebb::agent {
 namespace {
@@ -14,11 +15,12 @@ constexpr std::size_t kMostChanges = 64;
 
 std::uint32_t Collector::await() {
   base::Lock lock(mutex_);
-  present_ = true;
+  if (!std::exchange(present_, true)) base::count_own_thread(1);
   while (wanted_ == 0 && !closed_)
     moved_.wait(mutex_);
   if (closed_) {
     present_ = false;
+    base::count_own_thread(-1);
     return 0;
   }
   return std::exchange(wanted_, 0);

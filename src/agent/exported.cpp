@@ -13,6 +13,7 @@
 #include "agent/agent.h"
 #include "agent/python_arenas.h"
 #include "agent/python_host.h"
+#include "base/own_thread.h"
 #include "base/truth_word.h"
 
 #define EBB_EXPORT __attribute__((visibility("default")))
@@ -150,6 +151,10 @@ EBB_EXPORT int ebb_agent_share_arenas() {
 
 EBB_EXPORT int ebb_agent_count_arenas() {
   return the_agent != nullptr && ebb::agent::count_python_arenas() ? 1 : 0;
+}
+
+EBB_EXPORT void ebb_agent_count_thread(int by) {
+  ebb::base::count_own_thread(by);
 }
 
 EBB_EXPORT void ebb_agent_leave() {

@@ -63,6 +63,10 @@ int ebb_agent_share_arenas();
 /// (agent::count_python_arenas). To be called with its lock held; 1 where that was done.
 int ebb_agent_count_arenas();
 
+/// libebb has one thread more (1) or less (-1) that waits by itself: says that thread. Where only
+/// such threads are left, the process is over.
+void ebb_agent_count_thread(int by);
+
 /// libebb lost this process in a fork (base::fork_lost): the agent says so to the supervisor and
 /// does nothing from now on.
 void ebb_agent_leave();

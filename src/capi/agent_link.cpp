@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/fork.h"
+#include "base/own_thread.h"
 #include "fact/cleanup.h"
 #include "wire/message.h"
 
@@ -20,6 +21,7 @@ struct Agent {
   void (*cleaned)(const void* record) = nullptr;
   void (*marked)(const char* line) = nullptr;
   void (*set_cleaner)(void (*clean)(const void* ask, void* cleaned)) = nullptr;
+  void (*count_thread)(int by) = nullptr;
   void (*leave)() = nullptr;
 };
 
@@ -79,9 +81,11 @@ void link_with_agent(keep::Cleaner& cleaner) {
   find(agent.cleaned, "ebb_agent_cleaned");
   find(agent.marked, "ebb_agent_marked");
   find(agent.set_cleaner, "ebb_agent_set_cleaner");
+  find(agent.count_thread, "ebb_agent_count_thread");
   find(agent.leave, "ebb_agent_leave");
   the_cleaner = &cleaner;
   if (agent.cleaned != nullptr) cleaner.observe(announce_cleanup);
+  if (agent.count_thread != nullptr) base::tell_of_own_threads(agent.count_thread);
   if (agent.set_cleaner != nullptr) agent.set_cleaner(clean_for_agent);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <new>
 #include <string_view>
 #include <vector>
 
@@ -72,8 +73,10 @@ int main(int count, char** words) {
   ebb::base::hold_standard_streams();
   try {
     return ebb::cli::run(count, words);
+  } catch (const std::bad_alloc&) {
+    ebb::run::say_without_memory("out of memory");
   } catch (const std::exception& failure) {
-    ebb::cli::say(std::string("internal error: ") + failure.what());
-    return ebb::cli::kFailed;
+    ebb::run::say_without_memory("internal error: ", failure.what());
   }
+  return ebb::cli::kFailed;
 }

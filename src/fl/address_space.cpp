@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -19,6 +18,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "fl/standstill.h"
 #include "sense/process.h"
 
 namespace ebb::fl {
@@ -28,12 +28,6 @@ constexpr const char* kTrial = "EBB_SIMULATE_TRIAL";
 constexpr const char* kChecked = "checked";
 constexpr double kLongestTrial = 60;
 constexpr int kLookEveryMs = 50;
-// A trial so close to a limit that maps and touches nothing new does not get what it asks for,
-// again and again, if it is in the kernel for so long, and for more than it computes; it waits for
-// threads that could not start if it sleeps. A step that only takes its time does neither.
-constexpr std::uint64_t kCloseToLimit = 256 * base::kMiB;
-constexpr double kLongestAsking = 1;
-constexpr double kLongestSleep = 2;
 // The thread that writes the record: its stack, and the arena that malloc reserves for it.
 constexpr std::uint64_t kBeside = 80 * base::kMiB;
 
@@ -73,36 +67,6 @@ void lift(__rlimit_resource kind) {
   ::execv(simulator, words);
   ::_exit(127);
 }
-
-/// Whether it takes time without getting anywhere.
-class Standstill {
- public:
-  /// `limits`: its own, which may be higher than those that it tries a step for.
-  bool lasts(const sense::ProcessReading& now, double seconds, const Mappings& limits) {
-    const Mappings peak{now.virtual_peak.value_or(now.virtual_size),
-                        std::max(now.data.value_or(0), peak_.data)};
-    const bool is_close = is_near(peak.space, limits.space) || is_near(peak.data, limits.data);
-    const bool moves = peak.space > peak_.space || peak.data > peak_.data ||
-                       now.minor_faults > since_.minor_faults || !is_close;
-    if (moves) since_ = now;
-    if (moves || now.state != 'S' || now.cpu_seconds > cpu_) asleep_since_ = seconds;
-    peak_ = peak;
-    cpu_ = now.cpu_seconds;
-    const double asking = now.system_seconds - since_.system_seconds;
-    return (asking > kLongestAsking && 2 * asking > now.cpu_seconds - since_.cpu_seconds) ||
-           seconds - asleep_since_ > kLongestSleep;
-  }
-
- private:
-  static bool is_near(std::uint64_t used, std::uint64_t limit) {
-    return limit != RLIM_INFINITY && used + kCloseToLimit >= limit;
-  }
-
-  Mappings peak_;
-  sense::ProcessReading since_;  ///< when it moved last
-  double cpu_ = 0;
-  double asleep_since_ = 0;
-};
 
 /// What a trial wrote: two numbers.
 std::optional<Mappings> needs_in(std::string_view text) {

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/text.h"
 
 namespace ebb::fl {
@@ -104,8 +105,8 @@ void SweepFolder::drop_if_empty() const {
   if (!is_new_ || path_.empty()) return;
   std::error_code ignored;
   // What a comparison would be resumed from is no result.
-  for (const auto& entry : files::directory_iterator(path_, ignored))
-    if (entry.path().filename() != kComparisonFile) return;
+  for (const base::FolderEntry& entry : base::read_folder(path_).value_or(base::FolderEntries{}))
+    if (entry.name != kComparisonFile) return;
   files::remove(files::path(path_) / kComparisonFile, ignored);
   files::remove(path_, ignored);
   files::remove(kRuns, ignored);

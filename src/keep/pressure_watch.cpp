@@ -15,6 +15,7 @@
 #include <exception>
 #include <new>
 
+#include "base/own_thread.h"
 #include "base/signals_blocked.h"
 #include "base/text.h"
 
@@ -119,6 +120,7 @@ void PressureWatch::after_fork_in_child() {
 }
 
 void PressureWatch::loop() {
+  const base::OwnThread own;
   while (true) {
     std::array<pollfd, 2> waiting{{{source_.get(), events_, 0}, {stop_.get(), POLLIN, 0}}};
     if (::poll(waiting.data(), waiting.size(), -1) < 0 && errno != EINTR) return;

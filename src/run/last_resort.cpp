@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <string_view>
@@ -23,6 +24,7 @@ int number_of_words = 0;
 sigset_t mask_at_start;
 bool ignored_children = false;
 std::atomic<bool> is_armed{false};
+bool is_main_begun = false;
 
 void print_plainly(std::string_view text) {
   base::write_within(STDERR_FILENO, text, kPatienceMs);  // nobody may be reading
@@ -41,6 +43,10 @@ std::size_t words_of_command() {
 
 void out_of_memory() {
   const std::size_t words = words_of_command();
+  if (!is_main_begun && words == 0) {  // nobody catches anything yet
+    say_without_memory("out of memory");
+    ::_exit(EXIT_FAILURE);
+  }
   if (!is_armed.exchange(false) || words == 0) {
     std::set_new_handler(nullptr);  // operator new asks it next, and throws
     return;
@@ -48,17 +54,7 @@ void out_of_memory() {
   ::_exit(become_command(words, "out of memory"));
 }
 
-#ifdef __GLIBC__  // which alone passes the command line to constructors
-/// Before the first object of the program is made: those ask for memory already.
-__attribute__((constructor(101))) void arm_early(int count, char** words, char** /*environment*/) {
-  arm_last_resort(count, words);
-}
-#endif
-
-}  // namespace
-
-void arm_last_resort(int count, char** words) {
-  if (words_of_program != nullptr) return;
+void arm(int count, char** words) {
   number_of_words = count;
   words_of_program = words;
   ::sigprocmask(SIG_SETMASK, nullptr, &mask_at_start);
@@ -67,6 +63,27 @@ void arm_last_resort(int count, char** words) {
   ignored_children = children.sa_handler == SIG_IGN;
   is_armed = true;
   std::set_new_handler(out_of_memory);
+}
+
+#ifdef __GLIBC__  // which alone passes the command line to constructors
+/// Before the first object of the program is made: those ask for memory already.
+__attribute__((constructor(101))) void arm_early(int count, char** words, char** /*environment*/) {
+  arm(count, words);
+}
+#endif
+
+}  // namespace
+
+void say_without_memory(const char* why, const char* what) {
+  print_plainly("ebb: ");
+  print_plainly(why);
+  print_plainly(what);
+  print_plainly("\n");
+}
+
+void arm_last_resort(int count, char** words) {
+  if (words_of_program == nullptr) arm(count, words);
+  is_main_begun = true;
 }
 
 void give_up_last_resort() {

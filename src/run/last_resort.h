@@ -3,13 +3,17 @@
 
 #include <vector>
 
-// What `ebb run` does where it cannot do its work: the command runs as it would without Ebb.
+// What `ebb run` does where it cannot do its work: the command runs as it would without Ebb. Other
+// verbs say so and fail.
 
 namespace ebb::run {
 
 /// From here on `ebb run … -- COMMAND` that runs out of memory becomes the command. Where the C
 /// library passes the command line to constructors, this happened before the first of them.
 void arm_last_resort(int count, char** words);
+
+/// Says "ebb: ", then both, in a line, and asks for no memory.
+void say_without_memory(const char* why, const char* what = "");
 
 /// The command is about to be started: it must not be started twice.
 void give_up_last_resort();

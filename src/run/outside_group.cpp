@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/text.h"
 #include "keep/ledger.h"
 #include "keep/memory_split.h"
@@ -62,12 +63,12 @@ base::Result<sense::CgroupPlace> find_group(const std::string& path) {
 /// Of the group and of all below it.
 std::vector<pid_t> processes_below(const std::string& folder) {
   std::vector<std::string> folders{folder};
-  std::error_code failure;
-  for (fs::recursive_directory_iterator entry(folder, failure), end; entry != end && !failure;
-       entry.increment(failure))
-    if (entry->is_directory(failure)) folders.push_back(entry->path().string());
   std::vector<pid_t> pids;
-  for (const std::string& one : folders) {
+  while (!folders.empty()) {
+    const std::string one = std::move(folders.back());
+    folders.pop_back();
+    for (const base::FolderEntry& entry : base::read_folder(one).value_or(base::FolderEntries{}))
+      if (entry.is_folder) folders.push_back(one + "/" + entry.name);
     const auto text = base::read_file(one + "/cgroup.procs", 1 << 24);
     for (const std::string_view word : base::words(text.value_or(""))) {
       const auto pid = base::parse_unsigned(word);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sense/cgroup_peak.h"
 
-#include <filesystem>
+#include <algorithm>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/text.h"
 
 namespace ebb::sense {
@@ -20,12 +21,10 @@ std::optional<std::uint64_t> peak_of_group(const CgroupPlace& place) {
 std::optional<std::vector<pid_t>> processes_of_group(const CgroupPlace& place) {
   if (place.directories.empty()) return std::nullopt;
   const std::string& folder = place.directories.front();
-  std::error_code failure;
-  for (std::filesystem::directory_iterator entry(folder, failure), end; entry != end && !failure;
-       entry.increment(failure)) {
-    if (entry->is_directory(failure)) return std::nullopt;
-  }
-  if (failure) return std::nullopt;
+  const auto entries = base::read_folder(folder);
+  if (!entries || std::any_of(entries->begin(), entries->end(),
+                              [](const base::FolderEntry& one) { return one.is_folder; }))
+    return std::nullopt;
   const auto text = base::read_file(folder + "/cgroup.procs", 1 << 24);
   if (!text) return std::nullopt;
   std::vector<pid_t> pids;

@@ -61,6 +61,12 @@ class Sources(unittest.TestCase):
             self.assertEqual([line.split(": move")[0] for line in sources.crowded_folders(self.root)],
                              ["src/cli: 3001 lines, expected at most 3000"])
 
+    def test_folders_that_are_read_in_another_way(self):
+        self.plant("src/base/text.cpp", LICENCE + "read_folder(path);\n")
+        self.assertEqual(sources.folder_iterators(self.root), [])
+        self.plant("src/run/a.cpp", LICENCE + "\nfor (fs::recursive_directory_iterator entry(path), end;;)\n")
+        self.assertEqual([line.split(": ")[0] for line in sources.folder_iterators(self.root)], ["src/run/a.cpp:3"])
+
     def test_walks(self):
         row = "| {} | `src/base/text.cpp` | reads |\n"
         page = "# How\n\n## First\n\n" + "".join(row.format(i) for i in range(1, 13)) + "\n## Second\n\n" + row

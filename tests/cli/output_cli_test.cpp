@@ -16,6 +16,8 @@ namespace {
 
 using cli_test::ebb;
 using cli_test::expect_one_line;
+using cli_test::is_page;
+using cli_test::mode_of;
 using support::Finished;
 
 class Output : public testing::Test {
@@ -39,16 +41,6 @@ class Output : public testing::Test {
   std::string db_ = folder_ / "runs.db";
   std::string page_ = folder_ / "page.html";
 };
-
-mode_t mode_of(const std::string& path) {
-  struct stat info {};
-  EXPECT_EQ(::lstat(path.c_str(), &info), 0) << path;
-  return info.st_mode;
-}
-
-bool is_page(const std::string& text) {
-  return text.starts_with("<!doctype html>") && text.ends_with("</html>\n");
-}
 
 TEST_F(Output, APageKeepsTheModeOfTheFileItReplaces) {
   folder_.write("page.html", "old");
@@ -87,41 +79,6 @@ TEST_F(Output, APageToAFifoReachesItsReader) {
   EXPECT_EQ(done.status, 0) << done.error;
   EXPECT_TRUE(is_page(reader.read_rest_of_output()));
   EXPECT_TRUE(S_ISFIFO(mode_of(page_)));
-}
-
-TEST_F(Output, AFullStdoutIsOneLineAndStatusOneInEveryVerb) {
-  for (const char* words :
-       {"--help",
-        "--version",
-        "info",
-        "info --json",
-        "env --role server",
-        "env --role server --json",
-        "env --role client --shell script",
-        "runs --db $DB",
-        "runs --db $DB --json",
-        "report --db $DB",
-        "report --db $DB --json",
-        "doctor last --db $DB",
-        "doctor last --db $DB --json",
-        "plan budget --params 1000000",
-        "plan clients --json",
-        "plan transformer gpt2",
-        "run --dry-run -- true",
-        "run --dry-run --json -- true",
-        "watch $$ --interval 10ms",
-        "watch $$ --interval 10ms --json",
-        "doctor $$ --for 20ms",
-        "doctor $ROOT/tests/data/torch-2.11/frames/prefetch_streams.default.dump.pickle",
-        "doctor $ROOT/tests/data/torch-2.11/frames/prefetch_streams.default.dump.pickle --json",
-        "plan model $ROOT/examples/models/small-resnet.json --channels 3 --size 32",
-        "tune --interval 10ms -- true",
-        "runs import $ROOT/tests/data/interface/simulation --db $DB.new",
-        "runs rm 1 --db $DB"}) {
-    SCOPED_TRACE(words);
-    expect_one_line(in_shell("timeout 120 $EBB " + std::string(words) + " > /dev/full"), 1,
-                    "cannot write the answer to stdout: No space left on device");
-  }
 }
 
 TEST_F(Output, AFileThatMayNotGrowIsOneLine) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <string>
 #include <vector>
@@ -37,6 +38,16 @@ inline void expect_one_line(const Finished& finished, int status, const std::str
   EXPECT_TRUE(finished.error.starts_with("ebb: ")) << finished.error;
   EXPECT_EQ(finished.error.find('\n'), finished.error.size() - 1) << finished.error;
   EXPECT_NE(finished.error.find(part), std::string::npos) << finished.error;
+}
+
+inline mode_t mode_of(const std::string& path) {
+  struct stat info {};
+  EXPECT_EQ(::lstat(path.c_str(), &info), 0) << path;
+  return info.st_mode;
+}
+
+inline bool is_page(const std::string& text) {
+  return text.starts_with("<!doctype html>") && text.ends_with("</html>\n");
 }
 
 }  // namespace ebb::cli_test
