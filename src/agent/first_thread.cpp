@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,7 +43,7 @@ void FirstThread::begin() {
   if (threads_ == nullptr) threads_ = count_of_threads();
   if (!has_key_) has_key_ = pthread_key_create(&key_, &FirstThread::ended) == 0;
   // The C library calls it when the thread ends, and not when the process does.
-  if (has_key_ && ::gettid() == process_) pthread_setspecific(key_, this);
+  if (has_key_ && ::syscall(SYS_gettid) == process_) pthread_setspecific(key_, this);
 }
 
 void FirstThread::ended(void* self) {
