@@ -68,6 +68,19 @@ int run(int count, char** words) {
 }  // namespace
 }  // namespace ebb::cli
 
+namespace {
+
+int fail(const std::exception& failure) {
+  try {
+    ebb::cli::say(std::string("internal error: ") + failure.what());
+  } catch (const std::bad_alloc&) {
+    ebb::run::say_without_memory("internal error");
+  }
+  return ebb::cli::kFailed;
+}
+
+}  // namespace
+
 int main(int count, char** words) {
   ebb::run::arm_last_resort(count, words);
   ebb::base::hold_standard_streams();
@@ -75,8 +88,8 @@ int main(int count, char** words) {
     return ebb::cli::run(count, words);
   } catch (const std::bad_alloc&) {
     ebb::run::say_without_memory("out of memory");
+    return ebb::cli::kFailed;
   } catch (const std::exception& failure) {
-    ebb::run::say_without_memory("internal error: ", failure.what());
+    return fail(failure);
   }
-  return ebb::cli::kFailed;
 }

@@ -74,10 +74,9 @@ __attribute__((constructor(101))) void arm_early(int count, char** words, char**
 
 }  // namespace
 
-void say_without_memory(const char* why, const char* what) {
+void say_without_memory(const char* why) {
   print_plainly("ebb: ");
   print_plainly(why);
-  print_plainly(what);
   print_plainly("\n");
 }
 

@@ -12,8 +12,8 @@ namespace ebb::run {
 /// library passes the command line to constructors, this happened before the first of them.
 void arm_last_resort(int count, char** words);
 
-/// Says "ebb: ", then both, in a line, and asks for no memory.
-void say_without_memory(const char* why, const char* what = "");
+/// Says "ebb: " and why in a line, and asks for no memory.
+void say_without_memory(const char* why);
 
 /// The command is about to be started: it must not be started twice.
 void give_up_last_resort();
