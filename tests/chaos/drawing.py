@@ -29,15 +29,26 @@ class ShimFault:
     error: int
     first: int
     times: int
+    at: str = ""  # counts only those from the place with this hash
 
-    def order(self, report):
-        return (f"in={self.where} call={self.call} errno={self.error} from={self.first} times={self.times} "
-                f"report={report}")
+    def order(self, report=None):
+        """As the shim reads it; without a report, as it is told."""
+        there = (f" report={report}" if report else "") + (f" at={self.at}" if self.at else "")
+        return f"in={self.where} call={self.call} errno={self.error} from={self.first} times={self.times}{there}"
 
     def __str__(self):
         what = f"{self.error:+d} h" if self.call == "clock" else errno.errorcode.get(self.error, str(self.error))
         many = {0: " and all later", 1: ""}.get(self.times, f" and {self.times - 1} later")
-        return f"{self.call} no. {self.first}{many}: {what}, in {self.where}"
+        there = f" at {self.at}" if self.at else ""
+        return f"{self.call} no. {self.first}{there}{many}: {what}, in {self.where}"
+
+
+def hash_of_place(name):
+    """As fault_places.cpp has it (FNV-1a)."""
+    found = 0xcbf29ce484222325
+    for byte in name.encode():
+        found = (found ^ byte) * 0x100000001b3 % (1 << 64)
+    return f"{found:x}"
 
 
 @dataclass(frozen=True)
@@ -67,8 +78,8 @@ class Case:
         of_case = len(self.job_faults) + len(self.job_words) + self.is_unread + self.is_stopped
         return of_case + (self.fault is not None and getattr(self.fault, "first", 1) > 0)
 
-    def without_fault(self):
-        return replace(self, fault=None)
+    def with_fault(self, fault):
+        return replace(self, fault=fault)
 
     def may_lose_record(self):
         """Whether the fault could keep the supervisor from writing it."""

@@ -4,7 +4,6 @@ import errno
 import json
 import random
 import subprocess
-import time
 from dataclasses import dataclass
 
 import running
@@ -158,7 +157,7 @@ class SimulationTrial(Trial):
         return calls
 
     def ended_as_it_should(self, fault, done, outcome, report):
-        self.note_sites(None, report)
+        self.note_sites(report)
         calls = [line.split()[2] for line in (report.read_text().splitlines() if report.exists() else [])
                  if line.startswith("fault")]
         if not calls and fault.number > 0:
@@ -185,14 +184,9 @@ def at_every_change(trial, simulation, before):
                 yield SimulationCase(number, simulation, (*before, DiskFault(number, kills, torn)))
 
 
-def swept(trial, until):
+def swept(trial, shard):
     """Each change that each simulation makes, from its beginning, and when it goes on: from before its first checkpoint
-    and from between a line and its checkpoint."""
-    starts = [(simulation, before) for simulation in SIMULATIONS
-              for before in ((), (DiskFault(6, True, False),), (DiskFault(16, True, True),))]
-    for place, (simulation, before) in enumerate(starts):
-        for case in at_every_change(trial, simulation, before):
-            if time.monotonic() >= until:
-                print(f"CUT OFF BY TIME: start {place + 1} of {len(starts)} from change {case.seed} on, and all later ones")
-                return
-            yield case
+    and from between a line and its checkpoint. Of these every `shard[1]`th, and how many there are in all."""
+    cases = [case for simulation in SIMULATIONS for before in ((), (DiskFault(6, True, False),), (DiskFault(16, True, True),))
+             for case in at_every_change(trial, simulation, before)]
+    return cases[shard[0] - 1::shard[1]], len(cases)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """All cases of one call of scripts/chaos: what was tried, where calls failed, what did not hold."""
 import itertools
-import math
 import threading
 
 import drawing
@@ -18,8 +17,6 @@ class Trial:
         self.folders = (folder / str(number) for number in itertools.count())
         self.lock = threading.Lock()
         self.sites = {}  # places that make calls: whether one from there was made to fail
-        self.first = {}  # the number of the first call from there
-        self.unreached = math.inf  # the lowest number of a call that was to fail and was not made
         self.cases = self.faults = 0
         self.not_given = {}  # why a fault could not be given: how often
         self.findings = []
@@ -28,18 +25,14 @@ class Trial:
         with self.lock:
             return next(self.folders)
 
-    def note_sites(self, fault, report):
-        """Reads what the shim wrote; whether it made a call fail."""
+    def note_sites(self, report):
+        """Reads what the shim wrote: of each line what it tells, of the how manieth call, and from where."""
         lines = report.read_text().splitlines() if report.exists() else []
-        hit = any(line.startswith("fault") for line in lines)
+        told = [line.split(" ", 2) for line in lines]
         with self.lock:
-            if isinstance(fault, drawing.ShimFault) and fault.first and not hit:
-                self.unreached = min(self.unreached, fault.first)
-            for line in lines:
-                what, number, site = line.split(" ", 2)
+            for what, _, site in told:
                 self.sites[site] = self.sites.get(site, False) or what == "fault"
-                self.first.setdefault(site, int(number))
-        return hit
+        return told
 
     def note_not_given(self, why):
         with self.lock:
@@ -89,7 +82,7 @@ class RunTrial(Trial):
         with self.lock:
             self.faults += 1  # that it should have had
         self.note_not_given(why)
-        return case.without_fault()
+        return case.with_fault(None)
 
     def run(self, case, tells=False):
         return super().run(self.permitted(case), tells)
@@ -112,7 +105,7 @@ class RunTrial(Trial):
             print(said, end="")
         if found:
             found += [f"stderr: {line}" for line in said.splitlines()[:20]]
-        self.note_sites(case.fault, folder.report)
+        self.note_sites(folder.report)
         if not given:
             self.note_not_given("the job had ended before, or made no such call")
         folder.remove()
