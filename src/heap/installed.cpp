@@ -2,10 +2,10 @@
 #include "heap/installed.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <vector>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "heap/elf.h"
 #include "heap/library_cache.h"
 
@@ -39,18 +39,14 @@ std::vector<std::string> candidates(const std::string& stem, const std::string& 
   std::vector<std::string> folders;
   for (const char* folder : kFolders) {
     folders.emplace_back(folder);
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator(root + folder, ignored)) {
-      const std::string name = entry.path().filename().string();
+    for (const auto& [name, is_folder] : base::entries_of(root + folder).value_or({})) {
       if (name.find("-linux-") != std::string::npos)  // x86_64-linux-gnu, aarch64-linux-gnu, …
         folders.push_back(std::string(folder) + "/" + name);
     }
   }
   for (const std::string& folder : folders) {
     std::vector<std::string> found;
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator(root + folder, ignored)) {
-      const std::string name = entry.path().filename().string();
+    for (const auto& [name, is_folder] : base::entries_of(root + folder).value_or({})) {
       if (name.starts_with(stem)) found.push_back(folder + "/" + name);
     }
     std::sort(found.begin(), found.end());  // the shortest soname first

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/text.h"
 #include "keep/ledger.h"
 #include "keep/memory_split.h"
@@ -62,10 +63,11 @@ base::Result<sense::CgroupPlace> find_group(const std::string& path) {
 /// Of the group and of all below it.
 std::vector<pid_t> processes_below(const std::string& folder) {
   std::vector<std::string> folders{folder};
-  std::error_code failure;
-  for (fs::recursive_directory_iterator entry(folder, failure), end; entry != end && !failure;
-       entry.increment(failure))
-    if (entry->is_directory(failure)) folders.push_back(entry->path().string());
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    const std::string above = folders[i];
+    for (const base::FolderEntry& entry : base::entries_of(above).value_or({}))
+      if (entry.is_folder) folders.push_back(above + "/" + entry.name);
+  }
   std::vector<pid_t> pids;
   for (const std::string& one : folders) {
     const auto text = base::read_file(one + "/cgroup.procs", 1 << 24);

@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <vector>
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/folder.h"
 #include "run/site_rows.h"
 #include "sense/living_thread.h"
 #include "sites/table_view.h"
@@ -50,11 +50,9 @@ void SiteWatch::tell_refused(double seconds) {
 void SiteWatch::find_tables() {
   std::map<pid_t, std::pair<std::uint64_t, std::string>> newest;
   std::vector<std::string> older;
-  std::error_code failure;
-  for (auto entry = std::filesystem::directory_iterator(folder_, failure);
-       !failure && entry != std::filesystem::directory_iterator(); entry.increment(failure)) {
-    const std::string path = entry->path().string();
-    const auto name = table_name(entry->path().filename().string());
+  for (const base::FolderEntry& entry : base::entries_of(folder_).value_or({})) {
+    const std::string path = folder_ + "/" + entry.name;
+    const auto name = table_name(entry.name);
     if (!name) continue;
     auto& best = newest[name->pid];
     if (!best.second.empty()) older.push_back(name->time > best.first ? best.second : path);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sense/cgroup_peak.h"
 
-#include <filesystem>
-
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/text.h"
 
 namespace ebb::sense {
@@ -20,12 +19,10 @@ std::optional<std::uint64_t> peak_of_group(const CgroupPlace& place) {
 std::optional<std::vector<pid_t>> processes_of_group(const CgroupPlace& place) {
   if (place.directories.empty()) return std::nullopt;
   const std::string& folder = place.directories.front();
-  std::error_code failure;
-  for (std::filesystem::directory_iterator entry(folder, failure), end; entry != end && !failure;
-       entry.increment(failure)) {
-    if (entry->is_directory(failure)) return std::nullopt;
-  }
-  if (failure) return std::nullopt;
+  const auto entries = base::entries_of(folder);
+  if (!entries) return std::nullopt;
+  for (const base::FolderEntry& entry : *entries)
+    if (entry.is_folder) return std::nullopt;
   const auto text = base::read_file(folder + "/cgroup.procs", 1 << 24);
   if (!text) return std::nullopt;
   std::vector<pid_t> pids;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/text.h"
 #include "sense/fields.h"
 #include "sense/living_thread.h"
@@ -88,16 +89,16 @@ std::optional<std::vector<std::uint64_t>> stack_pointers_of(const std::string& d
   std::vector<std::uint64_t> pointers;
   StackPointers found;
   bool all_known = true;
-  std::error_code failure;
-  auto task = std::filesystem::directory_iterator(directory + "/task", failure);
-  for (; !failure && task != std::filesystem::directory_iterator(); task.increment(failure)) {
-    const std::string name = task->path().filename().string();
+  const auto tasks = base::entries_of(directory + "/task");
+  if (!tasks) return std::nullopt;
+  for (const auto& [name, is_folder] : *tasks) {
     if (name == std::to_string(main)) continue;
     if (name == std::to_string(::syscall(SYS_gettid))) {
       pointers.push_back(reinterpret_cast<std::uint64_t>(&pointers));
       continue;
     }
-    auto pointer = stack_pointer_of(task->path().string());
+    const std::string task = directory + "/task/" + name;
+    auto pointer = stack_pointer_of(task);
     const auto id = base::parse_unsigned(name);
     if (!id) continue;
     const auto thread = static_cast<pid_t>(*id);
@@ -106,7 +107,7 @@ std::optional<std::vector<std::uint64_t>> stack_pointers_of(const std::string& d
     if (!pointer) {
       // Ended meanwhile: it has no stack any more.
       std::error_code gone;
-      if (!std::filesystem::exists(task->path(), gone)) continue;
+      if (!std::filesystem::exists(task, gone)) continue;
       all_known = false;
       continue;
     }
@@ -114,7 +115,7 @@ std::optional<std::vector<std::uint64_t>> stack_pointers_of(const std::string& d
     pointers.push_back(*pointer);
   }
   seen = std::move(found);
-  if (failure || !all_known) return std::nullopt;
+  if (!all_known) return std::nullopt;
   return pointers;
 }
 
