@@ -91,7 +91,7 @@ void announce_round(std::uint64_t number) {
 // Pages, a child, a round, time for a supervisor to look twice, a round.
 constexpr unsigned kBriefKinds[] = {0, 1, 3, 4, 4, 3};
 constexpr unsigned kBriefSteps = std::size(kBriefKinds);
-constexpr useconds_t kBriefPause = 30000;
+constexpr useconds_t kBriefPause = 120000;
 
 void work(const Plan& plan, unsigned worker, bool has_process, bool has_threads = false) {
   Random random(plan.seed * 1000 + worker);

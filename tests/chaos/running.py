@@ -6,6 +6,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from pathlib import Path
 import places
 from drawing import KERNELS, OutsideFault, ShimFault
 
+# The system's, which may have NumPy.
+PYTHON = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
 # Guards against hanging: a job takes about a second, and ten times as long beside others.
 PATIENCE = 300
 
@@ -43,7 +46,7 @@ class Programs:
         """The command line of a case's job, which writes into `folder`."""
         program = [self.job]
         if case.program == "python":
-            program = ["/usr/bin/python3", str(Path(__file__).with_name("random_job.py"))]
+            program = [PYTHON, str(Path(__file__).with_name("random_job.py"))]
         faults = [f"{worker}:{step}:{int(number)}" for worker, step, number in case.job_faults]
         return [*program, str(case.job), str(folder.path / "files"), *faults, *case.job_words]
 

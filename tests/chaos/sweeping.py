@@ -26,7 +26,7 @@ class SweptCase(drawing.Case):
 
 # A native job that is over in a moment (`brief` in random_job.cpp), and one in Python. What they do with memory counts as
 # critical, so that there are cleanups; the supervisor looks a few times.
-NATIVE = SweptCase(0, 7, (), None, ("--interval", "50ms", "--warn", "0.01", "--critical", "0.02", "--sites"),
+NATIVE = SweptCase(0, 7, (), None, ("--interval", "100ms", "--warn", "0.01", "--critical", "0.02", "--sites"),
                       job_words=("brief",))
 PYTHON = SweptCase(0, 7, (), None, NATIVE.options, "python")
 COUNTING_RUNS = 3
