@@ -73,13 +73,19 @@ class Case:
     job_words: tuple = ()  # more that is asked of the job (random_job.cpp)
     is_unread: bool = False  # nobody reads Ebb's stderr
     is_stopped: bool = False  # memory counts as critical, and Ebb stops the job
+    allocator: str = ""  # one of PRELOADED: the job's malloc
+    is_allocator_preset: bool = False  # preloaded without Ebb too; else it is Ebb that preloads it
 
     def number_of_faults(self):
-        of_case = len(self.job_faults) + len(self.job_words) + self.is_unread + self.is_stopped
+        of_case = len(self.job_faults) + len(self.job_words) + self.is_unread + self.is_stopped + bool(self.allocator)
         return of_case + (self.fault is not None and getattr(self.fault, "first", 1) > 0)
 
     def with_fault(self, fault):
         return replace(self, fault=fault)
+
+    def words(self):
+        """More that is asked of the job. What nobody reads it does not write: it would wait for ever, without Ebb too."""
+        return (*self.job_words, *["aloud"] * (not self.is_unread))
 
     def may_lose_record(self):
         """Whether the fault could keep the supervisor from writing it."""
@@ -89,7 +95,9 @@ class Case:
 
     def __str__(self):
         of_job = " ".join(f"{worker}:{step}:{signal.Signals(number).name}" for worker, step, number in self.job_faults)
-        more = (*self.job_words, *["unread stderr"] * self.is_unread, *["stopped"] * self.is_stopped)
+        preset = f"{self.allocator} preloaded" if self.is_allocator_preset else f"--allocator {self.allocator}"
+        more = (*self.job_words, *["unread stderr"] * self.is_unread, *["stopped"] * self.is_stopped,
+                *[preset] * bool(self.allocator))
         of_job = " ".join(filter(None, (of_job, *more)))
         return (f"seed {self.seed}: {self.program} job {self.job}{', faults ' + of_job if of_job else ''}; "
                 f"{self.fault or 'no fault of Ebb'}; options {' '.join(self.options) or 'none'}")
@@ -150,7 +158,9 @@ def draw_case(seed):
     if seed % 3 == 0 and "--observe" not in options:
         options.append("--sites")
     case = Case(seed, rng.randrange(1000), faults, draw_fault(rng, program), tuple(options), program)
-    return with_more(case, random.Random(f"more of {seed}")) if program == "native" else case
+    if program == "native":
+        case = with_more(case, random.Random(f"more of {seed}"))
+    return with_allocator(case, random.Random(f"allocator of {seed}"))
 
 
 # Those that end a process, and that nobody ignores who starts programs in the background.
@@ -173,3 +183,23 @@ def with_more(case, rng):
         options += ["--critical", "0.02", "--on-critical", "stop", "--grace", rng.choice(("1ms", "100ms", "1s"))]
     return replace(case, options=(*case.options, *options), job_words=tuple(words), is_unread=is_unread,
                    is_stopped=is_stopped)
+
+
+# The malloc of a whole job, as the dynamic linker finds them.
+PRELOADED = {"jemalloc": "libjemalloc.so.2", "tcmalloc": "libtcmalloc_minimal.so.4", "mimalloc": "libmimalloc.so.2"}
+
+
+def with_allocator(case, rng):
+    """One beside the job's malloc, or another one in its place. By a generator of its own, likewise."""
+    kind, name, is_preset = rng.random(), rng.choice(tuple(PRELOADED)), rng.random() < 0.5
+    if kind < 0.12 and case.program == "native" and getattr(case.fault, "what", None) != "small_group":
+        # Critical, so that it is searched for and cleaned up.
+        critical = () if "--warn" in case.options else ("--warn", "0.01", "--critical", "0.02")
+        return replace(case, job_words=(*case.job_words, "private"), options=(*case.options, *critical))
+    # What makes malloc fail is a malloc itself.
+    if kind < 0.3 and getattr(case.fault, "call", None) != "malloc" and "--observe" not in case.options:
+        # In `ebb` the shim leaves nothing preloaded.
+        is_preset = is_preset and getattr(case.fault, "where", None) != "ebb"
+        options = case.options if is_preset else (*case.options, "--allocator", name)
+        return replace(case, allocator=name, is_allocator_preset=is_preset, options=options)
+    return case

@@ -14,6 +14,9 @@ def differences(plain, managed):
         found.append(f"exit status {managed.status}, without Ebb {plain.status}")
     if managed.output != plain.output:
         found.append(f"{len(managed.output)} bytes of output, without Ebb {len(plain.output)}; they differ")
+    if managed.said != plain.said:
+        found.append(f"{len(managed.said)} lines on stderr, without Ebb {len(plain.said)}; they differ: "
+                     f"{sorted({*managed.said} ^ {*plain.said})[:4]}")
     if managed.files != plain.files:
         changed = sorted(name for name in {*plain.files, *managed.files}
                          if plain.files.get(name) != managed.files.get(name))

@@ -3,7 +3,7 @@
 // given.
 //
 //   random_job SEED FOLDER [WORKER:STEP:SIGNAL | STEP:SIGNAL:up | end:SIGNAL:group | headless |
-//   brief ...]
+//                           brief | private | aloud ...]
 //
 // Workers are forked, are threads of the job, or have become daemons. Each allocates and frees,
 // maps memory of its own, announces rounds, prints, closes descriptors, forks again, and leaves a
@@ -11,8 +11,10 @@
 // that signal. `up`: the job itself has `ebb` pass the signal on to it, where that is its parent.
 // `group`: at its end the job sends the signal to its whole group. `headless`: its first thread
 // ends at once, and another does everything. `brief`: the seed decides less: one worker of each
-// kind does a little, and the job ends as soon as a supervisor can have seen it. The job prints
-// what its workers came to, and ends with a status, or by a signal, that the seed decides.
+// kind does a little, and the job ends as soon as a supervisor can have seen it. `private`: the job
+// itself has memory of an allocator of its own besides. `aloud`: each worker tells its steps on
+// stderr. The job prints what its workers came to, and ends with a status, or by a signal, that the
+// seed decides.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -25,10 +27,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "private_memory.h"
 #include "random_steps.h"
 
 namespace {
@@ -47,6 +51,8 @@ struct Plan {
   int group_signal = 0;
   bool is_headless = false;
   bool is_brief = false;
+  bool is_aloud = false;
+  std::optional<PrivateAllocator> allocator;
 };
 
 bool is_child_of_ebb() {
@@ -88,19 +94,34 @@ void announce_round(std::uint64_t number) {
     tell(number);
 }
 
+/// On stderr, in one piece: others write there too.
+void say(unsigned worker, unsigned step, std::uint64_t hash) {
+  char line[80];
+  std::snprintf(line, sizeof line, "job: worker %u step %u %016" PRIx64 "\n", worker, step, hash);
+  write_all(STDERR_FILENO, line);
+}
+
 // Pages, a child, a round, time for a supervisor to look twice, a round.
 constexpr unsigned kBriefKinds[] = {0, 1, 3, 4, 4, 3};
 constexpr unsigned kBriefSteps = std::size(kBriefKinds);
 constexpr useconds_t kBriefPause = 120000;
+constexpr useconds_t kOwnPause = 20000;  // so that there is time for a cleanup
 
 void work(const Plan& plan, unsigned worker, bool has_process, bool has_threads = false) {
   Random random(plan.seed * 1000 + worker);
+  Random own_random(plan.seed);
+  std::optional<PrivateMemory> own;
+  if (plan.allocator && worker == 0) own.emplace(*plan.allocator);
   std::uint64_t hash = 0;
   const unsigned steps = plan.is_brief ? kBriefSteps : 4 + static_cast<unsigned>(random.below(20));
   for (unsigned step = 0; step < steps; ++step) {
     for (const Fault& fault : plan.faults)
       if (has_process && fault.worker == worker && fault.step == step) take(fault);
     hash = hash * 131 + use_heap(random);
+    if (own) {
+      hash ^= own->change(own_random);
+      ::usleep(kOwnPause);
+    }
     switch (plan.is_brief ? kBriefKinds[step] : random.below(6)) {
       case 0:
         hash ^= use_own_pages(random);
@@ -117,6 +138,7 @@ void work(const Plan& plan, unsigned worker, bool has_process, bool has_threads 
       default:
         ::usleep(plan.is_brief ? kBriefPause : static_cast<useconds_t>(random.below(20000)));
     }
+    if (plan.is_aloud) say(worker, step, hash);
   }
   leave(plan, worker, hash);
 }
@@ -203,6 +225,10 @@ int main(int count, char** words) {
       plan.faults.push_back(fault);
     } else if (std::strcmp(words[i], "headless") == 0) {
       plan.is_headless = true;
+    } else if (std::strcmp(words[i], "aloud") == 0) {
+      plan.is_aloud = true;
+    } else if (std::strcmp(words[i], "private") == 0) {
+      plan.allocator = PrivateAllocator::open();
     } else if (std::strcmp(words[i], "brief") == 0) {
       plan.is_brief = true;
     } else if (std::sscanf(words[i], "end:%d:group", &plan.group_signal) != 1) {

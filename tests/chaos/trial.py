@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """All cases of one call of scripts/chaos: what was tried, where calls failed, what did not hold."""
+import dataclasses
 import itertools
 import threading
 
@@ -66,15 +67,17 @@ class RunTrial(Trial):
         super().__init__(programs, folder)
         self.plain = {}
         self.denied = places.why_not()
+        self.not_installed = {name: places.why_not_preloaded(file) for name, file in drawing.PRELOADED.items()}
 
     def without_ebb(self, case):
-        key = case.program, case.job, case.job_faults, case.job_words
+        key = case.program, case.job, case.job_faults, case.words(), case.is_allocator_preset and case.allocator
         if key not in self.plain:
             self.plain[key] = running.run_plain(self.programs, case, self.next_folder())
         return self.plain[key]
 
     def permitted(self, case):
         """The case as far as this machine permits it."""
+        case = self.with_installed(case)
         what = getattr(case.fault, "what", None)
         why = self.denied.get(drawing.KERNELS.get(what))
         if why is None:
@@ -83,6 +86,16 @@ class RunTrial(Trial):
             self.faults += 1  # that it should have had
         self.note_not_given(why)
         return case.with_fault(None)
+
+    def with_installed(self, case):
+        """The case with the allocators that there are here."""
+        if not case.allocator or not (why := self.not_installed[case.allocator]):
+            return case
+        with self.lock:
+            self.faults += 1
+        self.note_not_given(why)
+        return dataclasses.replace(case, allocator="", is_allocator_preset=False,
+                                   options=case.options if case.is_allocator_preset else case.options[:-2])
 
     def run(self, case, tells=False):
         return super().run(self.permitted(case), tells)
