@@ -12,9 +12,12 @@ std::atomic<long> allocations_left{kUnlimited};
 
 }  // namespace
 
+void* operator new(std::size_t size, const std::nothrow_t& /*unused*/) noexcept {
+  if (allocations_left != kUnlimited && --allocations_left < 0) return nullptr;
+  return std::malloc(size);
+}
 void* operator new(std::size_t size) {
-  if (allocations_left != kUnlimited && --allocations_left < 0) throw std::bad_alloc();
-  if (void* memory = std::malloc(size)) return memory;
+  if (void* memory = ::operator new(size, std::nothrow)) return memory;
   throw std::bad_alloc();
 }
 void operator delete(void* memory) noexcept {

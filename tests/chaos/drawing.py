@@ -18,6 +18,12 @@ CALLS = {
 # Those that the agent makes, and libebb; the rest are the program's alone.
 AGENTS = ("read", "write", "open", "socket", "connect", "send", "recv", "poll", "thread", "mmap", "malloc")
 LIBRARYS = ("read", "open", "malloc")
+# What a sweep asks besides: seeds stay what they were.
+MORE_CALLS = {
+    "pread": (errno.EIO,), "room": (errno.ENOSPC,), "list": (errno.EMFILE,), "stat": (errno.EIO,),
+    "access": (errno.EACCES, errno.ENOMEM), "folder": (errno.EROFS,), "lock": (errno.ENOLCK,), "event": (errno.EMFILE,),
+    "message": (errno.ENOBUFS,),
+}
 
 
 @dataclass(frozen=True)

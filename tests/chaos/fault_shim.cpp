@@ -23,6 +23,7 @@
 // torn    where the first that fails is a write, half of it is written (may be left out)
 //
 // The call `clock` does not fail: from then on the time of day is `errno` hours later (or earlier).
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
@@ -30,11 +31,14 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -291,6 +295,33 @@ EBB_FAILING(int, -1, pipe2, "pipe", (int ends[2], int flags), (ends, flags))
 EBB_FAILING(int, -1, signalfd, "pipe", (int fd, const sigset_t* signals, int flags),
             (fd, signals, flags))
 EBB_FAILING(pid_t, -1, fork, "fork", (), ())
+
+// What a sweep asks besides.
+EBB_FAILING(ssize_t, -1, pread, "pread", (int fd, void* to, size_t size, off_t at),
+            (fd, to, size, at))
+EBB_FAILING(ssize_t, -1, pwrite, "room", (int fd, const void* from, size_t size, off_t at),
+            (fd, from, size, at))
+EBB_FAILING(int, -1, ftruncate, "room", (int fd, off_t size), (fd, size))
+EBB_FAILING(int, -1, fallocate, "room", (int fd, int mode, off_t from, off_t size),
+            (fd, mode, from, size))
+EBB_FAILING(DIR*, nullptr, opendir, "list", (const char* path), (path))
+EBB_FAILING(int, -1, stat, "stat", (const char* path, struct stat* to), (path, to))
+EBB_FAILING(int, -1, lstat, "stat", (const char* path, struct stat* to), (path, to))
+EBB_FAILING(int, -1, fstat, "stat", (int fd, struct stat* to), (fd, to))
+EBB_FAILING(int, -1, fstatat, "stat", (int fd, const char* path, struct stat* to, int flags),
+            (fd, path, to, flags))
+EBB_FAILING(int, -1, access, "access", (const char* path, int how), (path, how))
+EBB_FAILING(ssize_t, -1, readlink, "access", (const char* path, char* to, size_t size),
+            (path, to, size))
+EBB_FAILING(char*, nullptr, mkdtemp, "folder", (char* path), (path))
+EBB_FAILING(int, -1, rmdir, "folder", (const char* path), (path))
+EBB_FAILING(int, -1, unlinkat, "folder", (int fd, const char* path, int flags), (fd, path, flags))
+EBB_FAILING(int, -1, flock, "lock", (int fd, int how), (fd, how))
+EBB_FAILING(int, -1, eventfd, "event", (unsigned count, int flags), (count, flags))
+EBB_FAILING(int, -1, timerfd_create, "event", (int clock, int flags), (clock, flags))
+EBB_FAILING(ssize_t, -1, sendmsg, "message", (int fd, const msghdr* what, int flags),
+            (fd, what, flags))
+EBB_FAILING(ssize_t, -1, recvmsg, "message", (int fd, msghdr* to, int flags), (fd, to, flags))
 
 extern "C" int open64(const char* path, int flags, ...) {
   if (fails("open", __builtin_return_address(0), {-1, path, (flags & O_ACCMODE) != O_RDONLY}))

@@ -3,6 +3,7 @@
 import errno
 import json
 import random
+import re
 import subprocess
 from dataclasses import dataclass
 
@@ -37,6 +38,9 @@ class DiskFault:
         return (f"in=ebb-simulate call=disk errno={error} from={self.number} times={times} report={report} "
                 f"under={folder} torn={int(self.torn)}")
 
+    def word(self):
+        return f"{self.number}{'k' if self.kills else 'd'}{'t' if self.torn else ''}"
+
     def __str__(self):
         return f"{'killed' if self.kills else 'disk full'} at change no. {self.number}{' (torn)' if self.torn else ''}"
 
@@ -53,7 +57,17 @@ class SimulationCase:
         return len(self.faults)
 
     def __str__(self):
-        return f"seed {self.seed}: {self.simulation}; {', then '.join(map(str, self.faults))}"
+        return (f"--swept '{self.simulation}: {' '.join(fault.word() for fault in self.faults)}': seed {self.seed}; "
+                f"{', then '.join(map(str, self.faults))}")
+
+
+def again(words):
+    """The case of a sweep, as it has told it."""
+    simulation, _, rest = words.partition(": ")
+    faults = [re.fullmatch(r"(\d+)([kd])(t?)", word) for word in rest.split()]
+    if simulation not in SIMULATIONS or not faults or None in faults:
+        raise ValueError(f"'{words}': expected SIMULATION: FAULT ..., as a sweep tells it")
+    return SimulationCase(0, simulation, tuple(DiskFault(int(fault[1]), fault[2] == "k", bool(fault[3])) for fault in faults))
 
 
 # Those that did not hold once: what had no checkpoint yet lost its configuration when it began again, and what was

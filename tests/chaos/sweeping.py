@@ -32,8 +32,10 @@ PYTHON = SweptCase(0, 7, (), None, NATIVE.options, "python")
 COUNTING_RUNS = 3
 DRAWN = 2
 
-SWEPT = tuple((where, call) for where, calls in (("ebb", tuple(drawing.CALLS)), ("agent", drawing.AGENTS),
-                                                 ("libebb", drawing.LIBRARYS)) for call in calls)
+ERRORS = drawing.CALLS | drawing.MORE_CALLS
+SWEPT = (*((where, call) for where, calls in (("ebb", tuple(drawing.CALLS)), ("agent", drawing.AGENTS),
+                                              ("libebb", drawing.LIBRARYS)) for call in calls),
+         *((where, call) for where in ("ebb", "agent", "libebb") for call in drawing.MORE_CALLS))
 
 
 def job_of(where):
@@ -73,12 +75,12 @@ def faults_of(where, call, most, of_all):
         for place, count in sorted(most.items()):
             for number in numbers_at(place, count):
                 for many in times:
-                    yield zlib.crc32(place.encode()), drawing.ShimFault(where, call, drawing.CALLS[call][0], number, many,
+                    yield zlib.crc32(place.encode()), drawing.ShimFault(where, call, ERRORS[call][0], number, many,
                                                                         drawing.hash_of_place(place))
         return
     index = zlib.crc32(f"{where} {call}".encode())
     for number in range(1, of_all + 1):
-        for error in drawing.CALLS[call]:
+        for error in ERRORS[call]:
             for many in times:
                 index += 1
                 yield index, drawing.ShimFault(where, call, error, number, many)
