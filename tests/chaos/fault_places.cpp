@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kPlaces = 4096;
 std::atomic<std::uintptr_t> places[kPlaces];
 
-constexpr std::size_t kOwn = 2;       // callers that are no library's
+constexpr std::size_t kEnough = 2;       // callers that are no library's
 constexpr std::size_t kDeepest = 24;  // callers in all
 constexpr std::size_t kLongest = 400;
 
@@ -49,7 +49,7 @@ bool is_library(const char* name) {
 void name_stack(char* to, std::size_t room, const Stack& stack) {
   std::size_t length = 0;
   std::size_t own = 0;
-  for (std::size_t i = 0; i < stack.count && own < kOwn; ++i) {
+  for (std::size_t i = 0; i < stack.count && own < kEnough; ++i) {
     const std::uintptr_t place = stack.callers[i];
     // As dladdr, which also looks for the nearest symbol: a hundred times slower.
     dl_find_object object{};

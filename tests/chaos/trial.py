@@ -27,7 +27,7 @@ class Trial:
             return next(self.folders)
 
     def note_sites(self, report):
-        """Reads what the shim wrote: of each line what it tells, of the how manieth call, and from where."""
+        """Reads what the shim wrote: what each line tells, the number of the call, and its place."""
         lines = report.read_text().splitlines() if report.exists() else []
         told = [line.split(" ", 2) for line in lines]
         with self.lock:
