@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kPlaces = 4096;
 std::atomic<std::uintptr_t> places[kPlaces];
 
-constexpr std::size_t kEnough = 2;       // callers that are no library's
+constexpr std::size_t kEnough = 2;    // callers that are no library's
 constexpr std::size_t kDeepest = 24;  // callers in all
 constexpr std::size_t kLongest = 400;
 
