@@ -124,13 +124,16 @@ def without_memory(program, job, where, first, times):
 
 # Those that did not hold once: the agent had nothing left to throw an exception with; it and libebb threw one through
 # the C library; who waited for a cleanup that had thrown one waited for ever; what was sent to the supervisor was lost where
-# none of its reads succeeded.
+# none of its reads succeeded; a line before the job was waited for though nobody read.
 KNOWN = (*(without_memory("native", 7, "agent", first, times) for first in range(1, 11) for times in (0, 3)),
          *(without_memory("native", 605, "agent", first, 1) for first in range(11, 20)),
          *(without_memory("python", 284, "libebb", first, 0) for first in (2, 5, 8, 12, 16)),
          without_memory("python", 461, "libebb", 213, 3), without_memory("python", 116, "libebb", 146, 1),
          Case(834, 840, ((1, 3, signal.SIGTERM),), ShimFault("ebb", "read", errno.EIO, 26, 0), ("--interval", "10ms"),
-              job_words=("headless", f"2:{int(signal.SIGUSR1)}:up")))
+              job_words=("headless", f"2:{int(signal.SIGUSR1)}:up")),
+         Case(500371, 622, ((4, 5, signal.SIGKILL),), ShimFault("ebb", "socket", errno.EMFILE, 1, 3),
+              ("--interval", "50ms", "--wait-all", "--warn", "0.01"), job_words=(f"7:{int(signal.SIGALRM)}:up",),
+              is_unread=True))
 
 
 def draw_fault(rng, program):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tries cases side by side, and says how far it has come."""
 import concurrent.futures
-import signal
 import sys
 import time
 
@@ -41,7 +40,6 @@ class NoProgress:
 def try_all(cases, trial, side_by_side, until, progress):
     """Until they end, the time is over, or somebody asks to: those under way are judged, and nothing of theirs is left.
     Whether they have come to their end."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with concurrent.futures.ThreadPoolExecutor(side_by_side) as pool:
         waiting = set()
         try:
