@@ -123,8 +123,8 @@ def without_memory(program, job, where, first, times):
 
 
 # Those that did not hold once: the agent had nothing left to throw an exception with; it and libebb threw one through
-# the C library; who waited for a cleanup that had thrown one waited for ever; what was sent to the supervisor was lost where
-# none of its reads succeeded; a line before the job was waited for though nobody read.
+# the C library; who waited for a cleanup that had thrown one waited for ever; what was sent to the supervisor was lost
+# where none of its reads succeeded; a line before the job was waited for though nobody read.
 KNOWN = (*(without_memory("native", 7, "agent", first, times) for first in range(1, 11) for times in (0, 3)),
          *(without_memory("native", 605, "agent", first, 1) for first in range(11, 20)),
          *(without_memory("python", 284, "libebb", first, 0) for first in (2, 5, 8, 12, 16)),
@@ -205,8 +205,8 @@ def with_allocator(case, rng):
         # Critical, so that it is searched for and cleaned up.
         critical = () if "--warn" in case.options else ("--warn", "0.01", "--critical", "0.02")
         return replace(case, job_words=(*case.job_words, "private"), options=(*case.options, *critical))
-    # What makes malloc fail is a malloc itself. In `ebb` the shim leaves nothing preloaded; and where Ebb cannot look for the
-    # allocator that it was asked for, it refuses.
+    # What makes malloc fail is a malloc itself. In `ebb` the shim leaves nothing preloaded; and where Ebb cannot look for
+    # the allocator that it was asked for, it refuses.
     has_room = getattr(case.fault, "call", None) != "malloc" and getattr(case.fault, "where", None) != "ebb"
     if kind < 0.3 and has_room and "--observe" not in case.options:
         options = case.options if is_preset else (*case.options, "--allocator", name)

@@ -67,7 +67,8 @@ def again(words):
     faults = [re.fullmatch(r"(\d+)([kd])(t?)", word) for word in rest.split()]
     if simulation not in SIMULATIONS or not faults or None in faults:
         raise ValueError(f"'{words}': expected SIMULATION: FAULT ..., as a sweep tells it")
-    return SimulationCase(0, simulation, tuple(DiskFault(int(fault[1]), fault[2] == "k", bool(fault[3])) for fault in faults))
+    return SimulationCase(0, simulation, tuple(DiskFault(int(number), kind == "k", bool(torn))
+                                               for number, kind, torn in map(re.Match.groups, faults)))
 
 
 # Those that did not hold once: what had no checkpoint yet lost its configuration when it began again, and what was
@@ -201,6 +202,7 @@ def at_every_change(trial, simulation, before):
 def swept(trial, shard):
     """Each change that each simulation makes, from its beginning, and when it goes on: from before its first checkpoint
     and from between a line and its checkpoint. Of these every `shard[1]`th, and how many there are in all."""
-    cases = [case for simulation in SIMULATIONS for before in ((), (DiskFault(6, True, False),), (DiskFault(16, True, True),))
+    starts = ((), (DiskFault(6, True, False),), (DiskFault(16, True, True),))
+    cases = [case for simulation in SIMULATIONS for before in starts
              for case in at_every_change(trial, simulation, before)]
     return cases[shard[0] - 1::shard[1]], len(cases)
