@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Simulations that are killed, or whose disk is full, at a call that changes their files, and go on afterwards."""
+import concurrent.futures
 import errno
 import json
 import random
@@ -199,10 +200,11 @@ def at_every_change(trial, simulation, before):
                 yield SimulationCase(number, simulation, (*before, DiskFault(number, kills, torn)))
 
 
-def swept(trial, shard):
+def swept(trial, shard, side_by_side):
     """Each change that each simulation makes, from its beginning, and when it goes on: from before its first checkpoint
     and from between a line and its checkpoint. Of these every `shard[1]`th, and how many there are in all."""
-    starts = ((), (DiskFault(6, True, False),), (DiskFault(16, True, True),))
-    cases = [case for simulation in SIMULATIONS for before in starts
-             for case in at_every_change(trial, simulation, before)]
+    starts = [(simulation, before) for simulation in SIMULATIONS
+              for before in ((), (DiskFault(6, True, False),), (DiskFault(16, True, True),))]
+    with concurrent.futures.ThreadPoolExecutor(side_by_side) as pool:
+        cases = [case for found in pool.map(lambda start: list(at_every_change(trial, *start)), starts) for case in found]
     return cases[shard[0] - 1::shard[1]], len(cases)

@@ -8,6 +8,7 @@ others.
 
 Which shard a case belongs to depends on nothing but the case: shards that count a little differently leave out none.
 """
+import concurrent.futures
 import random
 import re
 import zlib
@@ -58,6 +59,8 @@ def counted(trial, where, call):
         folder.remove()
         for place, count in in_run.items():
             most[place] = max(count, most.get(place, 0))
+        if not in_run:
+            break
     return most, of_all
 
 
@@ -86,11 +89,13 @@ def faults_of(where, call, most, of_all):
                 yield index, drawing.ShimFault(where, call, error, number, many)
 
 
-def swept(trial, shard):
+def swept(trial, shard, side_by_side):
     """All cases of a shard, which is a number from 1 on and how many there are. And how many cases there are in all."""
     cases, total = [], 0
-    for where, call in SWEPT:
-        for index, fault in faults_of(where, call, *counted(trial, where, call)):
+    with concurrent.futures.ThreadPoolExecutor(side_by_side) as pool:
+        counts = list(pool.map(lambda kind: counted(trial, *kind), SWEPT))
+    for (where, call), count in zip(SWEPT, counts):
+        for index, fault in faults_of(where, call, *count):
             total += 1
             if index % shard[1] == shard[0] - 1:
                 cases.append(job_of(where).with_fault(fault))
