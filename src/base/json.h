@@ -23,6 +23,12 @@ class Json {
   using Object = std::vector<Member>;
 
   Json() = default;
+  /// Not the variant's own: where a copy of a string throws, libstdc++ (12) takes it for made.
+  Json(const Json& other) { value_ = other.value_; }
+  Json(Json&&) noexcept = default;
+  Json& operator=(const Json&) = default;
+  Json& operator=(Json&&) noexcept = default;
+  ~Json() = default;
   Json(std::nullptr_t) {}
   Json(bool value) : value_(value) {}
   Json(int value) : value_(std::int64_t{value}) {}

@@ -28,7 +28,7 @@ int run_job(const run::Words& words) {
   std::vector<std::string> notes;
   auto options = run::options_from(words, notes);
   for (const std::string& note : notes)
-    say(note);
+    say_now(note);
   if (!options) return complain(options.error());
   const auto disabled = keep::is_disabled();
   if (!disabled) return complain(disabled.error());
@@ -39,7 +39,7 @@ int run_job(const run::Words& words) {
     command.push_back(nullptr);
     ::execvp(command[0], command.data());
     const int why = errno;
-    say(std::string("cannot run ") + command[0] + ": " + std::strerror(why));
+    say_now(std::string("cannot run ") + command[0] + ": " + std::strerror(why));
     return why == ENOENT ? 127 : 126;
   }
   auto metrics = serve::JobMetrics::listen(words.metrics, say_now, !words.quiet && !words.dry_run);
@@ -49,7 +49,7 @@ int run_job(const run::Words& words) {
   if (auto opened = wire::Listener::open()) {
     listener.emplace(*std::move(opened));
   } else {
-    say("the job is only watched: " + opened.error().message);
+    say_now("the job is only watched: " + opened.error().message);
     options->manage = false;
   }
   const auto preparation = run::prepare(*options, listener ? listener->path() : "");
@@ -72,7 +72,7 @@ int run_job(const run::Words& words) {
     const auto ended =
         run::supervise(*options, *preparation, std::move(listener), last_line, started);
     if (!ended) return run::become_command(options->command.size(), ended.error().message.c_str());
-    if (!ended->trouble.empty()) say(ended->trouble);
+    if (!ended->trouble.empty()) say_now(ended->trouble);
     if (!ended->ending.signal) return ended->ending.exit_code.value_or(kFailed);
     std::fflush(nullptr);
     run::end_as(ended->ending);

@@ -19,8 +19,12 @@ void RoomShare::open(const char* folder) {
   std::memcpy(path + length + 1, kRoomFile, std::strlen(kRoomFile) + 1);
   const long file = ::syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
   if (file < 0) return;
-  void* const made = reinterpret_cast<void*>(::syscall(
-      SYS_mmap, nullptr, kRoomBytes, long{PROT_READ | PROT_WRITE}, long{MAP_SHARED}, file, 0L));
+  // What lies beyond its end must not be touched: a full disk leaves it empty.
+  const bool is_whole = ::syscall(SYS_lseek, file, 0L, long{SEEK_END}) >= long{kRoomBytes};
+  void* const made = is_whole ? reinterpret_cast<void*>(::syscall(SYS_mmap, nullptr, kRoomBytes,
+                                                                  long{PROT_READ | PROT_WRITE},
+                                                                  long{MAP_SHARED}, file, 0L))
+                              : MAP_FAILED;
   ::syscall(SYS_close, file);
   if (made == MAP_FAILED) return;
   auto* page = static_cast<RoomPage*>(made);

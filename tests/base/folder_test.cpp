@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 
+#include "limited_memory.h"
 #include "support/temporary_directory.h"
 
 namespace ebb::base {
@@ -41,6 +42,13 @@ TEST(ReadFolder, HasNothingOfWhatIsNone) {
   EXPECT_TRUE(empty->empty());
   EXPECT_FALSE(read_folder(folder / "gone"));
   EXPECT_FALSE(read_folder(folder.write("file", "")));
+}
+
+TEST(ReadFolder, WithoutMemoryThrows) {
+  const support::TemporaryDirectory folder;
+  folder.write("a file with a name that is too long to stand in the string itself", "");
+  const std::string path = folder.path();
+  EXPECT_GT(times_without_memory([&] { EXPECT_TRUE(read_folder(path)); }), 0);
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "limited_memory.h"
+
 namespace ebb::base {
 namespace {
 
@@ -46,6 +48,15 @@ TEST(Json, BuildsObjectsInOrder) {
   EXPECT_EQ(object.find("a")->as_array()->size(), 2U);
   EXPECT_EQ(object.find("missing"), nullptr);
   EXPECT_EQ(Json(1).find("a"), nullptr);
+}
+
+TEST(Json, ACopyWithoutMemoryThrows) {
+  const std::string text(100, 'x');
+  const Json json = Json::object(
+      {{"text", text}, {"list", Json::array({1, text, Json::object({{"key", text}})})}});
+  std::string copied;
+  EXPECT_GT(times_without_memory([&] { copied = Json(json).text(); }), 3);
+  EXPECT_EQ(copied, json.text());
 }
 
 TEST(ParseJson, DecodesEscapesAndSurrogates) {

@@ -3,6 +3,7 @@
 // would, or ends the process there.
 //
 //   EBB_FAULT="in=ebb call=write errno=28 from=3 times=1 report=FILE under=FOLDER torn=1"
+//   EBB_FAULT="in=ebb call=malloc errno=12 from=3 times=1 report=FILE at=PLACE"
 //
 // in      ebb: all calls of the program of that name, which then starts its children without this
 //         library; agent, libebb: calls that the code of libebb-agent.so or libebb.so makes, in any
@@ -12,13 +13,17 @@
 // errno   how it fails; 0: the process is killed in place of the call
 // from    the first call that fails, counted from 1; 0: none
 // times   how many fail from there on; 0: all
-// report  a line `site NUMBER CALL PLACE` for the first call from each place, `fault NUMBER CALL
-//         PLACE` for each that was made to fail, `call NUMBER CALL PLACE` for each of `disk` where
-//         none is to fail; PLACE is the object's name and the offset in it
+// report  a line `fault NUMBER CALL PLACE` for each call that was made to fail; where none is to
+//         fail, `call NUMBER CALL PLACE` for each; otherwise `site NUMBER CALL PLACE` for the first
+//         from each place. PLACE is the object's name and the offset in it; of `malloc` those of
+//         its callers, up to the second that is no C++ library's, with `<` between them
 // under   only calls about what lies in that folder (may be left out)
+// at      `from` counts only those from the place with this hash of its name (fault_places.h); all
+//         that follow may fail, wherever they come from (may be left out)
 // torn    where the first that fails is a write, half of it is written (may be left out)
 //
 // The call `clock` does not fail: from then on the time of day is `errno` hours later (or earlier).
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
@@ -26,11 +31,14 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -41,6 +49,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+
+#include "fault_places.h"
 
 extern "C" void* __libc_malloc(std::size_t size);
 extern "C" void* __libc_calloc(std::size_t count, std::size_t size);
@@ -54,10 +64,13 @@ struct Order {
   bool library_only = false;
   char call[24] = {};
   long error = 0;
-  long from = 0;
+  std::atomic<long> from{0};  ///< 0: not known, or none
+  long from_there = 0;        ///< of the calls at one place
+  bool counts = false;
   long times = 1;
   int torn = 0;
   char under[200] = {};
+  std::uint64_t at = 0;
   int report = -1;
   std::uintptr_t agent_begin = 0;
   std::uintptr_t agent_end = 0;
@@ -65,10 +78,9 @@ struct Order {
 
 Order order;
 std::atomic<long> calls{0};
+std::atomic<long> calls_there{0};  // from the place `at`
 /// What is called in here is not counted. Static storage: this library is there from the start.
 __attribute__((tls_model("initial-exec"))) thread_local bool is_inside = false;
-constexpr std::size_t kPlaces = 4096;
-std::atomic<std::uintptr_t> places[kPlaces];
 
 int find_agent(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
   if (std::strstr(object->dlpi_name, "libebb-agent") == nullptr) return 0;
@@ -81,28 +93,12 @@ int find_agent(dl_phdr_info* object, std::size_t /*size*/, void* /*unused*/) {
   return 1;
 }
 
-/// Whether this place is seen for the first time.
-bool is_new(std::uintptr_t place) {
-  for (std::size_t i = place % kPlaces, tried = 0; tried < kPlaces;
-       i = (i + 1) % kPlaces, ++tried) {
-    std::uintptr_t nobody = 0;
-    if (places[i].compare_exchange_strong(nobody, place)) return true;
-    if (nobody == place) return false;
-  }
-  return false;
-}
-
 void tell(const char* what, const char* call, long number, const void* caller) {
   if (order.report < 0) return;
-  Dl_info object{};
-  char line[256];
-  const bool known = ::dladdr(caller, &object) != 0 && object.dli_fname != nullptr;
-  const char* name = known ? std::strrchr(object.dli_fname, '/') : nullptr;
-  const auto offset = reinterpret_cast<std::uintptr_t>(caller) -
-                      reinterpret_cast<std::uintptr_t>(known ? object.dli_fbase : nullptr);
-  const int length =
-      std::snprintf(line, sizeof line, "%s %ld %s %s+%#zx\n", what, number, call,
-                    name != nullptr ? name + 1 : "ebb", static_cast<std::size_t>(offset));
+  char place[400] = "";
+  name_place(place, sizeof place, caller, std::strcmp(call, "malloc") == 0);
+  char line[480];
+  const int length = std::snprintf(line, sizeof line, "%s %ld %s %s\n", what, number, call, place);
   if (length > 0) ::syscall(SYS_write, order.report, line, static_cast<std::size_t>(length));
 }
 
@@ -145,12 +141,16 @@ long hit(const char* call, const void* caller, const Subject& subject) {
   long which = 0;
   if (is_meant(call, subject) && (!order.library_only || is_in_library(caller))) {
     const long number = ++calls;
-    if (is_new(place)) tell("site", call, number, caller);
-    if (order.from > 0 && number >= order.from &&
-        (order.times == 0 || number < order.from + order.times))
-      which = number - order.from + 1;
+    if (order.at != 0 && hash_of_place(caller) == order.at && ++calls_there == order.from_there)
+      order.from = number;
+    const long from = order.from;
+    if (order.counts)
+      tell("call", call, number, caller);
+    else if (order.at == 0 && is_new_place(caller))
+      tell("site", call, number, caller);
+    if (from > 0 && number >= from && (order.times == 0 || number < from + order.times))
+      which = number - from + 1;
     if (which > 0) tell("fault", call, number, caller);
-    if (order.from == 0 && std::strcmp(order.call, "disk") == 0) tell("call", call, number, caller);
   }
   is_inside = false;
   return which;
@@ -181,11 +181,19 @@ __attribute__((constructor)) void take_order() {
   if (text == nullptr) return;
   char where[16] = "";
   char report[200] = "";
+  long from = 0;
   if (std::sscanf(text,
                   "in=%15s call=%23s errno=%ld from=%ld times=%ld report=%199s under=%199s torn=%d",
-                  where, order.call, &order.error, &order.from, &order.times, report, order.under,
+                  where, order.call, &order.error, &from, &order.times, report, order.under,
                   &order.torn) < 6)
     return;
+  if (const char* at = std::strstr(text, " at=")) {
+    order.at = std::strtoull(at + 4, nullptr, 16);
+    order.from_there = from;
+  } else {
+    order.from = from;
+  }
+  order.counts = from == 0;
   order.agent_only = std::strcmp(where, "agent") == 0;
   order.library_only = std::strcmp(where, "libebb") == 0;
   if (order.agent_only) {
@@ -287,6 +295,33 @@ EBB_FAILING(int, -1, pipe2, "pipe", (int ends[2], int flags), (ends, flags))
 EBB_FAILING(int, -1, signalfd, "pipe", (int fd, const sigset_t* signals, int flags),
             (fd, signals, flags))
 EBB_FAILING(pid_t, -1, fork, "fork", (), ())
+
+// What a sweep asks besides.
+EBB_FAILING(ssize_t, -1, pread, "pread", (int fd, void* to, size_t size, off_t at),
+            (fd, to, size, at))
+EBB_FAILING(ssize_t, -1, pwrite, "room", (int fd, const void* from, size_t size, off_t at),
+            (fd, from, size, at))
+EBB_FAILING(int, -1, ftruncate, "room", (int fd, off_t size), (fd, size))
+EBB_FAILING(int, -1, fallocate, "room", (int fd, int mode, off_t from, off_t size),
+            (fd, mode, from, size))
+EBB_FAILING(DIR*, nullptr, opendir, "list", (const char* path), (path))
+EBB_FAILING(int, -1, stat, "stat", (const char* path, struct stat* to), (path, to))
+EBB_FAILING(int, -1, lstat, "stat", (const char* path, struct stat* to), (path, to))
+EBB_FAILING(int, -1, fstat, "stat", (int fd, struct stat* to), (fd, to))
+EBB_FAILING(int, -1, fstatat, "stat", (int fd, const char* path, struct stat* to, int flags),
+            (fd, path, to, flags))
+EBB_FAILING(int, -1, access, "access", (const char* path, int how), (path, how))
+EBB_FAILING(ssize_t, -1, readlink, "access", (const char* path, char* to, size_t size),
+            (path, to, size))
+EBB_FAILING(char*, nullptr, mkdtemp, "folder", (char* path), (path))
+EBB_FAILING(int, -1, rmdir, "folder", (const char* path), (path))
+EBB_FAILING(int, -1, unlinkat, "folder", (int fd, const char* path, int flags), (fd, path, flags))
+EBB_FAILING(int, -1, flock, "lock", (int fd, int how), (fd, how))
+EBB_FAILING(int, -1, eventfd, "event", (unsigned count, int flags), (count, flags))
+EBB_FAILING(int, -1, timerfd_create, "event", (int clock, int flags), (clock, flags))
+EBB_FAILING(ssize_t, -1, sendmsg, "message", (int fd, const msghdr* what, int flags),
+            (fd, what, flags))
+EBB_FAILING(ssize_t, -1, recvmsg, "message", (int fd, msghdr* to, int flags), (fd, to, flags))
 
 extern "C" int open64(const char* path, int flags, ...) {
   if (fails("open", __builtin_return_address(0), {-1, path, (flags & O_ACCMODE) != O_RDONLY}))

@@ -125,3 +125,9 @@ def why_not():
     except OSError as failure:
         found["disk"] = f"tmpfs: {failure}"
     return found
+
+
+def why_not_preloaded(library):
+    """Why it cannot be, in a line; nothing where it can."""
+    done = subprocess.run(["true"], env={**os.environ, "LD_PRELOAD": library}, capture_output=True)
+    return f"{library} is not installed" if done.stderr else ""

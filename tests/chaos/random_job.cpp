@@ -2,20 +2,23 @@
 // A job drawn from a seed, whose result depends on nothing but the seed and the faults that it is
 // given.
 //
-//   random_job SEED FOLDER [WORKER:STEP:SIGNAL | STEP:SIGNAL:up | end:SIGNAL:group | headless ...]
+//   random_job SEED FOLDER [WORKER:STEP:SIGNAL | STEP:SIGNAL:up | end:SIGNAL:group | headless |
+//                           brief | private | aloud ...]
 //
 // Workers are forked, are threads of the job, or have become daemons. Each allocates and frees,
 // maps memory of its own, announces rounds, prints, closes descriptors, forks again, and leaves a
 // line in FOLDER/worker-N. A worker with a process of its own that reaches a fault's step sends it
 // that signal. `up`: the job itself has `ebb` pass the signal on to it, where that is its parent.
 // `group`: at its end the job sends the signal to its whole group. `headless`: its first thread
-// ends at once, and another does everything. The job prints what its workers came to, and ends with
-// a status, or by a signal, that the seed decides.
+// ends at once, and another does everything. `brief`: the seed decides less: one worker of each
+// kind does a little, and the job ends as soon as a supervisor can have seen it. `private`: the job
+// itself has memory of an allocator of its own besides. `aloud`: each worker tells its steps on
+// stderr. The job prints what its workers came to, and ends with a status, or by a signal, that the
+// seed decides.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,27 +26,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "private_memory.h"
+#include "random_steps.h"
+
 namespace {
-
-/// SplitMix64.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);
-    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31U);
-  }
-  std::uint64_t below(std::uint64_t limit) { return next() % limit; }
-
- private:
-  std::uint64_t state_;
-};
 
 struct Fault {
   unsigned worker = 0;
@@ -58,6 +50,9 @@ struct Plan {
   std::vector<Fault> faults;
   int group_signal = 0;
   bool is_headless = false;
+  bool is_brief = false;
+  bool is_aloud = false;
+  std::optional<PrivateAllocator> allocator;
 };
 
 bool is_child_of_ebb() {
@@ -81,14 +76,6 @@ void take(const Fault& fault) {
   ::kill(::getpid(), fault.signal);
 }
 
-void write_all(int descriptor, const std::string& text) {
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t wrote = ::write(descriptor, text.data() + done, text.size() - done);
-    if (wrote < 0) std::_Exit(99);
-    done += static_cast<std::size_t>(wrote);
-  }
-}
-
 /// Written whole or not at all: others look for it.
 void leave(const Plan& plan, unsigned worker, std::uint64_t hash) {
   const std::string path = plan.folder + "/worker-" + std::to_string(worker);
@@ -107,59 +94,35 @@ void announce_round(std::uint64_t number) {
     tell(number);
 }
 
-std::uint64_t use_heap(Random& random) {
-  std::vector<std::vector<unsigned char>> blocks(1 + random.below(40));
-  std::uint64_t hash = 0;
-  for (auto& block : blocks) {
-    block.assign(1 + random.below(1 << (8 + random.below(12))),
-                 static_cast<unsigned char>(random.next()));
-    hash = hash * 31 + block.size() + block.back();
-  }
-  return hash;
+/// On stderr, in one piece: others write there too.
+void say(unsigned worker, unsigned step, std::uint64_t hash) {
+  char line[80];
+  std::snprintf(line, sizeof line, "job: worker %u step %u %016" PRIx64 "\n", worker, step, hash);
+  write_all(STDERR_FILENO, line);
 }
 
-std::uint64_t use_own_pages(Random& random) {
-  const std::size_t size = (1 + random.below(256)) << 12U;
-  void* pages = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (pages == MAP_FAILED) std::_Exit(97);
-  std::memset(pages, static_cast<int>(random.below(256)), size);
-  const std::uint64_t hash = size + *static_cast<unsigned char*>(pages);
-  ::munmap(pages, size);
-  return hash;
-}
-
-/// The status of a child that does a little and ends, or is killed.
-std::uint64_t use_child(Random& random) {
-  const std::uint64_t how = random.next();
-  const pid_t child = ::fork();
-  if (child < 0) std::_Exit(96);
-  if (child == 0) {
-    Random own(how);
-    use_heap(own);
-    if (how % 5 == 0) ::raise(SIGKILL);
-    std::_Exit(static_cast<int>(how % 100));
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-  }
-  return static_cast<std::uint64_t>(status);
-}
-
-/// What programs do that turn into daemons: every descriptor but the first three is gone.
-void close_descriptors() {
-  for (int descriptor = 3; descriptor < 1024; ++descriptor)
-    ::close(descriptor);
-}
+// Pages, a child, a round, time for a supervisor to look twice, a round.
+constexpr unsigned kBriefKinds[] = {0, 1, 3, 4, 4, 3};
+constexpr unsigned kBriefSteps = std::size(kBriefKinds);
+constexpr useconds_t kBriefPause = 120000;
+constexpr useconds_t kOwnPause = 20000;  // so that there is time for a cleanup
 
 void work(const Plan& plan, unsigned worker, bool has_process, bool has_threads = false) {
   Random random(plan.seed * 1000 + worker);
+  Random own_random(plan.seed);
+  std::optional<PrivateMemory> own;
+  if (plan.allocator && worker == 0) own.emplace(*plan.allocator);
   std::uint64_t hash = 0;
-  const unsigned steps = 4 + static_cast<unsigned>(random.below(20));
+  const unsigned steps = plan.is_brief ? kBriefSteps : 4 + static_cast<unsigned>(random.below(20));
   for (unsigned step = 0; step < steps; ++step) {
     for (const Fault& fault : plan.faults)
       if (has_process && fault.worker == worker && fault.step == step) take(fault);
     hash = hash * 131 + use_heap(random);
-    switch (random.below(6)) {
+    if (own) {
+      hash ^= own->change(own_random);
+      ::usleep(kOwnPause);
+    }
+    switch (plan.is_brief ? kBriefKinds[step] : random.below(6)) {
       case 0:
         hash ^= use_own_pages(random);
         break;
@@ -173,8 +136,9 @@ void work(const Plan& plan, unsigned worker, bool has_process, bool has_threads 
         announce_round(step);
         break;
       default:
-        ::usleep(static_cast<useconds_t>(random.below(20000)));
+        ::usleep(plan.is_brief ? kBriefPause : static_cast<useconds_t>(random.below(20000)));
     }
+    if (plan.is_aloud) say(worker, step, hash);
   }
   leave(plan, worker, hash);
 }
@@ -213,13 +177,13 @@ void join(std::vector<std::thread>& threads) {
 
 int run(const Plan& plan) {
   Random random(plan.seed);
-  const auto workers = static_cast<unsigned>(1 + random.below(4));
+  const auto workers = plan.is_brief ? 3U : static_cast<unsigned>(1 + random.below(4));
   std::vector<std::pair<unsigned, pid_t>> processes;
   std::vector<std::thread> threads;
-  if (random.below(3) == 0)
+  if (random.below(3) == 0 && !plan.is_brief)
     write_all(STDOUT_FILENO, std::string(random.below(1 << 20), 'o') + "\n");
   for (unsigned worker = 1; worker <= workers; ++worker) {
-    const std::uint64_t kind = random.below(5);
+    const std::uint64_t kind = plan.is_brief ? workers - worker : random.below(5);
     if (kind == 0) {
       threads.emplace_back([&plan, worker] { work(plan, worker, false); });
     } else {
@@ -239,6 +203,7 @@ int run(const Plan& plan) {
   std::printf("worker 0: %s\n", outcome_of(plan, 0).c_str());
   std::fflush(stdout);
   if (plan.group_signal != 0) ::kill(0, plan.group_signal);
+  if (plan.is_brief) return 7;
   if (random.below(6) == 0) ::raise(random.below(2) == 0 ? SIGTERM : SIGKILL);
   return static_cast<int>(random.below(4) == 0 ? random.below(120) : 0);
 }
@@ -260,6 +225,12 @@ int main(int count, char** words) {
       plan.faults.push_back(fault);
     } else if (std::strcmp(words[i], "headless") == 0) {
       plan.is_headless = true;
+    } else if (std::strcmp(words[i], "aloud") == 0) {
+      plan.is_aloud = true;
+    } else if (std::strcmp(words[i], "private") == 0) {
+      plan.allocator = PrivateAllocator::open();
+    } else if (std::strcmp(words[i], "brief") == 0) {
+      plan.is_brief = true;
     } else if (std::sscanf(words[i], "end:%d:group", &plan.group_signal) != 1) {
       return 2;
     }

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """As random_job.cpp, in Python: a job whose result depends on nothing but the seed and the faults that it is given.
 
-  random_job.py SEED FOLDER [WORKER:STEP:SIGNAL ...]
+  random_job.py SEED FOLDER [WORKER:STEP:SIGNAL | aloud ...]
 
 Workers are forked, are threads, or have become daemons. Each makes objects, garbage and arrays (of NumPy's where that is
 there), starts children, closes descriptors, announces rounds where the package `ebb` is installed, and leaves a line in
-FOLDER/worker-N.
+FOLDER/worker-N. `aloud`: each worker tells its steps on stderr.
 """
 import gc
 import os
@@ -27,7 +27,8 @@ except ImportError:
 class Plan:
     def __init__(self, words):
         self.seed, self.folder = int(words[0]), Path(words[1])
-        self.faults = [tuple(int(part) for part in word.split(":")) for word in words[2:]]
+        self.is_aloud = "aloud" in words[2:]
+        self.faults = [tuple(int(part) for part in word.split(":")) for word in words[2:] if word != "aloud"]
         rng = random.Random(f"{self.seed} job")
         self.numpy = None
         if rng.random() < 0.3:
@@ -123,6 +124,8 @@ def work(plan, worker, has_process, has_threads=False):
             time.sleep(rng.random() * 0.02)
         rounds.done(step)
         result = (result * 131 + done) % (1 << 64)
+        if plan.is_aloud:  # in one piece: others write there too
+            os.write(2, f"job: worker {worker} step {step} {result:016x}\n".encode())
     leave(plan, worker, result)
 
 

@@ -6,14 +6,17 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import places
-from drawing import KERNELS, OutsideFault, ShimFault
+from drawing import KERNELS, PRELOADED, OutsideFault, ShimFault
 
+# The system's, which may have NumPy.
+PYTHON = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
 # Guards against hanging: a job takes about a second, and ten times as long beside others.
 PATIENCE = 300
 
@@ -25,6 +28,7 @@ class Result:
     status: int | None  # None where the program that tells it was killed
     output: bytes
     files: dict
+    said: tuple  # on stderr: of each worker its lines
 
 
 @dataclass
@@ -43,13 +47,19 @@ class Programs:
         """The command line of a case's job, which writes into `folder`."""
         program = [self.job]
         if case.program == "python":
-            program = ["/usr/bin/python3", str(Path(__file__).with_name("random_job.py"))]
+            program = [PYTHON, str(Path(__file__).with_name("random_job.py"))]
         faults = [f"{worker}:{step}:{int(number)}" for worker, step, number in case.job_faults]
-        return [*program, str(case.job), str(folder.path / "files"), *faults, *case.job_words]
+        return [*program, str(case.job), str(folder.path / "files"), *faults, *case.words()]
 
 
 class Hanging(Exception):
     """A job that has not ended in PATIENCE; says which processes are left and where they are."""
+
+
+def said_by_job(text):
+    """Its own lines on stderr. Those of one worker have an order."""
+    return tuple(sorted((line for line in text.splitlines() if line.startswith("job: ")),
+                        key=lambda line: line.split(" ", 3)[:3]))
 
 
 def state_of(folder):
@@ -114,6 +124,11 @@ class Folder:
         return {**{name: value for name, value in os.environ.items() if not name.startswith("EBB_")},
                 "EBB_CHAOS_MARK": str(self.path), "XDG_RUNTIME_DIR": str(self.path / "runtime"),
                 "TMPDIR": str(self.path / "tmp"), "HOME": str(self.path / "home")}
+
+    def preloading(self, case, *shims):
+        """What is preloaded into the command, with Ebb and without."""
+        allocator = (PRELOADED[case.allocator],) if case.is_allocator_preset else ()
+        return {"LD_PRELOAD": ":".join((*shims, *allocator))} if shims or allocator else {}
 
     def files(self):
         return {file.name: file.read_bytes() for file in sorted((self.path / "files").iterdir())
@@ -213,10 +228,13 @@ def give(fault, pid, folder, place):
 
 def run_plain(programs, case, path):
     folder = Folder(path)
-    job = subprocess.Popen(programs.job_of(case, folder), env=folder.environment(), stdin=subprocess.DEVNULL,
-                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
-    output, _ = finish(job, folder)
-    result = Result(job.returncode, output, folder.files())
+    environment = folder.environment() | folder.preloading(case)
+    with open(folder.path / "stderr", "wb") as error:
+        job = subprocess.Popen(programs.job_of(case, folder), env=environment, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=error, start_new_session=True)
+        output, _ = finish(job, folder)
+    said = (folder.path / "stderr").read_text(errors="replace")
+    result = Result(job.returncode, output, folder.files(), said_by_job(said))
     folder.remove()
     return result
 
@@ -247,11 +265,11 @@ JOIN = ("sh", "-c", 'echo $$ > "$0" && exec "$@"')
 
 def run_under_ebb(programs, case, folder, place=None):
     """The job's result, what Ebb said, and whether the fault came before its end. `place`: of place_for."""
-    environment = folder.environment()
+    environment = folder.environment() | folder.preloading(case)
     if case.program == "python":
         environment |= {"PYTHONPATH": programs.package, "EBB_LIBRARY": programs.library}
     if isinstance(case.fault, ShimFault):
-        environment["LD_PRELOAD"] = programs.malloc_shim if case.fault.call == "malloc" else programs.shim
+        environment |= folder.preloading(case, programs.malloc_shim if case.fault.call == "malloc" else programs.shim)
         environment["EBB_FAULT"] = case.fault.order(folder.report)
     what = case.fault.what if isinstance(case.fault, OutsideFault) else ""
     said = folder.path / "stderr"
@@ -269,4 +287,5 @@ def run_under_ebb(programs, case, folder, place=None):
         given = folder.report.exists() and "fault" in folder.report.read_text()
     elif what in FROM_THE_START or (what == "full_record_disk" and case.fault.after < AT_ONCE_SECONDS):
         given = True
-    return Result(status, output, folder.files()), said.read_text(errors="replace"), given
+    text = said.read_text(errors="replace")
+    return Result(status, output, folder.files(), said_by_job(text)), text, given

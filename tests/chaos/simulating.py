@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Simulations that are killed, or whose disk is full, at a call that changes their files, and go on afterwards."""
+import concurrent.futures
 import errno
 import json
 import random
+import re
 import subprocess
-import time
 from dataclasses import dataclass
 
 import running
@@ -38,6 +39,9 @@ class DiskFault:
         return (f"in=ebb-simulate call=disk errno={error} from={self.number} times={times} report={report} "
                 f"under={folder} torn={int(self.torn)}")
 
+    def word(self):
+        return f"{self.number}{'k' if self.kills else 'd'}{'t' if self.torn else ''}"
+
     def __str__(self):
         return f"{'killed' if self.kills else 'disk full'} at change no. {self.number}{' (torn)' if self.torn else ''}"
 
@@ -54,7 +58,18 @@ class SimulationCase:
         return len(self.faults)
 
     def __str__(self):
-        return f"seed {self.seed}: {self.simulation}; {', then '.join(map(str, self.faults))}"
+        return (f"--swept '{self.simulation}: {' '.join(fault.word() for fault in self.faults)}': seed {self.seed}; "
+                f"{', then '.join(map(str, self.faults))}")
+
+
+def again(words):
+    """The case of a sweep, as it has told it."""
+    simulation, _, rest = words.partition(": ")
+    faults = [re.fullmatch(r"(\d+)([kd])(t?)", word) for word in rest.split()]
+    if simulation not in SIMULATIONS or not faults or None in faults:
+        raise ValueError(f"'{words}': expected SIMULATION: FAULT ..., as a sweep tells it")
+    return SimulationCase(0, simulation, tuple(DiskFault(int(number), kind == "k", bool(torn))
+                                               for number, kind, torn in map(re.Match.groups, faults)))
 
 
 # Those that did not hold once: what had no checkpoint yet lost its configuration when it began again, and what was
@@ -158,7 +173,7 @@ class SimulationTrial(Trial):
         return calls
 
     def ended_as_it_should(self, fault, done, outcome, report):
-        self.note_sites(None, report)
+        self.note_sites(report)
         calls = [line.split()[2] for line in (report.read_text().splitlines() if report.exists() else [])
                  if line.startswith("fault")]
         if not calls and fault.number > 0:
@@ -185,14 +200,11 @@ def at_every_change(trial, simulation, before):
                 yield SimulationCase(number, simulation, (*before, DiskFault(number, kills, torn)))
 
 
-def swept(trial, until):
+def swept(trial, shard, side_by_side):
     """Each change that each simulation makes, from its beginning, and when it goes on: from before its first checkpoint
-    and from between a line and its checkpoint."""
+    and from between a line and its checkpoint. Of these every `shard[1]`th, and how many there are in all."""
     starts = [(simulation, before) for simulation in SIMULATIONS
               for before in ((), (DiskFault(6, True, False),), (DiskFault(16, True, True),))]
-    for place, (simulation, before) in enumerate(starts):
-        for case in at_every_change(trial, simulation, before):
-            if time.monotonic() >= until:
-                print(f"CUT OFF BY TIME: start {place + 1} of {len(starts)} from change {case.seed} on, and all later ones")
-                return
-            yield case
+    with concurrent.futures.ThreadPoolExecutor(side_by_side) as pool:
+        cases = [case for found in pool.map(lambda start: list(at_every_change(trial, *start)), starts) for case in found]
+    return cases[shard[0] - 1::shard[1]], len(cases)

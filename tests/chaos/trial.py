@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """All cases of one call of scripts/chaos: what was tried, where calls failed, what did not hold."""
+import dataclasses
 import itertools
-import math
 import threading
 
 import drawing
@@ -18,8 +18,6 @@ class Trial:
         self.folders = (folder / str(number) for number in itertools.count())
         self.lock = threading.Lock()
         self.sites = {}  # places that make calls: whether one from there was made to fail
-        self.first = {}  # the number of the first call from there
-        self.unreached = math.inf  # the lowest number of a call that was to fail and was not made
         self.cases = self.faults = 0
         self.not_given = {}  # why a fault could not be given: how often
         self.findings = []
@@ -28,18 +26,14 @@ class Trial:
         with self.lock:
             return next(self.folders)
 
-    def note_sites(self, fault, report):
-        """Reads what the shim wrote; whether it made a call fail."""
+    def note_sites(self, report):
+        """Reads what the shim wrote: what each line tells, the number of the call, and its place."""
         lines = report.read_text().splitlines() if report.exists() else []
-        hit = any(line.startswith("fault") for line in lines)
+        told = [line.split(" ", 2) for line in lines]
         with self.lock:
-            if isinstance(fault, drawing.ShimFault) and fault.first and not hit:
-                self.unreached = min(self.unreached, fault.first)
-            for line in lines:
-                what, number, site = line.split(" ", 2)
+            for what, _, site in told:
                 self.sites[site] = self.sites.get(site, False) or what == "fault"
-                self.first.setdefault(site, int(number))
-        return hit
+        return told
 
     def note_not_given(self, why):
         with self.lock:
@@ -73,15 +67,17 @@ class RunTrial(Trial):
         super().__init__(programs, folder)
         self.plain = {}
         self.denied = places.why_not()
+        self.not_installed = {name: places.why_not_preloaded(file) for name, file in drawing.PRELOADED.items()}
 
     def without_ebb(self, case):
-        key = case.program, case.job, case.job_faults, case.job_words
+        key = case.program, case.job, case.job_faults, case.words(), case.is_allocator_preset and case.allocator
         if key not in self.plain:
             self.plain[key] = running.run_plain(self.programs, case, self.next_folder())
         return self.plain[key]
 
     def permitted(self, case):
         """The case as far as this machine permits it."""
+        case = self.with_installed(case)
         what = getattr(case.fault, "what", None)
         why = self.denied.get(drawing.KERNELS.get(what))
         if why is None:
@@ -89,7 +85,17 @@ class RunTrial(Trial):
         with self.lock:
             self.faults += 1  # that it should have had
         self.note_not_given(why)
-        return case.without_fault()
+        return case.with_fault(None)
+
+    def with_installed(self, case):
+        """The case with the allocators that there are here."""
+        if not case.allocator or not (why := self.not_installed[case.allocator]):
+            return case
+        with self.lock:
+            self.faults += 1
+        self.note_not_given(why)
+        return dataclasses.replace(case, allocator="", is_allocator_preset=False,
+                                   options=case.options if case.is_allocator_preset else case.options[:-2])
 
     def run(self, case, tells=False):
         return super().run(self.permitted(case), tells)
@@ -112,7 +118,7 @@ class RunTrial(Trial):
             print(said, end="")
         if found:
             found += [f"stderr: {line}" for line in said.splitlines()[:20]]
-        self.note_sites(case.fault, folder.report)
+        self.note_sites(folder.report)
         if not given:
             self.note_not_given("the job had ended before, or made no such call")
         folder.remove()

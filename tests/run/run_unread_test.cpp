@@ -53,5 +53,13 @@ TEST_F(EbbRunThatNobodyReads, LinesThatAreLeftOutAreCountedWhenOneIsReadAgain) {
   EXPECT_NE(said.find("ebb report"), std::string::npos) << "the last line; " << said;
 }
 
+TEST_F(EbbRunThatNobodyReads, TheJobIsStartedWhereSomethingWasToBeSaidBefore) {
+  // Nowhere to record: one line, before there is a job.
+  const std::string unset = "unset HOME EBB_DB XDG_STATE_HOME XDG_DATA_HOME; exec \"$@\" 2> ";
+  Subprocess child({"sh", "-c", unset + pipe_.path(), "sh", EBB_PROGRAM, "run", "--", "sh", "-c",
+                    "exec 2> /dev/null; exit 4"});
+  EXPECT_EQ(child.wait(), 4);
+}
+
 }  // namespace
 }  // namespace ebb::run

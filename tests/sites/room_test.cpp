@@ -61,6 +61,12 @@ TEST_F(Rooms, WithoutThemNothingIsBounded) {
   EXPECT_TRUE(share_.take_first(std::size_t{1} << 40)) << "no room of this ebb";
 }
 
+TEST_F(Rooms, WhatAFullDiskLeftOfThemIsNotTouched) {
+  folder_.write(kRoomFile, "");
+  share_.open(folder_.path().c_str());
+  EXPECT_TRUE(share_.take_first(std::size_t{1} << 40));
+}
+
 TEST_F(Rooms, AProcessWithoutRoomHasNoTableAndIsCounted) {
   Room room = made(kSmallestTable);
   const auto first = std::make_unique<Table>(), second = std::make_unique<Table>();
