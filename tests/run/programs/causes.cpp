@@ -3,8 +3,9 @@
 //
 // cache: a map that nothing is taken out of. closure: callbacks that keep what they were made with.
 // thread: threads that wait for ever. queue: more is put in than is taken out. fragmentation: of
-// ever more blocks a little stays. private: a library's own allocator keeps what was freed
-// (tests/heap/programs/private_copy.c). tmpfs: a mapped file without a disk.
+// ever more blocks a little stays. private: a library's own allocator (mimalloc) keeps what
+// was freed. tmpfs: a mapped file without a disk.
+#include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -21,11 +22,6 @@
 #include <thread>
 #include <vector>
 
-extern "C" {
-void* private_copy_take(std::size_t size);
-void private_copy_free(void* block);
-}
-
 namespace {
 
 constexpr std::size_t kBlock = 48 << 10;
@@ -40,23 +36,23 @@ std::vector<std::function<int()>> callbacks;
 std::deque<std::vector<double>> waiting;
 
 [[gnu::noinline]] void look_up(int key) {
-  results[key] = std::string(kBlock, 'x');  // line 43
+  results[key] = std::string(kBlock, 'x');  // line 39
 }
 
 [[gnu::noinline]] void subscribe() {
-  auto message = std::make_shared<std::vector<char>>(kBlock, 'x');  // line 47
+  auto message = std::make_shared<std::vector<char>>(kBlock, 'x');  // line 43
   callbacks.emplace_back([message] { return (*message)[0]; });
 }
 
 [[gnu::noinline]] void handle() {
-  const std::vector<char> buffer(kBlock, 'x');  // line 52
+  const std::vector<char> buffer(kBlock, 'x');  // line 48
   while (buffer[0] == 'x')
     std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
 [[gnu::noinline]] void produce() {
   for (int i = 0; i < 2; ++i)
-    waiting.emplace_back(kBlock / sizeof(double), 0.5);  // line 59
+    waiting.emplace_back(kBlock / sizeof(double), 0.5);  // line 55
   waiting.pop_front();
 }
 
@@ -78,15 +74,20 @@ std::deque<std::vector<double>> waiting;
 
 namespace {
 
-/// Takes ever more of the library's own allocator, and gives all of it back.
-void use_library() {
-  static int most = 0;
+/// Every second or so 100 MiB from the library's own allocator, which are given back at once.
+void use_library(int step) {
+  static void* const library = ::dlopen("libmimalloc.so.2", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) std::abort();
+  static const auto take = reinterpret_cast<void* (*)(std::size_t)>(::dlsym(library, "mi_malloc"));
+  static const auto give = reinterpret_cast<void (*)(void*)>(::dlsym(library, "mi_free"));
+  if (step % 30 != 0) return;
   std::vector<void*> blocks;
-  ++most;
-  for (int i = 0; i < most; ++i)
-    blocks.push_back(private_copy_take(kBlock));
+  for (std::size_t taken = 0; taken < (100 << 20); taken += kBlock) {
+    blocks.push_back(take(kBlock));
+    std::memset(blocks.back(), 1, kBlock);
+  }
   for (void* block : blocks)
-    private_copy_free(block);
+    give(block);
 }
 
 void grow_file() {
@@ -117,7 +118,7 @@ int main(int count, char** words) {
     if (cause == "queue") intake::produce();
     if (cause == "fragmentation") intake::fragment();
     if (cause == "tmpfs") grow_file();
-    if (cause == "private") use_library();
+    if (cause == "private") use_library(i);
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
   }
   std::_Exit(0);  // with its threads
