@@ -65,14 +65,15 @@ Engine::Engine(const Config& config, const Execution& execution, SimulationResou
       gate_(execution, *resources.cleaner),
       patience_(resources.card.get()),
       workers_(parallel_clients, [this](std::uint32_t now) { return gate_.allowed(now); }),
-      group_(resources.trainer->together()),
+      groups_{resources.trainer->together(), resources.card_use.evaluated},
       memory_(resources.trainer->memory_of_a_model()),
       weights_(memory_.get(), shape_.elements),
       trained_(parallel_clients) {
   resources.trainer->initialise(config.seed, weights_);
 }
 
-base::Status Engine::open_aggregator(const std::string& folder) {
+base::Status Engine::open(const std::string& folder) {
+  if (auto agreed = agree_on_groups(); !agreed) return agreed;
   auto aggregator = create_aggregator(config_.aggregation, {shape_.elements, config_.per_round,
                                                             largest_weight_of(config_, partition_),
                                                             config_.world.staleness, folder});
@@ -251,6 +252,7 @@ base::Result<RoundReport> Engine::run_round(const Steps& steps) {
     if (!scores) return scores.error();
     report.scores = *scores;
   }
+  if (auto agreed = agree_on_groups(); !agreed) return agreed.error();
   ++round_;
   return report;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fl/aggregate/aggregator.h"
+#include "fl/card_groups.h"
 #include "fl/card_patience.h"
 #include "fl/checkpoint.h"
 #include "fl/data/population.h"
@@ -30,8 +31,9 @@ class Engine {
                                                       SimulationResources& resources,
                                                       std::uint32_t parallel_clients);
 
-  /// Before everything below: makes what updates go into; in `folder` where that takes a file.
-  base::Status open_aggregator(const std::string& folder);
+  /// Before everything below: agrees with the other ranks, and makes what updates go into; in
+  /// `folder` where that takes a file.
+  base::Status open(const std::string& folder);
 
   /// Called when a part of a round is done.
   struct Steps {
@@ -49,9 +51,8 @@ class Engine {
   std::string model_sha256() const;
   PressureGate& gate() { return gate_; }
   CardPatience& patience() { return patience_; }
-  /// The round from which on results agree to rounding only with those of larger groups, because
-  /// the card had no room for these.
-  std::optional<std::uint32_t> rounding_from() const { return rounding_from_; }
+  /// Of the card that trains.
+  const CardGroups& groups() const { return groups_; }
   WorkerThreads& workers() { return workers_; }
 
   /// Everything that the next rounds depend on, packed, with what binds the `lines` of the rounds
@@ -104,6 +105,10 @@ class Engine {
   base::Status contribute_group(std::vector<Member>& members,
                                 std::span<GroupContribution> contributions,
                                 std::span<const LocalResult> results, UpdateGroup& updates);
+  /// Has all ranks go on with groups of the same sizes.
+  base::Status agree_on_groups();
+  /// Code::bad_input where `saved` are no groups; null where an earlier Ebb did not write them.
+  base::Status restore_groups(const base::Json* saved);
   /// Again and again where the card that trains is out of memory.
   base::Status insist(const std::function<base::Status()>& attempt,
                       double seconds = CardPatience::kSeconds);
@@ -137,8 +142,7 @@ class Engine {
 
   std::atomic<std::int64_t> adding_ns_ = 0;  ///< of this round's updates, on all threads together
   std::uint32_t round_ = 0;
-  std::uint32_t group_;  ///< clients that the card trains at a time
-  std::optional<std::uint32_t> rounding_from_;
+  CardGroups groups_;
   const std::shared_ptr<float[]> memory_;
   const std::span<float> weights_;           ///< in it
   std::vector<std::vector<float>> trained_;  ///< a model for each slot

@@ -44,6 +44,7 @@ std::string Engine::save(const base::Json& lines) {
        {"clients", population_.state()},
        {"selector", selector_->state()},
        {"late", late},
+       {"card", resources_.card != nullptr ? to_json(groups_) : base::Json()},
        {"privacy", privacy},
        {"totals", base::Json::object({{"communicated_bytes", totals_.communicated_bytes},
                                       {"flops", totals_.flops},
@@ -78,6 +79,7 @@ base::Status Engine::restore(const Checkpoint& checkpoint) {
                        "the checkpoint has reached round %llu, expected more rounds than %u",
                        static_cast<unsigned long long>(*round->as_unsigned()), config_.rounds);
   round_ = static_cast<std::uint32_t>(*round->as_unsigned());
+  if (auto restored = restore_groups(header.find("card")); !restored) return restored;
   if (auto restored = population_.restore(*clients); !restored) return restored;
   if (auto restored = selector_->restore(*selector); !restored) return restored;
   for (const base::Json& one : *late->as_array()) {

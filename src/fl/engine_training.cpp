@@ -43,7 +43,7 @@ base::Status Engine::train_cohort(std::vector<Member>& members) {
   for (std::uint32_t place = 0; place < members.size(); ++place) {
     if (is_mine(place) && members[place].fate.arrives) mine.push_back(place);
   }
-  if (resources_.trainer->together() > 1) return train_groups(members, mine);
+  if (resources_.card != nullptr) return train_groups(members, mine);
   return workers_.run(static_cast<std::uint32_t>(mine.size()),
                       [&](std::uint32_t slot, std::uint32_t item) {
                         return train_one(slot, mine[item], members[mine[item]]);

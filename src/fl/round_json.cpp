@@ -46,6 +46,9 @@ class Members {
   std::optional<double> later_optional_number(const char* key) {
     return json_.find(key) == nullptr ? std::nullopt : optional_number(key);
   }
+  std::optional<std::uint64_t> later_optional_whole(const char* key) {
+    return json_.find(key) == nullptr ? std::nullopt : optional_whole(key);
+  }
   std::uint64_t whole(const char* key) {
     const auto value = optional_whole(key);
     return value ? *value : missing(std::uint64_t{0});
@@ -106,6 +109,7 @@ base::Json to_json(const RoundReport& report) {
   json.set("retained_bytes", report.memory.now.retained);
   json.set("returned_bytes", report.memory.returned);
   json.set("parallel_clients", std::uint64_t{report.memory.parallel_clients});
+  json.set("evaluated_together", report.memory.evaluated_together);
   json.set("wall_seconds", report.wall_seconds);
   json.set("selection_seconds", report.selection_seconds);
   json.set("training_seconds", report.training_seconds);
@@ -166,6 +170,7 @@ base::Result<RoundReport> round_report_from(const base::Json& json) {
   report.memory.now.retained = members.optional_whole("retained_bytes");
   report.memory.returned = members.whole("returned_bytes");
   report.memory.parallel_clients = static_cast<std::uint32_t>(members.whole("parallel_clients"));
+  report.memory.evaluated_together = members.later_optional_whole("evaluated_together");
   report.wall_seconds = members.number("wall_seconds");
   report.selection_seconds = members.number("selection_seconds");
   report.training_seconds = members.number("training_seconds");
@@ -191,6 +196,8 @@ base::Result<RoundReport> round_report_from(const base::Json& json) {
 }
 
 base::Json to_json(const SimulationResult& result) {
+  const base::Json card = result.card ? to_json(*result.card) : base::Json();
+  const base::Json* rounding_from = card.find("rounding_from_round");
   base::Json rounds = base::Json::array();
   for (const RoundReport& report : result.rounds)
     rounds.push(to_json(report));
@@ -204,8 +211,8 @@ base::Json to_json(const SimulationResult& result) {
        {"plan", to_json(result.plan)},
        {"resumed_at",
         result.resumed_at ? base::Json(std::uint64_t{*result.resumed_at}) : base::Json()},
-       {"rounding_from_round",
-        result.rounding_from ? base::Json(std::uint64_t{*result.rounding_from}) : base::Json()},
+       {"rounding_from_round", rounding_from != nullptr ? *rounding_from : base::Json()},
+       {"card", card},
        {"stopped", result.stopped}});
 }
 

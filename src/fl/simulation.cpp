@@ -54,7 +54,7 @@ class Run {
       if (auto done = next_round(); !done) return done.error();
     }
     result_.model_sha256 = engine_->model_sha256();
-    result_.rounding_from = engine_->rounding_from();
+    if (resources_.card != nullptr) result_.card = engine_->groups();
     resources_.trainer->release(0);
     return std::move(result_);
   }
@@ -77,12 +77,15 @@ class Run {
         return begun;
     }
     // Other ranks may be on machines that do not have the folder.
-    if (auto opened = engine_->open_aggregator(writes() ? execution_.folder : ""); !opened)
-      return opened;
-    if (execution_.resume) return resume();
-    auto untrained = engine_->evaluate();
-    if (!untrained) return untrained.error();
-    result_.untrained = *untrained;
+    if (auto opened = engine_->open(writes() ? execution_.folder : ""); !opened) return opened;
+    if (execution_.resume) {
+      if (auto resumed = resume(); !resumed) return resumed;
+    } else {
+      auto untrained = engine_->evaluate();
+      if (!untrained) return untrained.error();
+      result_.untrained = *untrained;
+    }
+    if (resources_.card != nullptr) result_.plan.parallel_clients = engine_->groups().clients;
     return {};
   }
 
@@ -224,7 +227,8 @@ class Run {
       budget_.spent(cleaned.after.rss.value_or(0), cleaned.returned, cleaned.seconds);
     }
     memory.parallel_clients =
-        resources_.card_available > 0 ? result_.plan.parallel_clients : engine_->workers().now();
+        resources_.card != nullptr ? engine_->groups().clients : engine_->workers().now();
+    if (resources_.card != nullptr) memory.evaluated_together = engine_->groups().pictures;
     if (const auto process = sense::read_process()) {
       memory.now.rss = process->rss;
       memory.peak = process->hwm.value_or(process->rss);

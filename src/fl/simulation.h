@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "fact/process_sample.h"
 #include "fl/card.h"
+#include "fl/card_groups.h"
 #include "fl/card_keeper.h"
 #include "fl/card_use.h"
 #include "fl/config.h"
@@ -39,6 +40,8 @@ struct RoundMemory {
   std::uint64_t returned = 0;                 ///< by cleanups after this round
   std::vector<base::DeviceChange> devices{};  ///< the same, of the card that trains
   std::uint32_t parallel_clients = 0;         ///< at the end of the round
+  /// The same for pictures that a card evaluates.
+  std::optional<std::uint64_t> evaluated_together{};
 };
 
 struct RoundReport {
@@ -80,8 +83,7 @@ struct SimulationResult {
   std::string model_sha256;  ///< of the final weights, as little-endian floats
   MemoryPlan plan;
   std::optional<std::uint32_t> resumed_at;  ///< the round a checkpoint had come to
-  /// From this round on results agree to rounding only: the card had no room for the groups.
-  std::optional<std::uint32_t> rounding_from;
+  std::optional<CardGroups> card;           ///< how it was used at the end; the host: nothing
   bool stopped = false;  ///< by the observer, with a checkpoint where there is a folder
 };
 

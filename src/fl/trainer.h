@@ -65,6 +65,9 @@ class Trainer {
   /// Whether one call of evaluate() is best given all samples that there are: they are then taken
   /// in batches that fill a card, and the weights go there once.
   virtual bool evaluates_at_once() const { return false; }
+  /// How many of them are then evaluated at a time; 0 where that does not matter.
+  virtual std::size_t evaluated_together() const { return 0; }
+  virtual void evaluate_together(std::size_t /*samples*/) {}
   /// Evaluates half as many samples at a time from now on; how many that are, 0 if no fewer will
   /// do.
   virtual std::size_t evaluate_fewer() { return 0; }

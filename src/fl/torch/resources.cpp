@@ -116,9 +116,10 @@ base::Result<SimulationResources> load_resources(const Config& config, const Exe
   if (on_card) {
     available = free_on_card();
     if (!available) return available.error();
-    // Those of a round, as many as were asked for, or as many as the card's free memory holds.
-    std::uint32_t wanted = config.per_round;
-    if (execution.parallel_clients > 0) wanted = std::min(wanted, execution.parallel_clients);
+    // As many as were asked for; else this rank's part of a round.
+    const std::uint32_t part = (config.per_round - 1) / ranks->size() + 1;
+    const std::uint32_t asked = std::min(config.per_round, execution.parallel_clients);
+    const std::uint32_t wanted = asked > 0 ? asked : part;
     use = card_use(*network, config.batch, wanted, **data, *available);
     if (!use) return use.error();
   }

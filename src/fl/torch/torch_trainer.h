@@ -41,6 +41,10 @@ class TorchTrainer final : public Trainer {
                                     const Split& split,
                                     std::span<const std::uint32_t> samples) override;
   bool evaluates_at_once() const override { return !device_.is_cpu(); }
+  std::size_t evaluated_together() const override {
+    return device_.is_cpu() ? 0 : side_by_side_.evaluated_together();
+  }
+  void evaluate_together(std::size_t samples) override { side_by_side_.evaluate_together(samples); }
   std::size_t evaluate_fewer() override {
     return device_.is_cpu() ? 0 : side_by_side_.evaluate_fewer();
   }
