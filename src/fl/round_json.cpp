@@ -196,7 +196,8 @@ base::Result<RoundReport> round_report_from(const base::Json& json) {
 }
 
 base::Json to_json(const SimulationResult& result) {
-  const base::Json card = result.card ? to_json(*result.card) : base::Json();
+  base::Json card = result.card ? to_json(*result.card) : base::Json();
+  if (result.card) card.set("kernels", result.kernels);
   const base::Json* rounding_from = card.find("rounding_from_round");
   base::Json rounds = base::Json::array();
   for (const RoundReport& report : result.rounds)

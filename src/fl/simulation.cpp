@@ -29,6 +29,7 @@ class Run {
               execution.headroom.value_or(0)) {
     result_.config = config;
     result_.config.backend = resources.trainer->backend();
+    result_.kernels = resources.trainer->kernels();
   }
 
   base::Result<SimulationResult> to_the_end() {
@@ -38,6 +39,7 @@ class Run {
     result_.setup_seconds += base::seconds_between(start, base::system_clock().now_ns());
     if (engine_->rounds_done() < result_.config.rounds && resources_.ranks->is_first()) {
       observer_.begins(result_);
+      if (!resources_.warning.empty()) observer_.warned(std::exchange(resources_.warning, {}));
       if (is_unchecked_)
         observer_.warned(execution_.folder +
                          ": written by an earlier Ebb: its rounds.jsonl is not checked");

@@ -84,6 +84,7 @@ struct SimulationResult {
   MemoryPlan plan;
   std::optional<std::uint32_t> resumed_at;  ///< the round a checkpoint had come to
   std::optional<CardGroups> card;           ///< how it was used at the end; the host: nothing
+  std::string kernels;                      ///< of that card, as Trainer::kernels says
   bool stopped = false;  ///< by the observer, with a checkpoint where there is a folder
 };
 
@@ -120,6 +121,7 @@ struct SimulationResources {
   std::uint64_t card_available = 0;  ///< memory of the card that trains; 0: the host does
   CardUse card_use;                  ///< how that is used
   std::unique_ptr<Card> card;        ///< null: the host trains
+  std::string warning;               ///< to be told to the first observer
   double setup_seconds = 0;
 };
 

@@ -45,6 +45,9 @@ class Trainer {
   virtual std::uint64_t parameters() const = 0;
   virtual const std::string& backend() const = 0;
 
+  /// What a card computes with: "nvrtc", kernels of our own beside libtorch's; or "libtorch" alone.
+  virtual std::string kernels() const { return {}; }
+
   /// Memory of the host for a model, from where and to where it is copied fastest.
   virtual std::shared_ptr<float[]> memory_of_a_model() const {
     return std::make_shared<float[]>(parameters());

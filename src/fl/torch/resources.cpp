@@ -8,6 +8,7 @@
 #include "fl/planning.h"
 #include "fl/simulation.h"
 #include "fl/torch/backend.h"
+#include "fl/torch/card_kernels.h"
 #include "fl/torch/torch_card.h"
 #include "fl/torch/torch_trainer.h"
 #include "sense/gpu.h"
@@ -133,7 +134,10 @@ base::Result<SimulationResources> load_resources(const Config& config, const Exe
   resources.cleaner = &cleaner;
   resources.card_available = *available;
   resources.card_use = std::move(*use);
-  if (on_card) resources.card = torch_card();
+  if (on_card) {
+    resources.card = torch_card();
+    resources.warning = CardKernels::line_of_their_absence();
+  }
   resources.setup_seconds = base::seconds_between(start, base::system_clock().now_ns());
   return resources;
 }

@@ -33,6 +33,7 @@ class TorchTrainer final : public Trainer {
 
   std::uint64_t parameters() const override { return shape_.elements; }
   const std::string& backend() const override { return backend_; }
+  std::string kernels() const override;
   std::shared_ptr<float[]> memory_of_a_model() const override;
   void initialise(std::uint64_t seed, std::span<float> weights) override;
   base::Result<LocalResult> train(std::uint32_t slot, std::span<const float> global,

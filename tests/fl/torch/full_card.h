@@ -36,6 +36,7 @@ class FullNowAndThen final : public Trainer {
     if (evaluated > most_evaluated) return no_room();
     return own_->evaluate(slot, weights, split, samples);
   }
+  std::string kernels() const override { return "libtorch"; }
   bool evaluates_at_once() const override { return true; }
   std::size_t evaluated_together() const override { return evaluated; }
   void evaluate_together(std::size_t samples) override { evaluated = samples; }
@@ -104,6 +105,7 @@ class FullCard : public Workbench {
     auto resources = load_resources(config_, execution, cleaner_, alone());
     EXPECT_TRUE(resources);
     resources->card_use.room = room_;
+    resources->warning = warning_;
     auto trainer = std::make_unique<FullNowAndThen>(std::move(resources->trainer));
     prepare(*trainer);
     trainer_ = trainer.get();
@@ -142,6 +144,7 @@ class FullCard : public Workbench {
   double waited_ = 0;
   std::string lines_;
   std::uint32_t room_ = 1000;  ///< clients that would fit
+  std::string warning_;
 };
 
 }  // namespace ebb::fl

@@ -7,7 +7,7 @@
 namespace ebb::fl {
 namespace {
 
-class OutOfMemory : public FullCard {};
+using OutOfMemory = FullCard;
 
 TEST_F(OutOfMemory, ForAWhileChangesNoBit) {
   const std::string sha = undisturbed().model_sha256;
@@ -79,6 +79,13 @@ TEST_F(OutOfMemory, InEvaluationTakesFewerAtATimeAndSaysSo) {
   EXPECT_GE(waited_, CardPatience::kSeconds);
   EXPECT_LT(waited_, 2 * CardPatience::kSeconds) << "halves are tried at once";
   EXPECT_NE(lines_.find("64 samples at a time from now on"), std::string::npos) << lines_;
+}
+
+TEST_F(OutOfMemory, OrNotWhatTheCardComputesWithIsSaid) {
+  warning_ = "no compiler";
+  const SimulationResult result = undisturbed();
+  EXPECT_EQ(lines_, "no compiler\n");
+  EXPECT_EQ(*to_json(result).find("card")->find("kernels")->as_string(), "libtorch");
 }
 
 TEST_F(OutOfMemory, WithoutRoomToEvaluateIsAnError) {
