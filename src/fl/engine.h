@@ -16,6 +16,7 @@
 #include "fl/data/population.h"
 #include "fl/network_shape.h"
 #include "fl/pressure_gate.h"
+#include "fl/privacy_spent.h"
 #include "fl/simulation.h"
 #include "fl/worker_threads.h"
 
@@ -51,6 +52,8 @@ class Engine {
   std::string model_sha256() const;
   PressureGate& gate() { return gate_; }
   CardPatience& patience() { return patience_; }
+  /// Norm of the next round's updates under differential privacy.
+  double clip() const { return clip_; }
   /// Of the card that trains.
   const CardGroups& groups() const { return groups_; }
   WorkerThreads& workers() { return workers_; }
@@ -67,6 +70,7 @@ class Engine {
     std::uint32_t client = 0;
     Fate fate;
     LocalResult result;
+    double norm = 0;  ///< of the update
     double gradient_norm = 0;
     std::vector<float> sketch;
   };
@@ -87,6 +91,8 @@ class Engine {
          std::uint32_t parallel_clients, Partition partition, NetworkShape shape, World world);
 
   base::Result<std::vector<std::uint32_t>> choose_cohort();
+  /// Each client by itself.
+  std::vector<std::uint32_t> draw_cohort() const;
   base::Result<std::vector<double>> probe(std::span<const std::uint32_t> clients);
   std::vector<std::uint32_t> visiting_order(std::uint32_t client) const;
   LocalTask task_of(std::uint32_t client, std::span<const std::uint32_t> order) const;
@@ -116,14 +122,15 @@ class Engine {
                                        std::span<const std::uint32_t> samples);
   base::Status train_in_turn(std::vector<Member>& members);
   base::Status contribute(std::uint32_t place, Member& member, std::span<const float> trained);
-  /// How an update of Euclidean norm `norm` counts, where that is known already.
-  Contribution contribution_of(std::uint32_t place, const Member& member,
-                               const std::function<double()>& norm) const;
+  /// How the member's update counts, whose norm is known.
+  Contribution contribution_of(std::uint32_t place, const Member& member) const;
   base::Error diverged(const Member& member, const base::Error& why) const;
   void take_note(Member& member, std::span<const float> from, std::span<const float> trained) const;
-  double gradient_norm_of(const Member& member, double norm) const;
+  double gradient_norm_of(const Member& member) const;
   base::Status exchange(std::vector<Member>& members);
   base::Status aggregate();
+  /// Has the norm of updates follow what was published of theirs.
+  void adapt_clip(const std::vector<Member>& members, RoundReport& report);
   void learn(const std::vector<Member>& members, RoundReport& report);
   void account(const std::vector<Member>& members, RoundReport& report);
 
@@ -135,7 +142,7 @@ class Engine {
   Population population_;
   std::unique_ptr<Selector> selector_;
   std::unique_ptr<Aggregator> aggregator_;
-  RenyiAccountant accountant_;
+  const PrivacySpent privacy_;
   PressureGate gate_;
   CardPatience patience_;
   WorkerThreads workers_;
@@ -143,6 +150,7 @@ class Engine {
   std::atomic<std::int64_t> adding_ns_ = 0;  ///< of this round's updates, on all threads together
   std::uint32_t round_ = 0;
   CardGroups groups_;
+  double clip_;  ///< of this round's updates
   const std::shared_ptr<float[]> memory_;
   const std::span<float> weights_;           ///< in it
   std::vector<std::vector<float>> trained_;  ///< a model for each slot

@@ -138,16 +138,16 @@ base::Status Engine::contribute_group(std::vector<Member>& members,
     if (one.added) continue;
     const std::uint32_t place = one.contribution.place;
     Member& member = members[place];
-    const double norm = updates.norm(one.place);
+    member.norm = updates.norm(one.place);
     member.result = results[one.place];
-    member.gradient_norm = gradient_norm_of(member, norm);
+    member.gradient_norm = gradient_norm_of(member);
     member.sketch.assign(kSketchLength, 0);
     if (selector_->needs_sketches()) {
       const auto trained = updates.fetch(one.place);
       if (!trained) return trained.error();
       member.sketch = sketch_of(weights_, *trained);
     }
-    one.contribution = contribution_of(place, member, [&] { return norm; });
+    one.contribution = contribution_of(place, member);
   }
   auto added = aggregator_->add_group(contributions, weights_, updates);
   if (added) return added;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "fl/privacy_spent.h"
 #include "fl/simulation.h"
 
 namespace ebb::fl {
@@ -84,6 +85,10 @@ base::Json to_json(const CardRound& card) {
                              {"seconds", card.seconds}});
 }
 
+base::Json to_json(const RoundPrivacy& privacy) {
+  return base::Json::object({{"clip", privacy.clip}, {"within_clip", privacy.share}});
+}
+
 }  // namespace
 
 base::Json to_json(const RoundReport& report) {
@@ -103,6 +108,7 @@ base::Json to_json(const RoundReport& report) {
   json.set("simulated_seconds", report.simulated_seconds);
   json.set("energy_joules", report.energy);
   json.set("epsilon", report.epsilon);
+  json.set("privacy", report.privacy ? to_json(*report.privacy) : base::Json());
   json.set("rss_bytes", report.memory.now.rss);
   json.set("peak_rss_bytes", report.memory.peak);
   json.set("live_bytes", report.memory.now.live);
@@ -121,6 +127,10 @@ base::Json to_json(const RoundReport& report) {
   json.set("devices", fact::devices_json(report.memory.devices));
   json.set("card", report.card ? to_json(*report.card) : base::Json());
   return json;
+}
+
+std::uint32_t rounds_of(const SimulationResult& result) {
+  return result.rounds.empty() ? 0 : result.rounds.back().round + 1;
 }
 
 base::Json scores_json(const std::optional<Scores>& scores) {
@@ -164,6 +174,13 @@ base::Result<RoundReport> round_report_from(const base::Json& json) {
   report.simulated_seconds = members.number("simulated_seconds");
   report.energy = members.number("energy_joules");
   report.epsilon = members.optional_number("epsilon");
+  if (const base::Json* json_of = json.find("privacy"); json_of != nullptr && !json_of->is_null()) {
+    Members of_privacy(*json_of);
+    report.privacy =
+        RoundPrivacy{of_privacy.number("clip"), of_privacy.optional_number("within_clip")};
+    if (!of_privacy.ok())
+      return base::error(base::Code::bad_input, "privacy: expected all its keys");
+  }
   report.memory.now.rss = members.optional_whole("rss_bytes");
   report.memory.peak = members.whole("peak_rss_bytes");
   report.memory.now.live = members.optional_whole("live_bytes");
@@ -214,6 +231,7 @@ base::Json to_json(const SimulationResult& result) {
         result.resumed_at ? base::Json(std::uint64_t{*result.resumed_at}) : base::Json()},
        {"rounding_from_round", rounding_from != nullptr ? *rounding_from : base::Json()},
        {"card", card},
+       {"privacy", privacy_json(result.config, rounds_of(result), result.clip)},
        {"stopped", result.stopped}});
 }
 

@@ -57,6 +57,7 @@ class Run {
     }
     result_.model_sha256 = engine_->model_sha256();
     if (resources_.card != nullptr) result_.card = engine_->groups();
+    if (result_.config.privacy.on()) result_.clip = engine_->clip();
     resources_.trainer->release(0);
     return std::move(result_);
   }

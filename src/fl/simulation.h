@@ -44,6 +44,12 @@ struct RoundMemory {
   std::optional<std::uint64_t> evaluated_together{};
 };
 
+/// Of a round under differential privacy.
+struct RoundPrivacy {
+  double clip = 0;                ///< the norm that its updates were cut to
+  std::optional<double> share{};  ///< of those within it, as published; where the norm follows it
+};
+
 struct RoundReport {
   std::uint32_t round = 0;
   std::optional<Scores> scores;  ///< where the round was evaluated
@@ -58,7 +64,8 @@ struct RoundReport {
   double flops = 0;
   double simulated_seconds = 0;
   double energy = 0;
-  std::optional<double> epsilon;  ///< of differential privacy, spent until now
+  std::optional<double> epsilon;  ///< of differential privacy, spent until now, where known
+  std::optional<RoundPrivacy> privacy;
 
   /// Since the end of the round before; what follows adds up to it.
   double wall_seconds = 0;
@@ -85,8 +92,12 @@ struct SimulationResult {
   std::optional<std::uint32_t> resumed_at;  ///< the round a checkpoint had come to
   std::optional<CardGroups> card;           ///< how it was used at the end; the host: nothing
   std::string kernels;                      ///< of that card, as Trainer::kernels says
-  bool stopped = false;  ///< by the observer, with a checkpoint where there is a folder
+  std::optional<double> clip;  ///< under differential privacy: the norm of the next round
+  bool stopped = false;        ///< by the observer, with a checkpoint where there is a folder
 };
+
+/// How many rounds are done.
+std::uint32_t rounds_of(const SimulationResult& result);
 
 /// Null where there are none.
 base::Json scores_json(const std::optional<Scores>& scores);
