@@ -23,6 +23,9 @@ if(EBB_SANITIZE STREQUAL "thread")
 elseif(EBB_SANITIZE)
   set(EBB_COMPUTING_LAYERS base cache fl pack record replay sum trace trend)
 endif()
+# Whose results are the same bits everywhere: no multiplication and addition in one instruction, which
+# rounds once, only because a processor has it.
+set(EBB_EXACT_LAYERS fl sum)
 # What fuzzers call. A fuzzer finds its way by the coverage of it, not only of itself.
 set(EBB_FUZZED_LAYERS base cache device fl heap metrics pack plan replay sense serve trace wire)
 
@@ -67,6 +70,9 @@ function(_ebb_library name folder)
     list(APPEND options -O1)
   elseif(NOT folder IN_LIST EBB_INNERMOST_LAYERS)
     list(APPEND options $<$<CONFIG:Release>:-O2>)
+  endif()
+  if(folder IN_LIST EBB_EXACT_LAYERS)
+    list(APPEND options -ffp-contract=off)
   endif()
   if(EBB_BUILD_FUZZERS AND folder IN_LIST EBB_FUZZED_LAYERS)
     list(APPEND options -fsanitize=fuzzer-no-link)

@@ -2,6 +2,7 @@
 #include "fl/card_use.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/bytes.h"
 #include "fl/network_shape.h"
@@ -13,6 +14,10 @@ namespace {
 /// Fewer pictures at a time would leave a card idle.
 constexpr std::uint32_t kPicturesThatFillACard = 1024;
 constexpr std::uint32_t kMostPictures = 8192;
+
+std::uint32_t rounded_up(std::uint32_t count, std::uint32_t divisor) {
+  return count / divisor + (count % divisor > 0 ? 1 : 0);
+}
 
 std::uint64_t sum_bytes_of_a_client(const NetworkShape& shape) {
   return std::min<std::uint64_t>(shape.elements, kParametersAtATime) * kBytesOfAParameter;
@@ -56,8 +61,10 @@ base::Result<CardUse> card_use(const plan::Network& network, std::uint32_t batch
   use.holds_data =
       pictures + sums + each * wanted <= available || pictures + sums + each <= available / 2;
   const std::uint64_t fixed = sums + (use.holds_data ? pictures : 0);
-  use.clients =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>((available - fixed) / each, wanted));
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  use.room = static_cast<std::uint32_t>(std::min((available - fixed) / each, kMost));
+  const std::uint32_t groups = rounded_up(wanted, use.room);
+  use.clients = rounded_up(wanted, groups);
   use.items = {{"data set", use.holds_data ? pictures : 0, false, false, true},
                {"training of a client", *training, true, false, true},
                {"adding up a client", sum_bytes_of_a_client(*shape), true, false, true},

@@ -24,13 +24,15 @@ inline constexpr std::uint64_t kSumsOnTheirWayBytes = 8U << 20U;
 /// How a simulation uses a card.
 struct CardUse {
   std::uint32_t clients = 1;        ///< that train side by side
+  std::uint32_t room = 1;           ///< clients that would fit
   std::uint32_t evaluated = 1024;   ///< pictures at a time
   bool holds_data = true;           ///< else batches are gathered on the host
   std::vector<MemoryItem> items{};  ///< what that takes of it
 };
 
-/// What one that wants to train `wanted` clients side by side makes of `available` bytes: as many
-/// as fit, one at least. Code::bad_input, with the number needed, where not even one fits.
+/// What one that wants to train `wanted` clients makes of `available` bytes: all of them side by
+/// side, or as few groups of the same size as fit. Code::bad_input, with the number needed, where
+/// not even one client fits.
 base::Result<CardUse> card_use(const plan::Network& network, std::uint32_t batch,
                                std::uint32_t wanted, const DataSet& data, std::uint64_t available);
 

@@ -8,7 +8,9 @@
 namespace ebb::fl {
 namespace {
 
-constexpr std::string_view kFormat = "ebb simulation 1\n";
+constexpr std::string_view kFormat = "ebb simulation 2\n";
+/// The same, without what a card's arithmetic depends on.
+constexpr std::string_view kEarlierFormat = "ebb simulation 1\n";
 constexpr std::size_t kDigestBytes = 32;
 
 void append(std::string& out, std::uint64_t number) {
@@ -71,7 +73,8 @@ std::string pack_checkpoint(const base::Json& header,
 }
 
 base::Result<Checkpoint> unpack_checkpoint(std::string_view bytes, const std::string& name) {
-  if (bytes.substr(0, kFormat.size()) != kFormat)
+  const std::string_view format = bytes.substr(0, kFormat.size());
+  if (format != kFormat && format != kEarlierFormat)
     return base::error(base::Code::bad_input, "%s: expected a checkpoint of a simulation",
                        name.c_str());
   const base::Error damaged =

@@ -65,6 +65,21 @@ base::Status check_company(const Config& config) {
     return base::error(base::Code::bad_input,
                        "dp_clip with aggregation %s, expected a mean: the noise is added to a sum",
                        name_of(rule));
+  if (config.privacy.sampling == Sampling::poisson) {
+    if (!config.privacy.on())
+      return base::error(base::Code::bad_input,
+                         "dp_sampling poisson without dp_clip, expected a norm to cut updates to");
+    if (config.method != "heuristic.random")
+      return base::error(base::Code::bad_input,
+                         "dp_sampling poisson with method %s, expected heuristic.random: each "
+                         "client is drawn by itself",
+                         config.method.c_str());
+    if (config.workflow != Workflow::server)
+      return base::error(base::Code::bad_input,
+                         "dp_sampling poisson with workflow %s, expected server: a round may have "
+                         "no clients",
+                         name_of(config.workflow));
+  }
   if (config.world.staleness > 0 && !averages)
     return base::error(base::Code::bad_input,
                        "staleness with aggregation %s, expected a mean: it needs all updates of a "
@@ -198,7 +213,7 @@ base::Status check(const Config& config) {
   if (const auto right = check_local_work(config); !right) return right;
   if (const auto right = check(config.partition); !right) return right;
   if (const auto right = check(config.world); !right) return right;
-  if (const auto right = check(config.privacy); !right) return right;
+  if (const auto right = check(config.privacy, config.per_round); !right) return right;
   bool known = false;
   for (const std::string_view backend : kBackends)
     known = known || backend == config.backend;

@@ -84,6 +84,13 @@ base::Options options_of(Config& c) {
       {"dp_clip", &c.privacy.clip, "Differential privacy: norm to clip updates to; 0: off"},
       {"dp_noise", &c.privacy.noise, "Noise added to their sum, in units of that norm"},
       {"dp_delta", &c.privacy.delta, "Delta of the privacy spent"},
+      {"dp_sampling", base::choice<sampling_from>(c.privacy.sampling),
+       "fixed or poisson: each client of a round by itself, as many on average"},
+      {"dp_target_quantile", &c.privacy.target_quantile,
+       "Share of updates that the norm is to let through; it then follows them"},
+      {"dp_clip_lr", &c.privacy.clip_lr, "How fast it does"},
+      {"dp_count_noise", &c.privacy.count_noise,
+       "Noise on the count of those, in clients (a twentieth of them, or dp_noise)"},
       {"backend", &c.backend, "native, onednn, cuda or auto: the fastest here"},
   };
 }

@@ -62,17 +62,20 @@ Engine::Engine(const Config& config, const Execution& execution, SimulationResou
       shape_(std::move(shape)),
       world_(std::move(world)),
       population_(partition_, *resources.data),
+      privacy_(config),
       gate_(execution, *resources.cleaner),
       patience_(resources.card.get()),
       workers_(parallel_clients, [this](std::uint32_t now) { return gate_.allowed(now); }),
-      group_(resources.trainer->together()),
+      groups_{resources.trainer->together(), resources.card_use.evaluated},
+      clip_(config.privacy.clip),
       memory_(resources.trainer->memory_of_a_model()),
       weights_(memory_.get(), shape_.elements),
       trained_(parallel_clients) {
   resources.trainer->initialise(config.seed, weights_);
 }
 
-base::Status Engine::open_aggregator(const std::string& folder) {
+base::Status Engine::open(const std::string& folder) {
+  if (auto agreed = agree_on_groups(); !agreed) return agreed;
   auto aggregator = create_aggregator(config_.aggregation, {shape_.elements, config_.per_round,
                                                             largest_weight_of(config_, partition_),
                                                             config_.world.staleness, folder});
@@ -118,6 +121,7 @@ base::Result<std::vector<double>> Engine::probe(std::span<const std::uint32_t> c
 }
 
 base::Result<std::vector<std::uint32_t>> Engine::choose_cohort() {
+  if (config_.privacy.sampling == Sampling::poisson) return draw_cohort();
   Random random(config_.seed, Purpose::selection, round_);
   const Choice::Probe ask = [this](std::span<const std::uint32_t> clients) {
     return probe(clients);
@@ -138,13 +142,10 @@ base::Status Engine::aggregate() {
   if (config_.workflow == Workflow::cyclic) return {};
   Aggregator::Noise noise;
   if (config_.privacy.on()) {
-    noise.deviation = config_.privacy.noise * config_.privacy.clip;
+    noise.deviation = sum_noise_of(config_.privacy, config_.per_round) * clip_;
     noise.seed = config_.seed;
     noise.round = round_;
     noise.denominator = static_cast<double>(config_.per_round);
-    if (noise.deviation > 0)
-      accountant_.add_round(static_cast<double>(config_.per_round) / config_.clients,
-                            config_.privacy.noise);
   }
   return aggregator_->finish_round(weights_, *resources_.ranks, noise);
 }
@@ -198,8 +199,7 @@ void Engine::account(const std::vector<Member>& members, RoundReport& report) {
   report.flops = totals_.flops;
   report.simulated_seconds = totals_.simulated_seconds;
   report.energy = totals_.energy;
-  if (config_.privacy.on() && config_.privacy.noise > 0)
-    report.epsilon = accountant_.epsilon(config_.privacy.delta);
+  report.epsilon = privacy_.after(round_ + 1);
 }
 
 base::Status Engine::train_and_measure(std::vector<Member>& members, RoundReport& report) {
@@ -241,6 +241,7 @@ base::Result<RoundReport> Engine::run_round(const Steps& steps) {
     if (auto aggregated = aggregate(); !aggregated) return aggregated.error();
   }
   if (config_.workflow != Workflow::cyclic) steps.aggregated();
+  adapt_clip(members, report);
   account(members, report);
   learn(members, report);
 
@@ -251,6 +252,7 @@ base::Result<RoundReport> Engine::run_round(const Steps& steps) {
     if (!scores) return scores.error();
     report.scores = *scores;
   }
+  if (auto agreed = agree_on_groups(); !agreed) return agreed.error();
   ++round_;
   return report;
 }

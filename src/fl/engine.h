@@ -10,11 +10,13 @@
 #include <vector>
 
 #include "fl/aggregate/aggregator.h"
+#include "fl/card_groups.h"
 #include "fl/card_patience.h"
 #include "fl/checkpoint.h"
 #include "fl/data/population.h"
 #include "fl/network_shape.h"
 #include "fl/pressure_gate.h"
+#include "fl/privacy_spent.h"
 #include "fl/simulation.h"
 #include "fl/worker_threads.h"
 
@@ -30,8 +32,9 @@ class Engine {
                                                       SimulationResources& resources,
                                                       std::uint32_t parallel_clients);
 
-  /// Before everything below: makes what updates go into; in `folder` where that takes a file.
-  base::Status open_aggregator(const std::string& folder);
+  /// Before everything below: agrees with the other ranks, and makes what updates go into; in
+  /// `folder` where that takes a file.
+  base::Status open(const std::string& folder);
 
   /// Called when a part of a round is done.
   struct Steps {
@@ -49,9 +52,10 @@ class Engine {
   std::string model_sha256() const;
   PressureGate& gate() { return gate_; }
   CardPatience& patience() { return patience_; }
-  /// The round from which on results agree to rounding only with those of larger groups, because
-  /// the card had no room for these.
-  std::optional<std::uint32_t> rounding_from() const { return rounding_from_; }
+  /// Norm of the next round's updates under differential privacy.
+  double clip() const { return clip_; }
+  /// Of the card that trains.
+  const CardGroups& groups() const { return groups_; }
   WorkerThreads& workers() { return workers_; }
 
   /// Everything that the next rounds depend on, packed, with what binds the `lines` of the rounds
@@ -66,6 +70,7 @@ class Engine {
     std::uint32_t client = 0;
     Fate fate;
     LocalResult result;
+    double norm = 0;  ///< of the update
     double gradient_norm = 0;
     std::vector<float> sketch;
   };
@@ -86,6 +91,8 @@ class Engine {
          std::uint32_t parallel_clients, Partition partition, NetworkShape shape, World world);
 
   base::Result<std::vector<std::uint32_t>> choose_cohort();
+  /// Each client by itself.
+  std::vector<std::uint32_t> draw_cohort() const;
   base::Result<std::vector<double>> probe(std::span<const std::uint32_t> clients);
   std::vector<std::uint32_t> visiting_order(std::uint32_t client) const;
   LocalTask task_of(std::uint32_t client, std::span<const std::uint32_t> order) const;
@@ -104,6 +111,10 @@ class Engine {
   base::Status contribute_group(std::vector<Member>& members,
                                 std::span<GroupContribution> contributions,
                                 std::span<const LocalResult> results, UpdateGroup& updates);
+  /// Has all ranks go on with groups of the same sizes.
+  base::Status agree_on_groups();
+  /// Code::bad_input where `saved` are no groups; null where an earlier Ebb did not write them.
+  base::Status restore_groups(const base::Json* saved);
   /// Again and again where the card that trains is out of memory.
   base::Status insist(const std::function<base::Status()>& attempt,
                       double seconds = CardPatience::kSeconds);
@@ -111,14 +122,15 @@ class Engine {
                                        std::span<const std::uint32_t> samples);
   base::Status train_in_turn(std::vector<Member>& members);
   base::Status contribute(std::uint32_t place, Member& member, std::span<const float> trained);
-  /// How an update of Euclidean norm `norm` counts, where that is known already.
-  Contribution contribution_of(std::uint32_t place, const Member& member,
-                               const std::function<double()>& norm) const;
+  /// How the member's update counts, whose norm is known.
+  Contribution contribution_of(std::uint32_t place, const Member& member) const;
   base::Error diverged(const Member& member, const base::Error& why) const;
   void take_note(Member& member, std::span<const float> from, std::span<const float> trained) const;
-  double gradient_norm_of(const Member& member, double norm) const;
+  double gradient_norm_of(const Member& member) const;
   base::Status exchange(std::vector<Member>& members);
   base::Status aggregate();
+  /// Has the norm of updates follow what was published of theirs.
+  void adapt_clip(const std::vector<Member>& members, RoundReport& report);
   void learn(const std::vector<Member>& members, RoundReport& report);
   void account(const std::vector<Member>& members, RoundReport& report);
 
@@ -130,15 +142,15 @@ class Engine {
   Population population_;
   std::unique_ptr<Selector> selector_;
   std::unique_ptr<Aggregator> aggregator_;
-  RenyiAccountant accountant_;
+  const PrivacySpent privacy_;
   PressureGate gate_;
   CardPatience patience_;
   WorkerThreads workers_;
 
   std::atomic<std::int64_t> adding_ns_ = 0;  ///< of this round's updates, on all threads together
   std::uint32_t round_ = 0;
-  std::uint32_t group_;  ///< clients that the card trains at a time
-  std::optional<std::uint32_t> rounding_from_;
+  CardGroups groups_;
+  double clip_;  ///< of this round's updates
   const std::shared_ptr<float[]> memory_;
   const std::span<float> weights_;           ///< in it
   std::vector<std::vector<float>> trained_;  ///< a model for each slot

@@ -14,6 +14,40 @@ base::Status Engine::insist(const std::function<base::Status()>& attempt, double
   return patience_.insist(base::format_text("round %u", round_), attempt, seconds);
 }
 
+base::Status Engine::agree_on_groups() {
+  if (resources_.card == nullptr) return {};
+  if (auto agreed = agree(groups_, *resources_.ranks); !agreed) return agreed;
+  if (groups_.pictures > 0) resources_.trainer->evaluate_together(groups_.pictures);
+  return {};
+}
+
+base::Status Engine::restore_groups(const base::Json* saved) {
+  if (resources_.card == nullptr) return {};
+  if (saved == nullptr) {
+    groups_.round_differently_from(round_);
+    gate_.say(base::format_text(
+        "round %u: the checkpoint of an earlier Ebb does not say how many clients trained at a "
+        "time: %u from now on, and results agree to rounding only",
+        round_, groups_.clients));
+    return {};
+  }
+  const auto groups = card_groups_from(*saved);
+  if (!groups || groups->clients > config_.per_round)
+    return base::error(base::Code::bad_input, "the checkpoint: card: %s, expected groups",
+                       saved->text().c_str());
+  groups_ = *groups;
+  const auto room = least_of(*resources_.ranks, resources_.card_use.room);
+  if (!room) return room.error();
+  while (groups_.clients > std::max<std::uint64_t>(*room, 1))
+    groups_.halve(round_);
+  if (groups_.clients < groups->clients)
+    gate_.say(base::format_text(
+        "round %u: the card has no room for the %u clients at a time of the checkpoint: %u from "
+        "now on, and results agree with those of the larger groups to rounding only",
+        round_, groups->clients, groups_.clients));
+  return agree_on_groups();
+}
+
 base::Result<Evaluation> Engine::evaluate_on(std::uint32_t slot, const Split& split,
                                              std::span<const std::uint32_t> samples) {
   base::Result<Evaluation> found = base::error(base::Code::internal, "not evaluated");
@@ -28,7 +62,7 @@ base::Result<Evaluation> Engine::evaluate_on(std::uint32_t slot, const Split& sp
     if (done || done.error().code != base::Code::out_of_memory) return found;
     const std::size_t fewer = resources_.trainer->evaluate_fewer();
     if (fewer == 0) return found;
-    if (!rounding_from_) rounding_from_ = round_;
+    groups_.evaluate_fewer(fewer, round_);
     // Who has waited for all of them waits no longer for half of them.
     patience = 0;
     gate_.say(base::format_text(
@@ -47,7 +81,7 @@ base::Status Engine::train_groups(std::vector<Member>& members,
   while (!left.empty()) {
     // On the host there is one model at a time, however many train: nothing to be made fewer.
     gate_.allowed(1);
-    const std::size_t size = std::min<std::size_t>(group_, left.size());
+    const std::size_t size = std::min<std::size_t>(groups_.clients, left.size());
     const auto group = std::span(left).first(size);
     for (std::size_t i = 0; i < size; ++i)
       group[i].place = i;
@@ -58,17 +92,17 @@ base::Status Engine::train_groups(std::vector<Member>& members,
       continue;
     }
     if (done.error().code != base::Code::out_of_memory) return done;
-    if (size == 1)
+    const std::uint32_t before = groups_.clients;
+    if (before == 1)
       return base::error(base::Code::out_of_memory, "round %u: no room for one client: %s", round_,
                          done.error().message.c_str());
-    group_ = static_cast<std::uint32_t>((size + 1) / 2);
-    if (!rounding_from_) rounding_from_ = round_;
+    groups_.halve(round_);
     // Who has waited for the whole group waits no longer for half of it.
     patience = 0;
     gate_.say(base::format_text(
-        "round %u: the card has no room for %zu clients at a time: %u from now on, and results "
+        "round %u: the card has no room for %u clients at a time: %u from now on, and results "
         "agree with those of the larger groups to rounding only",
-        round_, size, group_));
+        round_, before, groups_.clients));
   }
   return {};
 }
@@ -82,6 +116,8 @@ base::Status Engine::train_group(std::vector<Member>& members,
   std::vector<LocalTask> tasks;
   for (std::size_t i = 0; i < contributions.size(); ++i)
     tasks.push_back(task_of(members[contributions[i].contribution.place].client, orders[i]));
+  // Groups of one size whoever is missing: what is more is trained and not looked at.
+  tasks.resize(groups_.clients, LocalTask(tasks.front()));
   return resources_.trainer->train_together(
       weights_, tasks, [&](std::span<const LocalResult> results, UpdateGroup& updates) {
         double seconds = 0;
@@ -102,16 +138,16 @@ base::Status Engine::contribute_group(std::vector<Member>& members,
     if (one.added) continue;
     const std::uint32_t place = one.contribution.place;
     Member& member = members[place];
-    const double norm = updates.norm(one.place);
+    member.norm = updates.norm(one.place);
     member.result = results[one.place];
-    member.gradient_norm = gradient_norm_of(member, norm);
+    member.gradient_norm = gradient_norm_of(member);
     member.sketch.assign(kSketchLength, 0);
     if (selector_->needs_sketches()) {
       const auto trained = updates.fetch(one.place);
       if (!trained) return trained.error();
       member.sketch = sketch_of(weights_, *trained);
     }
-    one.contribution = contribution_of(place, member, [&] { return norm; });
+    one.contribution = contribution_of(place, member);
   }
   auto added = aggregator_->add_group(contributions, weights_, updates);
   if (added) return added;

@@ -34,9 +34,6 @@ std::string Engine::save(const base::Json& lines) {
   base::Json late = base::Json::array();
   for (const Late& one : late_)
     late.push(to_json(one.client).set("due", std::uint64_t{one.due}));
-  base::Json privacy = base::Json::array();
-  for (const double divergence : accountant_.divergences())
-    privacy.push(divergence);
   const base::Json header = base::Json::object(
       {{"config", to_json(config_)},
        {"round", std::uint64_t{round_}},
@@ -44,7 +41,8 @@ std::string Engine::save(const base::Json& lines) {
        {"clients", population_.state()},
        {"selector", selector_->state()},
        {"late", late},
-       {"privacy", privacy},
+       {"card", resources_.card != nullptr ? to_json(groups_) : base::Json()},
+       {"clip", clip_},
        {"totals", base::Json::object({{"communicated_bytes", totals_.communicated_bytes},
                                       {"flops", totals_.flops},
                                       {"simulated_seconds", totals_.simulated_seconds},
@@ -61,11 +59,11 @@ base::Status Engine::restore(const Checkpoint& checkpoint) {
   const base::Json* clients = header.find("clients");
   const base::Json* selector = header.find("selector");
   const base::Json* late = header.find("late");
-  const base::Json* privacy = header.find("privacy");
+  const base::Json* clip = header.find("clip");
   const base::Json* totals = header.find("totals");
   if (config == nullptr || round == nullptr || !round->as_unsigned() || clients == nullptr ||
-      selector == nullptr || late == nullptr || late->as_array() == nullptr || privacy == nullptr ||
-      privacy->as_array() == nullptr || totals == nullptr)
+      selector == nullptr || late == nullptr || late->as_array() == nullptr || totals == nullptr ||
+      (config_.privacy.adapts() && (clip == nullptr || !(clip->as_double().value_or(0) > 0))))
     return not_of_this();
   if (const std::string key = difference(to_json(config_), *config); !key.empty()) {
     const base::Json* saved = config->find(key);
@@ -78,6 +76,7 @@ base::Status Engine::restore(const Checkpoint& checkpoint) {
                        "the checkpoint has reached round %llu, expected more rounds than %u",
                        static_cast<unsigned long long>(*round->as_unsigned()), config_.rounds);
   round_ = static_cast<std::uint32_t>(*round->as_unsigned());
+  if (auto restored = restore_groups(header.find("card")); !restored) return restored;
   if (auto restored = population_.restore(*clients); !restored) return restored;
   if (auto restored = selector_->restore(*selector); !restored) return restored;
   for (const base::Json& one : *late->as_array()) {
@@ -87,10 +86,7 @@ base::Status Engine::restore(const Checkpoint& checkpoint) {
       return not_of_this();
     late_.push_back({static_cast<std::uint32_t>(*due->as_unsigned()), std::move(*client)});
   }
-  std::vector<double> divergences;
-  for (const base::Json& one : *privacy->as_array())
-    divergences.push_back(one.as_double().value_or(0));
-  if (auto restored = accountant_.restore(divergences); !restored) return restored;
+  if (config_.privacy.adapts()) clip_ = *clip->as_double();
   const auto total = [&](const char* key, double& into) {
     const base::Json* found = totals->find(key);
     if (found == nullptr || !found->as_double()) return false;

@@ -43,7 +43,7 @@ base::Status Engine::train_cohort(std::vector<Member>& members) {
   for (std::uint32_t place = 0; place < members.size(); ++place) {
     if (is_mine(place) && members[place].fate.arrives) mine.push_back(place);
   }
-  if (resources_.trainer->together() > 1) return train_groups(members, mine);
+  if (resources_.card != nullptr) return train_groups(members, mine);
   return workers_.run(static_cast<std::uint32_t>(mine.size()),
                       [&](std::uint32_t slot, std::uint32_t item) {
                         return train_one(slot, mine[item], members[mine[item]]);
@@ -88,8 +88,7 @@ base::Status Engine::train_in_turn(std::vector<Member>& members) {
   return {};
 }
 
-Contribution Engine::contribution_of(std::uint32_t place, const Member& member,
-                                     const std::function<double()>& norm) const {
+Contribution Engine::contribution_of(std::uint32_t place, const Member& member) const {
   Contribution contribution;
   contribution.place = place;
   contribution.late = member.fate.late;
@@ -99,7 +98,7 @@ Contribution Engine::contribution_of(std::uint32_t place, const Member& member,
   if (config_.privacy.on()) {
     // Neither the number of samples nor the size of an update may show.
     contribution.weight = 1;
-    contribution.factor = clip_factor(norm(), config_.privacy.clip);
+    contribution.factor = clip_factor(member.norm, clip_);
   }
   return contribution;
 }
@@ -115,33 +114,32 @@ base::Error Engine::diverged(const Member& member, const base::Error& why) const
 base::Status Engine::contribute(std::uint32_t place, Member& member,
                                 std::span<const float> trained) {
   take_note(member, weights_, trained);
-  const auto contribution =
-      contribution_of(place, member, [&] { return distance(weights_, trained); });
-  auto added = aggregator_->add(contribution, weights_, trained);
+  auto added = aggregator_->add(contribution_of(place, member), weights_, trained);
   if (added) return added;
   return diverged(member, added.error());
 }
 
 void Engine::take_note(Member& member, std::span<const float> from,
                        std::span<const float> trained) const {
-  member.gradient_norm = gradient_norm_of(member, distance(from, trained));
+  member.norm = distance(from, trained);
+  member.gradient_norm = gradient_norm_of(member);
   if (selector_->needs_sketches())
     member.sketch = sketch_of(from, trained);
   else
     member.sketch.assign(kSketchLength, 0);
 }
 
-double Engine::gradient_norm_of(const Member& member, double norm) const {
+double Engine::gradient_norm_of(const Member& member) const {
   const double path = learning_rate(config_, round_) *
                       static_cast<double>(std::max<std::uint64_t>(member.result.steps, 1));
   // At the end of a schedule nobody may move at all.
-  return path > 0 ? norm / path : 0;
+  return path > 0 ? member.norm / path : 0;
 }
 
 base::Status Engine::exchange(std::vector<Member>& members) {
   if (resources_.ranks->size() == 1 || config_.workflow == Workflow::cyclic) return {};
   // Each number is known to one rank; the others add zeros to its bits.
-  constexpr std::size_t kEach = 5 + kSketchLength;
+  constexpr std::size_t kEach = 6 + kSketchLength;
   std::vector<std::int64_t> numbers(members.size() * kEach);
   const auto bits = [](double value) { return std::bit_cast<std::int64_t>(value); };
   for (std::size_t place = 0; place < members.size(); ++place) {
@@ -152,6 +150,7 @@ base::Status Engine::exchange(std::vector<Member>& members) {
     *at++ = bits(member.result.loss_rms);
     *at++ = bits(member.result.last_loss);
     *at++ = static_cast<std::int64_t>(member.result.steps);
+    *at++ = bits(member.norm);
     *at++ = bits(member.gradient_norm);
     for (const float value : member.sketch)
       *at++ = std::bit_cast<std::int32_t>(value);
@@ -166,6 +165,7 @@ base::Status Engine::exchange(std::vector<Member>& members) {
     member.result.loss_rms = number(*at++);
     member.result.last_loss = number(*at++);
     member.result.steps = static_cast<std::uint64_t>(*at++);
+    member.norm = number(*at++);
     member.gradient_norm = number(*at++);
     member.sketch.clear();
     for (std::size_t i = 0; i < kSketchLength; ++i)

@@ -5,90 +5,88 @@
 #include <array>
 #include <cmath>
 
-#include "base/check.h"
+#include "fl/names.h"
 
 namespace ebb::fl {
 namespace {
 
-constexpr std::size_t kLeastOrder = 2;
-constexpr std::size_t kMostOrder = 256;
-constexpr std::size_t kOrders = kMostOrder - kLeastOrder + 1;
+constexpr std::array<Named<Sampling>, 2> kSamplings = {{
+    {Sampling::fixed, "fixed"},
+    {Sampling::poisson, "poisson"},
+}};
 
-using LogFactorials = std::array<double, kMostOrder + 1>;
+// A norm beyond these would be none any more.
+constexpr double kLeastClip = 1e-12;
+constexpr double kMostClip = 1e12;
 
-const LogFactorials& log_factorials() {
-  static const LogFactorials table = [] {
-    LogFactorials logs{};
-    for (std::size_t i = 1; i < logs.size(); ++i)
-      logs[i] = logs[i - 1] + std::log(static_cast<double>(i));
-    return logs;
-  }();
-  return table;
-}
-
-/// Rényi divergence of one round at an integer order: the binomial sum of Mironov, Talwar and Zhang
-/// 2019, section 3.3.
-double divergence_of(std::size_t order, double share, double noise) {
-  const auto whole = static_cast<double>(order);
-  if (share >= 1) return whole / (2 * noise * noise);
-  const LogFactorials& logs = log_factorials();
-  std::array<double, kMostOrder + 1> terms{};
-  double largest = -HUGE_VAL;
-  for (std::size_t k = 0; k <= order; ++k) {
-    const auto taken = static_cast<double>(k);
-    terms[k] = logs[order] - logs[k] - logs[order - k] + taken * std::log(share) +
-               (whole - taken) * std::log1p(-share) + taken * (taken - 1) / (2 * noise * noise);
-    largest = std::max(largest, terms[k]);
+base::Status check_adaptive(const PrivacyOptions& options, std::uint32_t per_round) {
+  if (!options.adapts()) {
+    if (!options.count_noise) return {};
+    return base::error(base::Code::bad_input,
+                       "dp_count_noise %g without dp_target_quantile: nothing is counted",
+                       *options.count_noise);
   }
-  double sum = 0;
-  for (std::size_t k = 0; k <= order; ++k)
-    sum += std::exp(terms[k] - largest);
-  return std::max(0.0, (largest + std::log(sum)) / (whole - 1));
+  if (!options.on())
+    return base::error(base::Code::bad_input,
+                       "dp_target_quantile %g without dp_clip, expected a norm to begin with",
+                       *options.target_quantile);
+  if (!(*options.target_quantile > 0 && *options.target_quantile < 1))
+    return base::error(base::Code::bad_input, "dp_target_quantile %g, expected between 0 and 1",
+                       *options.target_quantile);
+  if (!(options.clip_lr > 0 && options.clip_lr <= 10))
+    return base::error(base::Code::bad_input, "dp_clip_lr %g, expected above 0 and at most 10",
+                       options.clip_lr);
+  const double count_noise = count_noise_of(options, per_round);
+  if (!(count_noise >= 0 && std::isfinite(count_noise)))
+    return base::error(base::Code::bad_input, "dp_count_noise %g, expected 0 or more", count_noise);
+  if (options.noise > 0 && count_noise <= options.noise / 2)
+    return base::error(base::Code::bad_input,
+                       "dp_count_noise %g, expected more than half of the dp_noise of %g: the "
+                       "count alone would spend more",
+                       count_noise, options.noise);
+  return {};
 }
 
 }  // namespace
 
-RenyiAccountant::RenyiAccountant() : divergences_(kOrders) {}
-
-void RenyiAccountant::add_round(double share, double noise) {
-  EBB_CHECK(share > 0 && share <= 1 && noise > 0);
-  for (std::size_t i = 0; i < kOrders; ++i)
-    divergences_[i] += divergence_of(kLeastOrder + i, share, noise);
+const char* name_of(Sampling sampling) {
+  return name_in<Sampling>(kSamplings, sampling);
 }
 
-double RenyiAccountant::epsilon(double delta) const {
-  EBB_CHECK(delta > 0 && delta < 1);
-  if (std::all_of(divergences_.begin(), divergences_.end(), [](double d) { return d == 0; }))
-    return 0;
-  // Canonne, Kamath and Steinke 2020, proposition 12; Balle et al. 2020, theorem 21.
-  double best = HUGE_VAL;
-  for (std::size_t i = 0; i < kOrders; ++i) {
-    const auto order = static_cast<double>(kLeastOrder + i);
-    best = std::min(best, divergences_[i] + std::log1p(-1 / order) -
-                              (std::log(delta) + std::log(order)) / (order - 1));
-  }
-  return std::max(0.0, best);
+base::Result<Sampling> sampling_from(std::string_view name) {
+  return value_in<Sampling>(kSamplings, "dp_sampling", name);
 }
 
-base::Status RenyiAccountant::restore(std::span<const double> divergences) {
-  if (divergences.size() != kOrders) {
-    return base::error(base::Code::bad_input, "privacy: %zu divergences, expected %zu",
-                       divergences.size(), kOrders);
-  }
-  for (const double divergence : divergences) {
-    if (!(divergence >= 0))
-      return base::error(base::Code::bad_input, "privacy: a divergence of %g, expected 0 or more",
-                         divergence);
-  }
-  divergences_.assign(divergences.begin(), divergences.end());
-  return {};
+double count_noise_of(const PrivacyOptions& options, std::uint32_t per_round) {
+  if (options.count_noise) return *options.count_noise;
+  return options.noise > 0 ? std::max(per_round / 20.0, options.noise) : 0;
+}
+
+double sum_noise_of(const PrivacyOptions& options, std::uint32_t per_round) {
+  if (!options.adapts() || options.noise == 0) return options.noise;
+  // A client moves the count, less a half for each, by a half at most: Andrew et al. 2021,
+  // theorem 1.
+  const double of_count = 1 / (2 * count_noise_of(options, per_round));
+  return 1 / std::sqrt(1 / (options.noise * options.noise) - of_count * of_count);
 }
 
 double clip_factor(double norm, double clip) {
   return norm > clip ? clip / norm : 1;
 }
 
-base::Status check(const PrivacyOptions& options) {
+double published_share(std::uint64_t within, std::uint64_t arrived, std::uint32_t per_round,
+                       double noise) {
+  const double count = static_cast<double>(within) - static_cast<double>(arrived) / 2;
+  return 0.5 + (count + noise) / per_round;
+}
+
+double next_clip(const PrivacyOptions& options, double clip, double share) {
+  const double next =
+      clip * std::exp(-options.clip_lr * (share - options.target_quantile.value_or(share)));
+  return std::clamp(next, kLeastClip, kMostClip);
+}
+
+base::Status check(const PrivacyOptions& options, std::uint32_t per_round) {
   if (!(options.clip >= 0 && std::isfinite(options.clip)))
     return base::error(base::Code::bad_input, "dp_clip %g, expected 0 (off) or more", options.clip);
   if (!(options.noise >= 0 && std::isfinite(options.noise)))
@@ -100,7 +98,7 @@ base::Status check(const PrivacyOptions& options) {
   if (!(options.delta > 0 && options.delta < 1))
     return base::error(base::Code::bad_input, "dp_delta %g, expected between 0 and 1",
                        options.delta);
-  return {};
+  return check_adaptive(options, per_round);
 }
 
 }  // namespace ebb::fl

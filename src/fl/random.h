@@ -25,6 +25,7 @@ enum class Purpose : std::uint32_t {
   workflow = 11,
   sketch = 12,
   dropout_mask = 13,
+  privacy_count = 14,
 };
 
 /// What a purpose's stream and its place in it are scrambled with.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fl/ranks.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <vector>
 
 #include "base/dynamic_library.h"
 #include "base/program.h"
@@ -33,6 +35,14 @@ class Lent final : public Ranks {
 };
 
 }  // namespace
+
+base::Result<std::uint64_t> least_of(Ranks& ranks, std::uint64_t mine) {
+  // Each number is known to one rank; the others add zeros.
+  std::vector<std::int64_t> all(ranks.size());
+  all[ranks.rank()] = static_cast<std::int64_t>(mine);
+  if (auto summed = ranks.sum(all); !summed) return summed.error();
+  return static_cast<std::uint64_t>(*std::min_element(all.begin(), all.end()));
+}
 
 std::unique_ptr<Ranks> alone() {
   return std::make_unique<Alone>();

@@ -31,6 +31,9 @@ class Ranks {
   virtual void complete() {}
 };
 
+/// The least of what the ranks have: the same on each.
+base::Result<std::uint64_t> least_of(Ranks& ranks, std::uint64_t mine);
+
 /// This process alone.
 std::unique_ptr<Ranks> alone();
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "fl/privacy_spent.h"
 #include "fl/simulation.h"
 
 namespace ebb::fl {
@@ -46,6 +47,9 @@ class Members {
   std::optional<double> later_optional_number(const char* key) {
     return json_.find(key) == nullptr ? std::nullopt : optional_number(key);
   }
+  std::optional<std::uint64_t> later_optional_whole(const char* key) {
+    return json_.find(key) == nullptr ? std::nullopt : optional_whole(key);
+  }
   std::uint64_t whole(const char* key) {
     const auto value = optional_whole(key);
     return value ? *value : missing(std::uint64_t{0});
@@ -81,6 +85,10 @@ base::Json to_json(const CardRound& card) {
                              {"seconds", card.seconds}});
 }
 
+base::Json to_json(const RoundPrivacy& privacy) {
+  return base::Json::object({{"clip", privacy.clip}, {"within_clip", privacy.share}});
+}
+
 }  // namespace
 
 base::Json to_json(const RoundReport& report) {
@@ -100,12 +108,14 @@ base::Json to_json(const RoundReport& report) {
   json.set("simulated_seconds", report.simulated_seconds);
   json.set("energy_joules", report.energy);
   json.set("epsilon", report.epsilon);
+  json.set("privacy", report.privacy ? to_json(*report.privacy) : base::Json());
   json.set("rss_bytes", report.memory.now.rss);
   json.set("peak_rss_bytes", report.memory.peak);
   json.set("live_bytes", report.memory.now.live);
   json.set("retained_bytes", report.memory.now.retained);
   json.set("returned_bytes", report.memory.returned);
   json.set("parallel_clients", std::uint64_t{report.memory.parallel_clients});
+  json.set("evaluated_together", report.memory.evaluated_together);
   json.set("wall_seconds", report.wall_seconds);
   json.set("selection_seconds", report.selection_seconds);
   json.set("training_seconds", report.training_seconds);
@@ -117,6 +127,10 @@ base::Json to_json(const RoundReport& report) {
   json.set("devices", fact::devices_json(report.memory.devices));
   json.set("card", report.card ? to_json(*report.card) : base::Json());
   return json;
+}
+
+std::uint32_t rounds_of(const SimulationResult& result) {
+  return result.rounds.empty() ? 0 : result.rounds.back().round + 1;
 }
 
 base::Json scores_json(const std::optional<Scores>& scores) {
@@ -160,12 +174,20 @@ base::Result<RoundReport> round_report_from(const base::Json& json) {
   report.simulated_seconds = members.number("simulated_seconds");
   report.energy = members.number("energy_joules");
   report.epsilon = members.optional_number("epsilon");
+  if (const base::Json* json_of = json.find("privacy"); json_of != nullptr && !json_of->is_null()) {
+    Members of_privacy(*json_of);
+    report.privacy =
+        RoundPrivacy{of_privacy.number("clip"), of_privacy.optional_number("within_clip")};
+    if (!of_privacy.ok())
+      return base::error(base::Code::bad_input, "privacy: expected all its keys");
+  }
   report.memory.now.rss = members.optional_whole("rss_bytes");
   report.memory.peak = members.whole("peak_rss_bytes");
   report.memory.now.live = members.optional_whole("live_bytes");
   report.memory.now.retained = members.optional_whole("retained_bytes");
   report.memory.returned = members.whole("returned_bytes");
   report.memory.parallel_clients = static_cast<std::uint32_t>(members.whole("parallel_clients"));
+  report.memory.evaluated_together = members.later_optional_whole("evaluated_together");
   report.wall_seconds = members.number("wall_seconds");
   report.selection_seconds = members.number("selection_seconds");
   report.training_seconds = members.number("training_seconds");
@@ -191,6 +213,9 @@ base::Result<RoundReport> round_report_from(const base::Json& json) {
 }
 
 base::Json to_json(const SimulationResult& result) {
+  base::Json card = result.card ? to_json(*result.card) : base::Json();
+  if (result.card) card.set("kernels", result.kernels);
+  const base::Json* rounding_from = card.find("rounding_from_round");
   base::Json rounds = base::Json::array();
   for (const RoundReport& report : result.rounds)
     rounds.push(to_json(report));
@@ -204,8 +229,9 @@ base::Json to_json(const SimulationResult& result) {
        {"plan", to_json(result.plan)},
        {"resumed_at",
         result.resumed_at ? base::Json(std::uint64_t{*result.resumed_at}) : base::Json()},
-       {"rounding_from_round",
-        result.rounding_from ? base::Json(std::uint64_t{*result.rounding_from}) : base::Json()},
+       {"rounding_from_round", rounding_from != nullptr ? *rounding_from : base::Json()},
+       {"card", card},
+       {"privacy", privacy_json(result.config, rounds_of(result), result.clip)},
        {"stopped", result.stopped}});
 }
 

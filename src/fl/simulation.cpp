@@ -29,6 +29,7 @@ class Run {
               execution.headroom.value_or(0)) {
     result_.config = config;
     result_.config.backend = resources.trainer->backend();
+    result_.kernels = resources.trainer->kernels();
   }
 
   base::Result<SimulationResult> to_the_end() {
@@ -38,6 +39,7 @@ class Run {
     result_.setup_seconds += base::seconds_between(start, base::system_clock().now_ns());
     if (engine_->rounds_done() < result_.config.rounds && resources_.ranks->is_first()) {
       observer_.begins(result_);
+      if (!resources_.warning.empty()) observer_.warned(std::exchange(resources_.warning, {}));
       if (is_unchecked_)
         observer_.warned(execution_.folder +
                          ": written by an earlier Ebb: its rounds.jsonl is not checked");
@@ -54,7 +56,8 @@ class Run {
       if (auto done = next_round(); !done) return done.error();
     }
     result_.model_sha256 = engine_->model_sha256();
-    result_.rounding_from = engine_->rounding_from();
+    if (resources_.card != nullptr) result_.card = engine_->groups();
+    if (result_.config.privacy.on()) result_.clip = engine_->clip();
     resources_.trainer->release(0);
     return std::move(result_);
   }
@@ -77,12 +80,15 @@ class Run {
         return begun;
     }
     // Other ranks may be on machines that do not have the folder.
-    if (auto opened = engine_->open_aggregator(writes() ? execution_.folder : ""); !opened)
-      return opened;
-    if (execution_.resume) return resume();
-    auto untrained = engine_->evaluate();
-    if (!untrained) return untrained.error();
-    result_.untrained = *untrained;
+    if (auto opened = engine_->open(writes() ? execution_.folder : ""); !opened) return opened;
+    if (execution_.resume) {
+      if (auto resumed = resume(); !resumed) return resumed;
+    } else {
+      auto untrained = engine_->evaluate();
+      if (!untrained) return untrained.error();
+      result_.untrained = *untrained;
+    }
+    if (resources_.card != nullptr) result_.plan.parallel_clients = engine_->groups().clients;
     return {};
   }
 
@@ -224,7 +230,8 @@ class Run {
       budget_.spent(cleaned.after.rss.value_or(0), cleaned.returned, cleaned.seconds);
     }
     memory.parallel_clients =
-        resources_.card_available > 0 ? result_.plan.parallel_clients : engine_->workers().now();
+        resources_.card != nullptr ? engine_->groups().clients : engine_->workers().now();
+    if (resources_.card != nullptr) memory.evaluated_together = engine_->groups().pictures;
     if (const auto process = sense::read_process()) {
       memory.now.rss = process->rss;
       memory.peak = process->hwm.value_or(process->rss);

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "fact/process_sample.h"
 #include "fl/card.h"
+#include "fl/card_groups.h"
 #include "fl/card_keeper.h"
 #include "fl/card_use.h"
 #include "fl/config.h"
@@ -39,6 +40,14 @@ struct RoundMemory {
   std::uint64_t returned = 0;                 ///< by cleanups after this round
   std::vector<base::DeviceChange> devices{};  ///< the same, of the card that trains
   std::uint32_t parallel_clients = 0;         ///< at the end of the round
+  /// The same for pictures that a card evaluates.
+  std::optional<std::uint64_t> evaluated_together{};
+};
+
+/// Of a round under differential privacy.
+struct RoundPrivacy {
+  double clip = 0;                ///< the norm that its updates were cut to
+  std::optional<double> share{};  ///< of those within it, as published; where the norm follows it
 };
 
 struct RoundReport {
@@ -55,7 +64,8 @@ struct RoundReport {
   double flops = 0;
   double simulated_seconds = 0;
   double energy = 0;
-  std::optional<double> epsilon;  ///< of differential privacy, spent until now
+  std::optional<double> epsilon;  ///< of differential privacy, spent until now, where known
+  std::optional<RoundPrivacy> privacy;
 
   /// Since the end of the round before; what follows adds up to it.
   double wall_seconds = 0;
@@ -80,10 +90,14 @@ struct SimulationResult {
   std::string model_sha256;  ///< of the final weights, as little-endian floats
   MemoryPlan plan;
   std::optional<std::uint32_t> resumed_at;  ///< the round a checkpoint had come to
-  /// From this round on results agree to rounding only: the card had no room for the groups.
-  std::optional<std::uint32_t> rounding_from;
-  bool stopped = false;  ///< by the observer, with a checkpoint where there is a folder
+  std::optional<CardGroups> card;           ///< how it was used at the end; the host: nothing
+  std::string kernels;                      ///< of that card, as Trainer::kernels says
+  std::optional<double> clip;  ///< under differential privacy: the norm of the next round
+  bool stopped = false;        ///< by the observer, with a checkpoint where there is a folder
 };
+
+/// How many rounds are done.
+std::uint32_t rounds_of(const SimulationResult& result);
 
 /// Null where there are none.
 base::Json scores_json(const std::optional<Scores>& scores);
@@ -118,6 +132,7 @@ struct SimulationResources {
   std::uint64_t card_available = 0;  ///< memory of the card that trains; 0: the host does
   CardUse card_use;                  ///< how that is used
   std::unique_ptr<Card> card;        ///< null: the host trains
+  std::string warning;               ///< to be told to the first observer
   double setup_seconds = 0;
 };
 

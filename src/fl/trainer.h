@@ -45,6 +45,9 @@ class Trainer {
   virtual std::uint64_t parameters() const = 0;
   virtual const std::string& backend() const = 0;
 
+  /// What a card computes with: "nvrtc", kernels of our own beside libtorch's; or "libtorch" alone.
+  virtual std::string kernels() const { return {}; }
+
   /// Memory of the host for a model, from where and to where it is copied fastest.
   virtual std::shared_ptr<float[]> memory_of_a_model() const {
     return std::make_shared<float[]>(parameters());
@@ -65,6 +68,9 @@ class Trainer {
   /// Whether one call of evaluate() is best given all samples that there are: they are then taken
   /// in batches that fill a card, and the weights go there once.
   virtual bool evaluates_at_once() const { return false; }
+  /// How many of them are then evaluated at a time; 0 where that does not matter.
+  virtual std::size_t evaluated_together() const { return 0; }
+  virtual void evaluate_together(std::size_t /*samples*/) {}
   /// Evaluates half as many samples at a time from now on; how many that are, 0 if no fewer will
   /// do.
   virtual std::size_t evaluate_fewer() { return 0; }

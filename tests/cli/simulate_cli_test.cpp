@@ -492,6 +492,20 @@ TEST_F(EbbSimulate, RanksDropTheSameValuesAndTakeTheSameSteps) {
   EXPECT_EQ(*json->find("model_sha256")->as_string(), alone);
 }
 
+TEST_F(EbbSimulate, RanksAgreeOnANormThatFollowsUpdates) {
+  const Words words =
+      simulate(tiny({"--dp-clip", "0.05", "--dp-noise", "0.5", "--dp-target-quantile", "0.5",
+                     "--dp-clip-lr", "1", "--no-record", "--no-folder"}));
+  const std::string alone = model_of(words);
+  const Finished finished = support::run(on_ranks(2, command(joined(words, {"--json"}))));
+  EXPECT_EQ(finished.status, 0) << finished.error;
+  const auto json = base::parse_json(finished.output);
+  ASSERT_TRUE(json) << finished.output;
+  EXPECT_EQ(*json->find("model_sha256")->as_string(), alone);
+  EXPECT_NE(json->find("privacy")->find("clip")->as_double(), 0.05);
+  EXPECT_GT(json->find("privacy")->find("epsilon")->as_double(), 0);
+}
+
 TEST_F(EbbSimulate, WhatIsWrongOnAllRanksIsSaidOnce) {
   const Words words = simulate(tiny({"--clients", "1000"}));
   const Finished finished = support::run(on_ranks(2, command(words)));

@@ -71,6 +71,19 @@ TEST_F(CardUseTest, FitsWhateverThereIs) {
   EXPECT_TRUE(gathers) << "where data would leave no room for clients";
 }
 
+TEST_F(CardUseTest, HasGroupsOfTheSameSizeWhereNotAllFit) {
+  const auto whole = card_use(network_, 32, 50, data_, 100000 * kMiB);
+  ASSERT_TRUE(whole);
+  const std::uint64_t each =
+      item(*whole, "training of a client") + item(*whole, "adding up a client");
+  const auto use = card_use(network_, 32, 50, data_, data_.bytes() + 21840 * 8 + 35 * each);
+  ASSERT_TRUE(use) << use.error().message;
+  ASSERT_TRUE(use->holds_data);
+  EXPECT_EQ(use->room, 35U);
+  EXPECT_EQ(use->clients, 25U) << "not 35 and then 15";
+  EXPECT_GT(whole->room, 50U);
+}
+
 TEST_F(CardUseTest, OfOneClientEvaluatesAsManyPicturesAsFillACard) {
   const auto use = card_use(network_, 32, 1, data_, 100000 * kMiB);
   ASSERT_TRUE(use);

@@ -32,7 +32,7 @@ Config unusual() {
   config.schedule = {ScheduleKind::step, 3, 20, 0.5, 40, 1e-4};
   config.aggregation = {Rule::fedyogi, Weighting::none, 0.02, 0.01, 0.8, 0.999, 1e-4, 0.2};
   config.world = {0.1, 2.5, 3, 0.5};
-  config.privacy = {1.5, 0.7, 1e-6};
+  config.privacy = {1.5, 0.7, 1e-6, Sampling::poisson, 0.5, 0.3, 4.0};
   config.backend = "native";
   return config;
 }
@@ -44,6 +44,28 @@ std::string error_of(std::string_view text) {
   if (config) return "none";
   EXPECT_EQ(config.error().code, base::Code::bad_input);
   return config.error().message;
+}
+
+TEST(Configuration, PoissonSamplingIsRefusedWhereItHasNoPlace) {
+  const auto message = [](auto&& change) {
+    Config config;
+    config.privacy.clip = 1;
+    config.privacy.sampling = Sampling::poisson;
+    EXPECT_TRUE(check(config)) << check(config).error().message;
+    change(config);
+    const auto checked = check(config);
+    return checked ? std::string() : checked.error().message;
+  };
+  EXPECT_EQ(message([](Config& c) { c.privacy.clip = 0; }),
+            "dp_sampling poisson without dp_clip, expected a norm to cut updates to");
+  EXPECT_EQ(message([](Config& c) { c.method = "system_aware.oort"; }),
+            "dp_sampling poisson with method system_aware.oort, expected heuristic.random: each "
+            "client is drawn by itself");
+  EXPECT_EQ(
+      message([](Config& c) { c.workflow = Workflow::swarm; }),
+      "dp_sampling poisson with workflow swarm, expected server: a round may have no clients");
+  EXPECT_EQ(error_of(R"({"dp_sampling": "poison"})").find("dp_sampling") != std::string::npos,
+            true);
 }
 
 TEST(Configuration, EveryFieldComesBackFromJson) {
@@ -66,6 +88,7 @@ TEST(Configuration, EveryFieldComesBackFromJson) {
   Config sound = *read;
   sound.local_steps.reset();
   sound.schedule.t_max.reset();
+  sound.privacy.sampling = Sampling::fixed;
   EXPECT_TRUE(check(sound)) << check(sound).error().message;
 }
 

@@ -42,6 +42,25 @@ TEST(SimulateView, AComparisonIsRankedAndASimulationIsNot) {
   EXPECT_EQ(page_of_simulations(outcome).title, "Simulation: worse");
 }
 
+TEST(SimulateView, ThePrivacyThatIsSpentIsShownOrWhyItIsNot) {
+  SimulateOutcome outcome = comparison();
+  EXPECT_EQ(outcome_text(outcome, {}).find("privacy"), std::string::npos);
+  for (fl::MethodRuns& runs : outcome.methods) {
+    fl::Config& config = runs.repeats.front().config;
+    config.privacy.clip = 1;
+    config.privacy.noise = 2;
+    config.method = runs.method == "better" ? "heuristic.random" : "system_aware.oort";
+  }
+  const std::string text = outcome_text(outcome, {});
+  EXPECT_NE(text.find("better: epsilon "), std::string::npos) << text;
+  EXPECT_NE(text.find("at delta 1e-05 after round 1, for one client replaced\n"), std::string::npos)
+      << text;
+  const std::string unknown =
+      "worse: epsilon is not known: system_aware.oort chooses clients by what it knows of them";
+  EXPECT_NE(text.find(unknown), std::string::npos) << text;
+  EXPECT_NE(page_of_simulations(outcome).tables.back().note.find(unknown), std::string::npos);
+}
+
 TEST(SimulateView, AStoppedOneSaysHowToGoOnEvenQuietly) {
   SimulateOutcome outcome;
   outcome.stopped = true;

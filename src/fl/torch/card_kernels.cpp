@@ -3,12 +3,14 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fl/torch/card_kernels_source.h"
+#include "fl/torch/nvrtc.h"
 
 namespace ebb::fl {
 namespace {
@@ -35,56 +37,6 @@ bool find(void* library, const char* name, Function& into) {
   into = reinterpret_cast<Function>(::dlsym(library, name));
   return into != nullptr;
 }
-
-/// The part of NVRTC's interface that is used.
-struct Compiler {
-  int (*create)(void** program, const char* source, const char* name, int headers, const char**,
-                const char**) = nullptr;
-  int (*compile)(void* program, int options, const char* const* texts) = nullptr;
-  int (*size_of)(void* program, std::size_t* bytes) = nullptr;
-  int (*get)(void* program, char* into) = nullptr;
-  int (*destroy)(void** program) = nullptr;
-
-  bool open() {
-    void* library = open_library();
-    return library != nullptr && find(library, "nvrtcCreateProgram", create) &&
-           find(library, "nvrtcCompileProgram", compile) &&
-           find(library, "nvrtcGetCUBINSize", size_of) && find(library, "nvrtcGetCUBIN", get) &&
-           find(library, "nvrtcDestroyProgram", destroy);
-  }
-
-  /// Machine code for a card of this kind ("sm_90"); empty where that failed.
-  std::vector<char> compiled(const char* source, const std::string& kind) const {
-    void* program = nullptr;
-    if (create(&program, source, "ebb.cu", 0, nullptr, nullptr) != 0) return {};
-    const std::string architecture = "--gpu-architecture=" + kind;
-    const char* options[] = {architecture.c_str(), "--fmad=false"};
-    std::vector<char> code;
-    std::size_t bytes = 0;
-    if (compile(program, 2, options) == 0 && size_of(program, &bytes) == 0) {
-      code.resize(bytes);
-      if (get(program, code.data()) != 0) code.clear();
-    }
-    destroy(&program);
-    return code;
-  }
-
- private:
-  /// libtorch's own stands beside it and knows where the compiler is; otherwise the system's.
-  static void* open_library() {
-    std::string beside;
-    Dl_info libtorch{};
-    if (::dladdr(reinterpret_cast<const void*>(&at::globalContext), &libtorch) != 0 &&
-        libtorch.dli_fname != nullptr)
-      beside = libtorch.dli_fname;
-    beside.resize(beside.rfind('/') == std::string::npos ? 0 : beside.rfind('/') + 1);
-    for (const std::string& name : {beside + "libcaffe2_nvrtc.so", std::string("libnvrtc.so.13"),
-                                    std::string("libnvrtc.so.12"), std::string("libnvrtc.so")}) {
-      if (void* library = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
-    }
-    return nullptr;
-  }
-};
 
 }  // namespace
 
@@ -121,33 +73,49 @@ struct CardKernels::Driver {
   }
 };
 
-const CardKernels* CardKernels::of(at::Device device) {
-  if (!device.is_cuda()) return nullptr;
-  static const CardKernels* const here = []() -> const CardKernels* {
+const CardKernels::Choice& CardKernels::choice() {
+  static const Choice made = []() -> Choice {
     const char* wanted = std::getenv("EBB_CARD_KERNELS");
-    if (wanted != nullptr && std::string_view(wanted) == "0") return nullptr;
-    static CardKernels made;
-    return made.load() ? &made : nullptr;
+    if (wanted != nullptr && std::string_view(wanted) == "0") return {};
+    static CardKernels kernels;
+    const base::Status loaded = kernels.load();
+    if (loaded) return {&kernels, ""};
+    return {nullptr, loaded.error().message};
   }();
-  return here;
+  return made;
 }
 
-bool CardKernels::load() {
+const CardKernels* CardKernels::of(at::Device device) {
+  return device.is_cuda() ? choice().kernels : nullptr;
+}
+
+std::string CardKernels::line_of_their_absence() {
+  static std::atomic_flag said;
+  if (choice().why_none.empty() || said.test_and_set()) return {};
+  return "the GPU computes with libtorch's operations alone, to the same bits but more slowly: " +
+         choice().why_none;
+}
+
+base::Status CardKernels::load() {
   static Driver driver;
-  Compiler compiler;
   int device = 0;
-  if (!driver.open() || driver.device_get(&device, 0) != 0 || !compiler.open()) return false;
+  const base::Error no_driver =
+      base::error(base::Code::unavailable, "the driver (libcuda.so.1) does not take kernels");
+  if (!driver.open() || driver.device_get(&device, 0) != 0) return no_driver;
   const std::string kind = driver.kind_of(device);
-  if (kind.empty()) return false;
-  const std::vector<char> code = compiler.compiled(kCardKernels, kind);
+  if (kind.empty()) return no_driver;
+  const auto compiler = Nvrtc::open();
+  if (!compiler) return compiler.error();
+  const auto code = compiler->compile(kCardKernels, kind);
+  if (!code) return code.error();
   void* module = nullptr;
-  if (code.empty() || driver.retain(&context_, device) != 0 || driver.make_current(context_) != 0 ||
-      driver.load(&module, code.data()) != 0)
-    return false;
+  if (driver.retain(&context_, device) != 0 || driver.make_current(context_) != 0 ||
+      driver.load(&module, code->data()) != 0)
+    return no_driver;
   for (std::size_t i = 0; i < kNames; ++i)
-    if (driver.get_function(&functions_[i], module, kFunctions[i]) != 0) return false;
+    if (driver.get_function(&functions_[i], module, kFunctions[i]) != 0) return no_driver;
   driver_ = &driver;
-  return true;
+  return {};
 }
 
 void CardKernels::run(Name name, Size blocks, Size threads,

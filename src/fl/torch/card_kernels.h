@@ -6,6 +6,9 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <string>
+
+#include "base/result.h"
 
 namespace ebb::fl {
 
@@ -37,6 +40,10 @@ class CardKernels {
   /// EBB_CARD_KERNELS is 0.
   static const CardKernels* of(at::Device device);
 
+  /// Once in a process: one line where those that are wanted cannot be had; else "". Where a card
+  /// computes.
+  static std::string line_of_their_absence();
+
   struct Size {
     std::int64_t x = 1;
     std::int64_t y = 1;
@@ -62,8 +69,14 @@ class CardKernels {
   void run(Name name, Size blocks, Size threads, std::initializer_list<Argument> arguments) const;
 
  private:
+  struct Choice {
+    const CardKernels* kernels = nullptr;
+    std::string why_none{};  ///< "" where nobody wants them
+  };
+
   CardKernels() = default;
-  bool load();
+  static const Choice& choice();
+  base::Status load();
 
   struct Driver;
   const Driver* driver_ = nullptr;

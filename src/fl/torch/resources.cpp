@@ -8,6 +8,7 @@
 #include "fl/planning.h"
 #include "fl/simulation.h"
 #include "fl/torch/backend.h"
+#include "fl/torch/card_kernels.h"
 #include "fl/torch/torch_card.h"
 #include "fl/torch/torch_trainer.h"
 #include "sense/gpu.h"
@@ -116,9 +117,10 @@ base::Result<SimulationResources> load_resources(const Config& config, const Exe
   if (on_card) {
     available = free_on_card();
     if (!available) return available.error();
-    // Those of a round, as many as were asked for, or as many as the card's free memory holds.
-    std::uint32_t wanted = config.per_round;
-    if (execution.parallel_clients > 0) wanted = std::min(wanted, execution.parallel_clients);
+    // As many as were asked for; else this rank's part of a round.
+    const std::uint32_t part = (config.per_round - 1) / ranks->size() + 1;
+    const std::uint32_t asked = std::min(config.per_round, execution.parallel_clients);
+    const std::uint32_t wanted = asked > 0 ? asked : part;
     use = card_use(*network, config.batch, wanted, **data, *available);
     if (!use) return use.error();
   }
@@ -132,7 +134,10 @@ base::Result<SimulationResources> load_resources(const Config& config, const Exe
   resources.cleaner = &cleaner;
   resources.card_available = *available;
   resources.card_use = std::move(*use);
-  if (on_card) resources.card = torch_card();
+  if (on_card) {
+    resources.card = torch_card();
+    resources.warning = CardKernels::line_of_their_absence();
+  }
   resources.setup_seconds = base::seconds_between(start, base::system_clock().now_ns());
   return resources;
 }

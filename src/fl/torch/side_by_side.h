@@ -27,6 +27,8 @@ class SideBySide {
   /// batches does not matter; one counts no more than 2^16.
   Evaluation evaluate(std::span<const float> weights, const Split& split,
                       std::span<const std::uint32_t> samples) const;
+  std::size_t evaluated_together() const { return evaluated_; }
+  void evaluate_together(std::size_t pictures) { evaluated_ = pictures; }
   /// As Trainer::evaluate_fewer.
   std::size_t evaluate_fewer();
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "fl/random.h"
+#include "fl/torch/card_kernels.h"
 #include "fl/torch/failures.h"
 #include "fl/torch/local_training.h"
 
@@ -45,6 +46,11 @@ TorchTrainer::TorchTrainer(plan::Network network, NetworkShape shape,
       together_(device.is_cpu() ? 1 : use.clients),
       pictures_(*data_, at::kCPU),
       side_by_side_(network_, shape_, *data_, device_, use) {}
+
+std::string TorchTrainer::kernels() const {
+  if (device_.is_cpu()) return {};
+  return CardKernels::of(device_) != nullptr ? "nvrtc" : "libtorch";
+}
 
 std::shared_ptr<float[]> TorchTrainer::memory_of_a_model() const {
   if (device_.is_cpu()) return Trainer::memory_of_a_model();

@@ -33,6 +33,7 @@ class TorchTrainer final : public Trainer {
 
   std::uint64_t parameters() const override { return shape_.elements; }
   const std::string& backend() const override { return backend_; }
+  std::string kernels() const override;
   std::shared_ptr<float[]> memory_of_a_model() const override;
   void initialise(std::uint64_t seed, std::span<float> weights) override;
   base::Result<LocalResult> train(std::uint32_t slot, std::span<const float> global,
@@ -41,6 +42,10 @@ class TorchTrainer final : public Trainer {
                                     const Split& split,
                                     std::span<const std::uint32_t> samples) override;
   bool evaluates_at_once() const override { return !device_.is_cpu(); }
+  std::size_t evaluated_together() const override {
+    return device_.is_cpu() ? 0 : side_by_side_.evaluated_together();
+  }
+  void evaluate_together(std::size_t samples) override { side_by_side_.evaluate_together(samples); }
   std::size_t evaluate_fewer() override {
     return device_.is_cpu() ? 0 : side_by_side_.evaluate_fewer();
   }

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "show/page_parts.h"
 #include "show/simulate/outcome_plots.h"
+#include "show/simulate/privacy_lines.h"
 
 namespace ebb::show {
 namespace {
@@ -95,6 +96,8 @@ page::Table results_table(const SimulateOutcome& outcome) {
                    column("simulated", Unit::seconds), column("to 50 %", Unit::seconds),
                    column("to 80 %", Unit::seconds),   column("to 90 %", Unit::seconds),
                    column("peak rss", Unit::bytes)};
+  for (const PrivacyLine& line : privacy_of(outcome))
+    table.note += ". Privacy of " + line.method + ": " + line.text;
   const bool has_runs = !outcome.run_of.empty();
   if (has_runs) table.columns.insert(table.columns.begin(), column("run", Unit::text));
   for (std::size_t i = 0; i < outcome.methods.size(); ++i) {

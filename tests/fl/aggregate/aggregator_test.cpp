@@ -4,6 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "fl/aggregate/sketch.h"
+#include "fl/privacy.h"
+#include "fl/random.h"
+
 namespace ebb::fl {
 namespace {
 
@@ -46,6 +50,52 @@ TEST(FedAvg, MovesByTheMeanWeightedBySamples) {
   server.add(-1.0F, 300);
   EXPECT_NEAR(server.finish(), 1 - 0.5F, 1e-6F);
   EXPECT_NEAR(server.finish(), 0.5F, 1e-6F) << "nothing arrived: the model stays";
+}
+
+TEST(FedAvg, UnderPrivacyNoClientMovesTheSumFurtherThanTheNorm) {
+  constexpr std::size_t kParameters = 1000;
+  const double clip = 0.75;
+  const auto aggregator = *create_aggregator({}, {kParameters, 8, 10000, 0, ""});
+  const auto ranks = alone();
+  Random random(3, Purpose::synthetic_data);
+  for (const double size : {1e-3, 0.02, 1.0, 50.0}) {
+    std::vector<float> weights(kParameters);
+    std::vector<float> moved(kParameters);
+    for (float& value : moved)
+      value = static_cast<float>(size * random.normal());
+    const double factor = clip_factor(distance(weights, moved), clip);
+    ASSERT_TRUE(aggregator->add({0, 1, factor, 0}, weights, moved));
+    ASSERT_TRUE(aggregator->finish_round(weights, *ranks, {.denominator = 1}));
+    const double norm = distance(std::vector<float>(kParameters), weights);
+    EXPECT_LE(norm, clip * (1 + 1e-6)) << size;
+    EXPECT_NEAR(norm, std::min(clip, distance(std::vector<float>(kParameters), moved)), 1e-6);
+  }
+}
+
+TEST(FedAvg, UnderPrivacyHasNoiseOfItsDeviationThatSeedAndRoundDecide) {
+  constexpr std::size_t kParameters = 40000;
+  const auto aggregator = *create_aggregator({}, {kParameters, 8, 10000, 0, ""});
+  const auto ranks = alone();
+  const auto noise_of = [&](std::uint64_t seed, std::uint32_t round) {
+    std::vector<float> weights(kParameters);
+    const Aggregator::Noise noise = {
+        .deviation = 3, .seed = seed, .round = round, .denominator = 4};
+    EXPECT_TRUE(aggregator->finish_round(weights, *ranks, noise));
+    return weights;
+  };
+  const std::vector<float> one = noise_of(5, 2);
+  double sum = 0;
+  double squares = 0;
+  for (const float value : one) {
+    sum += value;
+    squares += static_cast<double>(value) * value;
+  }
+  const double deviation = 3.0 / 4;
+  EXPECT_NEAR(sum / kParameters, 0, 4 * deviation / std::sqrt(kParameters));
+  EXPECT_NEAR(squares / kParameters, deviation * deviation, 0.03 * deviation * deviation);
+  EXPECT_EQ(noise_of(5, 2), one);
+  EXPECT_NE(noise_of(5, 3), one);
+  EXPECT_NE(noise_of(6, 2), one);
 }
 
 TEST(FedAvgM, GoesOnInTheDirectionOfEarlierRounds) {

@@ -17,6 +17,7 @@ class SameBits : public Workbench, public testing::WithParamInterface<Variant> {
 
   static void expect_same(const SimulationResult& one, const SimulationResult& other) {
     EXPECT_EQ(one.model_sha256, other.model_sha256);
+    EXPECT_EQ(one.clip, other.clip);
     ASSERT_EQ(one.rounds.size(), other.rounds.size());
     for (std::size_t i = 0; i < one.rounds.size(); ++i) {
       SCOPED_TRACE(i);
@@ -29,6 +30,11 @@ class SameBits : public Workbench, public testing::WithParamInterface<Variant> {
         EXPECT_EQ(one.rounds[i].scores->accuracy, other.rounds[i].scores->accuracy);
       }
       EXPECT_EQ(one.rounds[i].epsilon, other.rounds[i].epsilon);
+      ASSERT_EQ(one.rounds[i].privacy.has_value(), other.rounds[i].privacy.has_value());
+      if (one.rounds[i].privacy) {
+        EXPECT_EQ(one.rounds[i].privacy->clip, other.rounds[i].privacy->clip);
+        EXPECT_EQ(one.rounds[i].privacy->share, other.rounds[i].privacy->share);
+      }
       EXPECT_EQ(one.rounds[i].simulated_seconds, other.rounds[i].simulated_seconds);
       EXPECT_EQ(one.rounds[i].communicated_bytes, other.rounds[i].communicated_bytes);
     }
@@ -119,6 +125,21 @@ INSTANTIATE_TEST_SUITE_P(
                 [](Config& config) {
                   config.privacy.clip = 0.5;
                   config.privacy.noise = 1;
+                }},
+        Variant{"PrivacyWithANormThatFollows",
+                [](Config& config) {
+                  config.privacy.clip = 0.05;
+                  config.privacy.noise = 0.5;
+                  config.privacy.target_quantile = 0.5;
+                  config.privacy.clip_lr = 1;
+                  config.rounds = 5;
+                }},
+        Variant{"PrivacyWithPoissonSampling",
+                [](Config& config) {
+                  config.privacy.clip = 0.5;
+                  config.privacy.noise = 1;
+                  config.privacy.sampling = Sampling::poisson;
+                  config.rounds = 5;
                 }},
         Variant{"PowerOfChoice", [](Config& config) { config.method = "system_aware.poc"; }},
         Variant{"Oort", [](Config& config) { config.method = "system_aware.oort"; }},

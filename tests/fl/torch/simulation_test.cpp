@@ -202,6 +202,52 @@ TEST_F(SimulationTest, SpendsPrivacyRoundByRound) {
   EXPECT_GT(*result.rounds[2].epsilon, *result.rounds[0].epsilon);
 }
 
+TEST_F(SimulationTest, ShowsNoPrivacyWhereNoTheoremHolds) {
+  config_.privacy = {.clip = 1, .noise = 1};
+  config_.method = "system_aware.oort";
+  const SimulationResult result = run(config_, on_threads(1));
+  EXPECT_FALSE(result.rounds.back().epsilon);
+  const base::Json json = to_json(result);
+  EXPECT_TRUE(json.find("privacy")->find("epsilon")->is_null());
+  EXPECT_EQ(*json.find("privacy")->find("why_unknown")->as_string(),
+            "system_aware.oort chooses clients by what it knows of them");
+}
+
+TEST_F(SimulationTest, HasItsNormFollowTheUpdates) {
+  config_.privacy = {.clip = 1000, .noise = 0};
+  config_.privacy.target_quantile = 0.5;
+  config_.privacy.clip_lr = 1;
+  config_.rounds = 40;
+  const SimulationResult result = run(config_, on_threads(2));
+  EXPECT_EQ(result.rounds[0].privacy->clip, 1000);
+  EXPECT_EQ(result.rounds[0].privacy->share, 1.0) << "all are within";
+  EXPECT_NEAR(result.rounds[1].privacy->clip, 1000 * std::exp(-0.5), 1e-9);
+  int neither = 0;
+  for (const RoundReport& report : result.rounds)
+    neither += *report.privacy->share > 0 && *report.privacy->share < 1 ? 1 : 0;
+  EXPECT_GT(neither, 5) << "later some are cut and some are not";
+  EXPECT_GT(*result.clip, 0);
+  EXPECT_LT(*result.clip, 10);
+}
+
+TEST_F(SimulationTest, DrawsEachClientByItselfIfAsked) {
+  config_.privacy = {.clip = 1, .noise = 1e-3};
+  config_.privacy.sampling = Sampling::poisson;
+  config_.rounds = 40;
+  config_.per_round = 1;
+  const SimulationResult result = run(config_, on_threads(1));
+  ASSERT_EQ(result.rounds.size(), 40U);
+  std::set<std::size_t> sizes;
+  double chosen = 0;
+  for (const RoundReport& report : result.rounds) {
+    sizes.insert(report.cohort.size());
+    chosen += static_cast<double>(report.cohort.size());
+  }
+  EXPECT_TRUE(sizes.contains(0) && sizes.contains(2)) << "rounds without anybody, too";
+  EXPECT_NEAR(chosen, 40, 20);
+  EXPECT_NE(result.rounds[0].epsilon, std::nullopt);
+}
+
 TEST_F(SimulationTest, SaysWhoDiverged) {
   config_.lr = 1e30;
   const std::string failure = failure_of(config_, on_threads(1));
