@@ -46,13 +46,14 @@ bool is_same(const std::string& path, int descriptor) {
 
 /// A table of sites, which a process of the job made, what run it is of, or a record that goes
 /// with the folder.
-bool is_passing(std::string_view name, int folder) {
+bool is_passing(const char* path, int folder) {
   struct stat status {};
+  const std::string_view name = path;
   return (name.starts_with(kTable) || name.starts_with(kRecord) || name.starts_with(kRunFile)) &&
-         ::fstatat(folder, std::string(name).c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-         S_ISREG(status.st_mode);
+         ::fstatat(folder, path, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
 }
 
+/// Asks for no memory that an exception could come of: supervisors end by it.
 void remove_passing(const std::string& path, int descriptor) {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), &::closedir);
   if (folder == nullptr) return;
@@ -67,7 +68,8 @@ std::vector<std::string> tables_in(const std::string& path, int descriptor) {
   if (folder == nullptr || !is_passing(kRunFile, descriptor)) return tables;
   while (const dirent* entry = ::readdir(folder.get())) {
     const std::string_view name = entry->d_name;
-    if (name.starts_with(kTable) && is_passing(name, descriptor)) tables.emplace_back(name);
+    if (name.starts_with(kTable) && is_passing(entry->d_name, descriptor))
+      tables.emplace_back(name);
     if (tables.size() == kMostTables) break;
   }
   std::sort(tables.begin(), tables.end());
@@ -85,7 +87,7 @@ bool is_ours_alone(const std::string& path, int descriptor) {
   if (folder == nullptr) return false;
   while (const dirent* entry = ::readdir(folder.get())) {
     const std::string_view name = entry->d_name;
-    if (name == "." || name == ".." || is_passing(name, descriptor)) continue;
+    if (name == "." || name == ".." || is_passing(entry->d_name, descriptor)) continue;
     if (name != kSocket || ::fstatat(descriptor, kSocket, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
         !S_ISSOCK(status.st_mode))
       return false;

@@ -9,7 +9,9 @@
 
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
+#include "../base/limited_memory.h"
 #include "support/process_state.h"
 #include "support/temporary_directory.h"
 
@@ -38,6 +40,19 @@ class SocketFolders : public testing::Test {
   support::TemporaryDirectory parent_;
   support::ScopedVariable runtime_{"XDG_RUNTIME_DIR", parent_.path()};
 };
+
+TEST_F(SocketFolders, GoAlsoWithoutMemory) {
+  auto made = SocketFolder::make();
+  ASSERT_TRUE(made) << made.error().message;
+  std::optional<SocketFolder> folder(*std::move(made));
+  const std::string below = std::filesystem::directory_iterator(parent_.path())->path();
+  ASSERT_TRUE(base::write_file_atomically(below + "/sites-12345-1234567890123456", ""));
+  {
+    const base::LimitedMemory none(0);
+    folder.reset();
+  }
+  EXPECT_EQ(count(), 0U);
+}
 
 TEST_F(SocketFolders, WhatAKilledSupervisorLeftIsSweptByTheNext) {
   const std::string old = left_behind(parent_, "ebb-run-abcdef");
