@@ -2,9 +2,11 @@
 #include "capi/runtime.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <new>
 
+#include "base/fork.h"
 #include "capi/agent_link.h"
 #include "capi/cards.h"
 #include "fact/cleanup.h"
@@ -15,10 +17,12 @@ namespace {
 
 /// Through a descriptor that stays open: the library is asked often.
 std::optional<std::uint64_t> metered_rss() {
-  static const base::Result<sense::RssMeter>* meter =
-      new base::Result<sense::RssMeter>(sense::RssMeter::for_self());
-  if (!*meter) return std::nullopt;
-  const base::Result<std::uint64_t> rss = (*meter)->read();
+  using Meter = base::Result<sense::RssMeter>;
+  static constinit std::atomic<Meter*> place{nullptr};
+  const Meter& meter =
+      base::made_once(place, [] { return new Meter(sense::RssMeter::for_self()); });
+  if (!meter) return std::nullopt;
+  const base::Result<std::uint64_t> rss = meter->read();
   if (!rss) return std::nullopt;
   return *rss;
 }
@@ -40,7 +44,7 @@ base::Status store_checked(const ebb_cleanup_report& whole, ebb_cleanup_report* 
 }
 
 /// With the library, before there is a second thread of ours: a fork that fell into the first use
-/// would leave the child with a half-made runtime to wait for, for ever.
+/// would leave the child with a runtime that is not linked with its agent.
 [[gnu::constructor]] void make_runtime() {
   try {
     static_cast<void>(runtime());
@@ -62,12 +66,18 @@ Runtime::Runtime()
       guard(cleaner, cards_here) {}
 
 Runtime& runtime() {
-  static Runtime* the_runtime = [] {
-    auto* made = new Runtime();
-    if (!made->disabled()) link_with_agent(made->cleaner);
+  static constinit std::atomic<Runtime*> place{nullptr};
+  static constinit std::atomic<bool> is_linked{false};
+  Runtime& made = base::made_once(place, [] { return new Runtime(); });
+  if (made.disabled() || is_linked.load(std::memory_order_acquire) || is_linked.exchange(true))
     return made;
-  }();
-  return *the_runtime;
+  try {
+    link_with_agent(made.cleaner);
+  } catch (const std::bad_alloc&) {
+    is_linked = false;  // the next use tries again
+    throw;
+  }
+  return made;
 }
 
 int fail(const base::Error& error) {

@@ -179,14 +179,14 @@ void TorchDevices::after_fork_in_child(void* self) EBB_ANNOTATION(no_thread_safe
 }
 
 TorchDevices& torch_devices() {
-  static TorchDevices* the_devices = [] {
+  static constinit std::atomic<TorchDevices*> place{nullptr};
+  return base::made_once(place, [] {
     base::when_fork_lost([] {
       torch_devices().forget();
       leave_agent();
     });
     return new TorchDevices();
-  }();
-  return *the_devices;
+  });
 }
 
 }  // namespace ebb::capi

@@ -65,7 +65,8 @@ def said_by_job(text):
 
 
 def state_of(folder):
-    return (folder / "stat").read_text().rsplit(")", 1)[1].split()[0]
+    """Of any process of the machine, whose name may be any bytes."""
+    return (folder / "stat").read_text(errors="replace").rsplit(")", 1)[1].split()[0]
 
 
 def readable(folder):
