@@ -2,6 +2,7 @@
 #include "heap/installed.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "base/file.h"
@@ -61,14 +62,21 @@ std::vector<std::string> candidates(const std::string& stem, const std::string& 
 
 base::Result<InstalledAllocator> find_installed(AllocatorKind kind, const std::string& root) {
   base::Result<ElfFile> self = ElfFile::open("/proc/self/exe");
+  std::optional<base::Error> hindrance;
+  if (!self && self.error().code == base::Code::io) hindrance = self.error();
   for (const Library& library : kLibraries) {
     if (library.kind != kind) continue;
     for (const std::string& path : candidates(library.stem, root)) {
       base::Result<ElfFile> file = ElfFile::open(root + path);
+      if (!file && file.error().code == base::Code::io) hindrance = file.error();
       if (!file || !file->defined_dynamically("malloc")) continue;
       if (self && file->machine() != self->machine()) continue;
       return InstalledAllocator{kind, path, file->read_only_data_contains("purge_delay")};
     }
+  }
+  if (hindrance) {
+    return base::error(base::Code::io, "cannot look for %s: %s", name_of(kind),
+                       hindrance->message.c_str());
   }
   return base::error(base::Code::unavailable, "%s is not installed: %s", name_of(kind),
                      how_to_install(kind));

@@ -17,7 +17,8 @@ struct InstalledAllocator {
 
 /// Looks for the allocator's library: ldconfig's cache first, then the usual folders of every
 /// architecture, always a library that this machine's programs can load. Code::unavailable says how
-/// to install it. `root` is in front of every path, for tests.
+/// to install it; Code::io, that it could not be looked for. `root` is in front of every path, for
+/// tests.
 /// Requires: kind is jemalloc, tcmalloc or mimalloc.
 base::Result<InstalledAllocator> find_installed(AllocatorKind kind, const std::string& root = "");
 

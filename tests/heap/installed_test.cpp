@@ -2,6 +2,7 @@
 #include "heap/installed.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "base/file.h"
 #include "heap/library_cache.h"
@@ -28,6 +29,19 @@ TEST(FindInstalled, NamesThePackageThatIsMissing) {
   EXPECT_EQ(found.error().message,
             "tcmalloc is not installed: apt install libtcmalloc-minimal4, dnf install "
             "gperftools-libs or apk add gperftools");
+}
+
+TEST(FindInstalled, DoesNotCallMissingWhatItCannotLookFor) {
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto found = find_installed(AllocatorKind::jemalloc);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, base::Code::io);
+  EXPECT_EQ(found.error().message,
+            "cannot look for jemalloc: cannot open /proc/self/exe: Too many open files");
 }
 
 TEST(FindInstalled, FindsALibraryWithoutANumber) {
