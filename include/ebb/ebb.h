@@ -202,9 +202,9 @@ EBB_API int ebb_memory_profile_of(const char* role);
 EBB_API int ebb_memory_profile(void);
 
 /** From now on, cleans up whenever systemd asks for memory through $MEMORY_PRESSURE_WATCH, for the
-    life of the process; a forked child does not watch until it calls this itself. The thread that
-    watches keeps a process whose main() ends by pthread_exit, as any other thread would. `watching`
-    (may be null) is 0 if that variable is not set. */
+    life of the process; a forked child does not watch until it calls this itself. Without `ebb run`
+    the thread that watches keeps a process whose main() ends by pthread_exit, as any other would.
+    `watching` (may be null) is 0 if that variable is not set. */
 EBB_API int ebb_watch_pressure(int* watching);
 
 /* ---- inside PyTorch ---------------------------------------------------------------------- */
