@@ -91,6 +91,11 @@ def processes_of(mark):
     return found
 
 
+def is_any_left(mark):
+    """Looks twice: who forks and ends while the first look goes on is in none of it, neither itself nor its child."""
+    return bool(processes_of(mark) or processes_of(mark))
+
+
 def described(pid):
     try:
         folder = Path(f"/proc/{pid}")
@@ -149,7 +154,7 @@ def finish(job, folder, fault=None, place=None):
     reader.start()
     begun, given = time.monotonic(), not isinstance(fault, OutsideFault)
     woken = begun
-    while job.poll() is None or processes_of(folder.mark):
+    while job.poll() is None or is_any_left(folder.mark):
         # Limits of the supervisor's are not the job's: it has been started by then.
         if not given and time.monotonic() >= begun + fault.after and len(processes_of(folder.mark)) > 1:
             given = True
