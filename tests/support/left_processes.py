@@ -5,16 +5,14 @@ import subprocess
 import time
 from pathlib import Path
 
-_inputs = []  # of what ends others: open as long as this process lives
-
 
 def end_with_this_process(entry):
     """From now on whatever has an environment with an entry that begins like this ends when this process does."""
     environment = {name: value for name, value in os.environ.items() if not f"{name}={value}".startswith(entry)}
     script = Path(__file__).with_name("end_left.sh")
-    ender = subprocess.Popen(["sh", script, entry], stdin=subprocess.PIPE, env=environment)
-    ender.wait()
-    _inputs.append(ender.stdin)
+    reading, _ = os.pipe()  # whose other end stays open as long as this process lives
+    subprocess.run(["sh", script, entry], stdin=reading, env=environment, check=True)
+    os.close(reading)
 
 
 def end_all_with_this_process():
