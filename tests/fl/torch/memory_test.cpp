@@ -62,20 +62,21 @@ class Memory : public Workbench {
     cleaner_.clean({.deep = true});
     const std::uint64_t before = *sense::read_rss_fast();
     EXPECT_TRUE(support::reset_peak_rss());
-    train_two_at_a_time(config);
+    run_two_at_a_time(config);
     const std::uint64_t peak = *sense::read_process()->hwm;
     return peak - std::min(peak, before);
   }
 
- private:
-  void train_two_at_a_time(const Config& config) {
+  SimulationResult run_two_at_a_time(const Config& config) {
     const Execution execution = on_threads(2);
     auto resources = load_resources(config, execution, cleaner_, alone());
-    ASSERT_TRUE(resources) << resources.error().message;
+    EXPECT_TRUE(resources) << resources.error().message;
+    if (!resources) return {};
     resources->trainer = std::make_unique<TrainsTwoAtATime>(std::move(resources->trainer));
     Observer nobody;
-    const auto result = simulate(config, execution, *resources, nobody);
+    auto result = simulate(config, execution, *resources, nobody);
     EXPECT_TRUE(result) << result.error().message;
+    return result ? std::move(*result) : SimulationResult{};
   }
 };
 
@@ -104,7 +105,7 @@ TEST_F(Memory, StaysFlatOverRounds) {
   if (!support::is_alone()) return;
   config_.rounds = 60;
   config_.eval_every = 10;
-  const SimulationResult result = run(config_, on_threads(2));
+  const SimulationResult result = run_two_at_a_time(config_);
   std::uint64_t early = 0;
   std::uint64_t late = 0;
   for (std::size_t i = 10; i < 20; ++i)
