@@ -17,7 +17,7 @@ import left_processes
 
 left_processes.end_all_with_this_process()
 EBB = os.environ.get("EBB_PROGRAM", "ebb")
-PATIENCE = 120  # seconds until something that should happen counts as hanging
+PATIENCE = 600  # seconds until something that should happen counts as hanging, on the busiest machine too
 
 # Holds 64 MiB, says so, and goes on until its input ends.
 JOB = "import sys; kept = bytearray(64 << 20); print('ready', flush=True); sys.stdin.read()"
