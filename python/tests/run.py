@@ -66,6 +66,9 @@ def main():
     if long:
         arguments.remove("--long")
     folder = Path(__file__).resolve().parent
+    sys.path.append(str(folder.parents[1] / "tests" / "support"))
+    import left_processes
+    left_processes.end_all_with_this_process()
     modules = arguments[1:] or sorted(path.stem for path in folder.glob("test_*.py"))
     suite = unittest.TestSuite(chosen(unittest.defaultTestLoader.loadTestsFromNames(modules), long))
     with open(arguments[0], "w", encoding="utf-8") as report:

@@ -37,7 +37,7 @@ def python(code, *, interpreter=sys.executable, check=True, **environment):
         variables.pop(name, None)
         if value is not None:
             variables[name] = str(value)
-    done = subprocess.run([interpreter, "-c", code], env=variables, text=True, timeout=120,
+    done = subprocess.run([interpreter, "-c", code], env=variables, text=True, timeout=600,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     if check and done.returncode != 0:
         raise AssertionError(f"status {done.returncode}: {done.stdout}")

@@ -262,7 +262,7 @@ class Results(unittest.TestCase):
             future, held = task.stream_future, weakref.ref(task)
             task.stop(error, notify=False)
             self.assertFalse(future.cancel(), "it has ended")
-            self.assertIs(future.exception(timeout=60), error)
+            self.assertIs(future.exception(timeout=120), error)
             del task
             return held() is not None
 

@@ -5,16 +5,18 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import ebb
 
 PROGRAM = Path(ebb.__file__).parent / "_native" / "ebb"
 
-# Prints rss in MiB once all is freed, and again when `until` holds of it or after two minutes.
+# Prints rss in MiB once all is freed, and again when `until` holds of it or after two minutes. Goes on until it is told.
 _WAIT = """
-import sys, time
+import os, sys, time
 def resident():
     with open("/proc/self/statm", encoding="ascii") as statm:
         return int(statm.read().split()[1]) * 4096 >> 20
@@ -25,6 +27,9 @@ def wait(until):
         time.sleep(0.1)
         now = resident()
     print(held, now, flush=True)
+def go_on():
+    while not os.path.exists(sys.argv[1]):
+        time.sleep(0.1)
 """
 
 # More work than one short call, so that there is something to look at before it and after it.
@@ -40,21 +45,22 @@ def work():
 _KEPT = ("kept = [pyarrow.table({f'c{j}': pyarrow.compute.random(500_000) for j in range(4)}) "
          "for _ in range(20)]\n")
 # Without taking the interpreter apart, which frees it all.
-_LEAVE = "import os\nos._exit(0)\n"
+_LEAVE = "os._exit(0)\n"
 
-# A verdict wants 40 samples: five a second for twelve seconds. What the jobs are, and their variables.
+# A verdict wants 40 samples. What the jobs are, and their variables.
+ENOUGH = 60
 JOBS = {
-    "frees": (_ARROW + "work()\nwait(lambda held, now: now < held / 2)\ntime.sleep(12)\n", {}),
+    "frees": (_ARROW + "work()\nwait(lambda held, now: now < held / 2)\ngo_on()\n", {}),
     # The process's own malloc is a mimalloc too, which tells nothing. A verdict of what returned needs no slope.
-    "mimalloc": (_ARROW + "work()\nwait(lambda held, now: now < held / 2)\ntime.sleep(12)\n", {}),
-    "mimalloc-keeps": (_ARROW + _KEPT + "wait(lambda held, now: True)\ntime.sleep(12)\n" + _LEAVE, {}),
-    "system": (_ARROW + "work()\nwait(lambda held, now: True)\ntime.sleep(12)\n",
+    "mimalloc": (_ARROW + "work()\nwait(lambda held, now: now < held / 2)\ngo_on()\n", {}),
+    "mimalloc-keeps": (_ARROW + _KEPT + "wait(lambda held, now: True)\ngo_on()\n" + _LEAVE, {}),
+    "system": (_ARROW + "work()\nwait(lambda held, now: True)\ngo_on()\n",
                {"ARROW_DEFAULT_MEMORY_POOL": "system"}),
-    "keeps": (_ARROW + _KEPT + "wait(lambda held, now: True)\ntime.sleep(12)\n" + _LEAVE, {}),
+    "keeps": (_ARROW + _KEPT + "wait(lambda held, now: True)\ngo_on()\n" + _LEAVE, {}),
     "polars": (_WAIT + "import polars\n"
                "frame = polars.DataFrame({'g': range(300_000)}).with_columns("
                "[(polars.col('g') * 0.5 + j).alias(f'c{j}') for j in range(60)])\n"
-               "wait(lambda held, now: True)\ntime.sleep(4)\n" + _LEAVE, {"POLARS_MAX_THREADS": "2"}),
+               "wait(lambda held, now: True)\ngo_on()\n" + _LEAVE, {"POLARS_MAX_THREADS": "2"}),
 }
 
 
@@ -66,29 +72,51 @@ class PrivateAllocators(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.folder = Path(folder.name)
-        cls.running = {}
+        pool = ThreadPoolExecutor(len(JOBS))
+        cls.addClassCleanup(pool.shutdown)
+        cls.finished = {}
         for name, (code, variables) in JOBS.items():
-            cls.running[name] = subprocess.Popen(
+            job = subprocess.Popen(
                 [PROGRAM, "run", "--interval", "200ms", "--db", cls.folder / f"{name}.db",
                  *(["--allocator", "mimalloc"] if name.startswith("mimalloc") else []), "--",
-                 sys.executable, "-c", code],
+                 sys.executable, "-c", code, cls.folder / f"{name}.stop"],
                 env={**os.environ, **variables}, text=True, stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE)
-            cls.addClassCleanup(cls.end, cls.running[name])
+            cls.addClassCleanup(cls.end, job)
+            cls.finished[name] = pool.submit(cls.finish, name, job)
 
     @staticmethod
     def end(job):
         job.kill()
         job.communicate()
 
+    @classmethod
+    def report(cls, name):
+        done = subprocess.run([PROGRAM, "report", "--json", "--db", cls.folder / f"{name}.db"],
+                              text=True, capture_output=True, check=True)
+        return json.loads(done.stdout)
+
+    @classmethod
+    def finish(cls, name, job):
+        """Tells a job to end once there are samples enough of what it holds in the end; what it printed, what ebb
+        said, its status."""
+        printed = job.stdout.readline()
+        since = cls.report(name)["run"]["samples"] if printed else 0
+        end = time.monotonic() + 600
+        while job.poll() is None and time.monotonic() < end:
+            time.sleep(2)
+            if cls.report(name)["run"]["samples"] >= since + ENOUGH:
+                break
+        (cls.folder / f"{name}.stop").touch()
+        _, error = job.communicate()
+        return printed, error, job.returncode
+
     def run_job(self, name):
         """What a job printed, what ebb said, and its report."""
-        output, error = self.running[name].communicate(timeout=600)
-        self.assertEqual(self.running[name].returncode, 0, error)
-        report = subprocess.run([PROGRAM, "report", "--json", "--db", self.folder / f"{name}.db"],
-                                text=True, capture_output=True, check=True)
-        held, left = map(int, output.split())
-        return held, left, error, json.loads(report.stdout)
+        printed, error, status = self.finished[name].result()
+        self.assertEqual(status, 0, error)
+        held, left = map(int, printed.split())
+        return held, left, error, self.report(name)
 
     def assert_adds_up(self, report):
         for process in report["processes"]:

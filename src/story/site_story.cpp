@@ -16,8 +16,10 @@ constexpr std::uint64_t kLeastSamples = 4;
 constexpr double kLargestError = 0.5;
 constexpr std::uint64_t kLeastBytes = 1 << 20;
 constexpr double kLeastShare = 0.01;
-// In which a program takes itself apart.
+// In which a program takes itself apart. On a busy machine there are more, of which so many at the
+// most show nothing of it.
 constexpr std::size_t kLastLooks = 5;
+constexpr double kLastSeconds = 60;
 // A site that grows is at least this share of its process's growth.
 constexpr double kLeastGrowthShare = 0.02;
 // With fewer samples the estimate itself is a guess.
@@ -40,6 +42,18 @@ struct Series {
   double variance = 0;
 };
 
+/// The look after which a program took itself apart: from there on its sites held less and less,
+/// though not always in a few looks that follow each other.
+std::size_t top_before_end(const std::vector<trend::Point>& totals) {
+  std::size_t top = totals.size() - 1;
+  for (std::size_t i = top; i-- > 0 && top - i < kLastLooks;) {
+    if (totals.back().seconds - totals[i].seconds > kLastSeconds && i + kLastLooks < totals.size())
+      break;
+    if (totals[i].value > totals[top].value) top = i;
+  }
+  return top;
+}
+
 std::map<record::ProcessKey, Looks> looks_of(const record::RecordedRun& run) {
   std::map<record::ProcessKey, Looks> all;
   for (const record::Sampling& sampling : run.samplings)
@@ -49,11 +63,8 @@ std::map<record::ProcessKey, Looks> looks_of(const record::RecordedRun& run) {
     const auto looks = all.find(history.process.key());
     if (looks == all.end() || !history.process.ended) continue;
     std::vector<trend::Point>& totals = looks->second.totals;
-    double most = 0;
-    for (std::size_t i = totals.size(); i > 0 && totals.size() - i < kLastLooks; --i)
-      most = std::max(most, totals[i - 1].value);
-    while (totals.size() > 1 && totals.back().value < most / 2)
-      totals.pop_back();
+    const std::size_t top = top_before_end(totals);
+    if (totals.back().value < totals[top].value / 2) totals.resize(top + 1);
   }
   return all;
 }

@@ -40,7 +40,7 @@ class AgentTest : public testing::Test {
 
   static void wait_for(int descriptor) {
     pollfd source{descriptor, POLLIN, 0};
-    ASSERT_EQ(poll(&source, 1, 20'000), 1);
+    ASSERT_EQ(poll(&source, 1, 120'000), 1);
   }
 
   template <class Record>

@@ -35,9 +35,12 @@ class Language {
 
 using Answer = Collector::Answer;
 
+/// Seconds: only against hanging.
+constexpr double kPatience = 120;
+
 /// The thread is there once a request is answered.
 void wait_for(Collector& collector) {
-  while (collector.collect(Collector::kGarbage, 1) != Answer::collected)
+  while (collector.collect(Collector::kGarbage, kPatience) != Answer::collected)
     std::this_thread::yield();
 }
 
@@ -46,7 +49,7 @@ TEST(Collector, AsksAndWaitsForTheAnswer) {
   Language language(collector);
   wait_for(collector);
   const int before = language.collections();
-  EXPECT_EQ(collector.collect(Collector::kDeviceCaches, 10), Answer::collected);
+  EXPECT_EQ(collector.collect(Collector::kDeviceCaches, kPatience), Answer::collected);
   EXPECT_EQ(language.collections(), before + 1);
   EXPECT_EQ(language.seen(), Collector::kGarbage | Collector::kDeviceCaches);
   collector.close();
@@ -54,7 +57,7 @@ TEST(Collector, AsksAndWaitsForTheAnswer) {
 
 TEST(Collector, DoesWithoutALanguage) {
   Collector collector;
-  EXPECT_EQ(collector.collect(Collector::kGarbage, 10), Answer::nobody);
+  EXPECT_EQ(collector.collect(Collector::kGarbage, kPatience), Answer::nobody);
 }
 
 TEST(Collector, DoesNotWaitForEverForABusyInterpreter) {
@@ -80,7 +83,7 @@ TEST(Collector, SendsHomeWhoWaitsWhenItCloses) {
   Language language(collector);
   wait_for(collector);
   collector.close();
-  EXPECT_EQ(collector.collect(Collector::kGarbage, 10), Answer::nobody);
+  EXPECT_EQ(collector.collect(Collector::kGarbage, kPatience), Answer::nobody);
 }
 
 #if EBB_THREADS_IN_CHILDREN
@@ -89,7 +92,7 @@ TEST(Collector, CollectsInAForkedChildAndInItsChild) {
   Language language(collector);
   wait_for(collector);
   const auto collects = [&] {
-    if (collector.collect(Collector::kGarbage, 10) != Answer::nobody) return false;
+    if (collector.collect(Collector::kGarbage, kPatience) != Answer::nobody) return false;
     std::atomic<int> collections{0};
     std::thread own([&] {
       while (collector.await() != 0) {
@@ -100,7 +103,7 @@ TEST(Collector, CollectsInAForkedChildAndInItsChild) {
     for (int i = 0; i < 3; ++i)
       wait_for(collector);
     const bool grandchild = support::holds_in_child(
-        [&] { return collector.collect(Collector::kGarbage, 10) == Answer::nobody; });
+        [&] { return collector.collect(Collector::kGarbage, kPatience) == Answer::nobody; });
     wait_for(collector);
     collector.close();
     own.join();

@@ -146,11 +146,31 @@ class Folder:
         shutil.rmtree(self.path, ignore_errors=True)
 
 
+def end(job, folder):
+    """Ends a command and everything it started, as far as that can be."""
+    given_up = time.monotonic() + PATIENCE
+    while (left := processes_of(folder.mark)) and time.monotonic() < given_up:
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.02)
+    job.kill()
+    job.wait()
+
+
 def finish(job, folder, fault=None, place=None):
     """Waits until the command and everything it started have ended. Its output, and whether there was time for the
-    fault."""
+    fault. Where that fails nothing of it is left."""
+    try:
+        return wait_for_end(job, folder, fault, place)
+    except BaseException:
+        end(job, folder)
+        raise
+
+
+def wait_for_end(job, folder, fault, place):
     output = []
-    reader = threading.Thread(target=lambda: output.append(job.stdout.read()))
+    reader = threading.Thread(target=lambda: output.append(job.stdout.read()), daemon=True)
     reader.start()
     begun, given = time.monotonic(), not isinstance(fault, OutsideFault)
     woken = begun
@@ -160,11 +180,7 @@ def finish(job, folder, fault=None, place=None):
             given = True
             give(fault, job.pid, folder, place)
         if time.monotonic() > begun + PATIENCE:
-            left = [described(pid) for pid in processes_of(folder.mark)]
-            for pid in processes_of(folder.mark):
-                os.kill(pid, signal.SIGKILL)
-            job.kill()
-            raise Hanging("; ".join(left))
+            raise Hanging("; ".join(described(pid) for pid in processes_of(folder.mark)))
         if time.monotonic() > woken + WAKE_SECONDS:
             wake(folder.mark)
             woken = time.monotonic()

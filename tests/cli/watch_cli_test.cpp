@@ -68,10 +68,16 @@ std::string verdict(const Watched& watched) {
   return found != nullptr && found->as_string() != nullptr ? *found->as_string() : "";
 }
 
+/// On a busy machine it may see too little in some seconds, and says so: then for longer.
+Watched watch_long_enough(const Holder& holder, const char* length) {
+  Watched watched = watch(holder, length);
+  return verdict(watched) == "not_enough_data" ? watch(holder, "60s") : watched;
+}
+
 TEST(EbbWatch, MeasuresAKnownLeak) {
   const Holder holder({"leak", "16"});
   EXPECT_EQ(verdict(watch(holder)), "not_enough_data") << "three seconds may be part of a round";
-  const Watched watched = watch(holder, "11s");
+  const Watched watched = watch_long_enough(holder, "11s");
   EXPECT_EQ(verdict(watched), "leak") << watched.last.text();
   EXPECT_EQ(*watched.last.find("confidence")->as_string(), "low") << "live bytes are not known";
   EXPECT_EQ(*watched.last.find("ending")->as_string(), "time_is_up");
@@ -92,7 +98,7 @@ TEST(EbbWatch, MeasuresAKnownLeak) {
 
 TEST(EbbWatch, CallsLevelMemoryHealthy) {
   const Holder holder({"flat"});
-  EXPECT_EQ(verdict(watch(holder)), "healthy");
+  EXPECT_EQ(verdict(watch_long_enough(holder, "3s")), "healthy");
 }
 
 TEST(EbbWatch, DoesNotTakeRoundsForALeak) {

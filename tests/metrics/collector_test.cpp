@@ -69,7 +69,7 @@ class CollectorTest : public testing::Test {
   /// Once the record has it: the text, as soon as it holds `line`.
   std::string text_with(Collector& collector, const std::string& line) {
     std::string text;
-    for (int i = 0; i < 600; ++i) {
+    for (int i = 0; i < 1200; ++i) {
       const auto families = collector.collect(kNow);
       EXPECT_TRUE(families) << families.error().message;
       if (!families) return text;

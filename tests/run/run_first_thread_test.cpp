@@ -57,8 +57,8 @@ TEST_F(EbbRunWithoutItsFirstThread, IsStoppedWhereMemoryStaysCritical) {
   EXPECT_EQ(run(options, job()).status, -SIGTERM);
   EXPECT_EQ(last().summary.run.ending, fact::RunEnd::stopped);
   EXPECT_TRUE(has_event(last(), "critical"));
-  // TERM does not end this one.
-  EXPECT_EQ(run(options, job("ignores")).status, -SIGKILL);
+  // TERM does not end this one, not even before it says so.
+  EXPECT_EQ(support::run(with_term_blocked(command(options, job("ignores")))).status, -SIGKILL);
   EXPECT_EQ(last().summary.run.ending, fact::RunEnd::stopped);
 }
 

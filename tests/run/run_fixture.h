@@ -40,6 +40,17 @@ class EbbRun : public testing::Test {
     return support::run(command(options, job), extra);
   }
 
+  /// The command, which begins with TERM blocked, as its job does: one that is told to end before
+  /// it has made up its mind about it hears of it afterwards, or never.
+  static Words with_term_blocked(const Words& whole_command) {
+    Words words = {"/usr/bin/python3", "-c",
+                   "import os, signal, sys\n"
+                   "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])\n"
+                   "os.execv(sys.argv[1], sys.argv[1:])"};
+    words.insert(words.end(), whole_command.begin(), whole_command.end());
+    return words;
+  }
+
   /// Runs a job that ends once stop_file() is there: as soon as `is_so` of its record so far.
   template <class Condition>
   support::Finished run_until(const Words& options, const Words& job, Condition&& is_so) const {

@@ -15,7 +15,7 @@ class EbbRunUntilItsLastThread : public EbbRun {
  protected:
   /// One that never ends is killed after a while, and so fails the test.
   static Words limited(const Words& whole_command) {
-    Words words = {"timeout", "-s", "KILL", "60"};
+    Words words = {"timeout", "-s", "KILL", "600"};
     words.insert(words.end(), whole_command.begin(), whole_command.end());
     return words;
   }

@@ -146,10 +146,12 @@ TEST_F(EbbRun, RecordsTheMarkersOfNvflaresLog) {
   EXPECT_EQ(markers, std::vector<std::string>{"[RSS] CA s=site-1 r=0 recv: 1.0 MB"});
 }
 
-/// Prints how many arenas malloc has after twelve threads have used it at the same time.
+/// Once it is told to, prints how many arenas malloc has after twelve threads have used it at the
+/// same time.
 constexpr const char* kCountArenas =
-    "import sys; sys.path.insert(0, sys.argv[1])\n"
+    "import os, sys, time; sys.path.insert(0, sys.argv[1])\n"
     "import nvflare, ctypes, threading\n"
+    "while not os.path.exists(sys.argv[2]): time.sleep(0.05)\n"
     "libc = ctypes.CDLL(None)\n"
     "libc.malloc.argtypes = [ctypes.c_size_t]\n"
     "libc.malloc.restype = libc.fopen.restype = ctypes.c_void_p\n"
@@ -163,20 +165,39 @@ constexpr const char* kCountArenas =
     "libc.malloc_info(0, file); libc.fclose(file)\n"
     "print(open(path).read().count('<heap nr='))\n";
 
+/// Whether its agent was asked and has answered since a round was announced. The first answer after
+/// it may be to a question from before.
+bool has_looked_after_a_round(const record::RecordedRun& run) {
+  std::size_t answers = 0;
+  for (const record::ProcessHistory& process : run.processes)
+    for (const record::Reading& reading : process.readings)
+      if (!run.rounds.empty() && reading.live && reading.seconds >= run.rounds.front().seconds)
+        ++answers;
+  return answers >= 2;
+}
+
 TEST_F(EbbRun, HasNvflaresThreadsShareArenas) {
-  folder_.write("nvflare/__init__.py", "import time; time.sleep(1)  # the agent comes and looks\n");
+  folder_.write("nvflare/__init__.py", "");
   const std::string script = folder_.write("job.py", kCountArenas);
-  const Finished done = run({"--interval", "50ms"}, {"/usr/bin/python3", script, folder_.path()});
+  const Finished done =
+      run_until({"--interval", "50ms"}, {"/usr/bin/python3", script, folder_.path(), stop_file()},
+                [&](const record::RecordedRun& run) { return has_event(run, "arenas"); });
   EXPECT_EQ(done.status, 0) << done.error;
   EXPECT_LE(std::stoi(done.output), 4) << "the main one, and what Ebb's own threads had already";
   EXPECT_TRUE(has_event(last(), "arenas"));
 }
 
 TEST_F(EbbRun, LeavesArenasThatSomebodyHasChosen) {
-  folder_.write("nvflare/__init__.py", "import time; time.sleep(1)\n");
+  folder_.write("nvflare/__init__.py",
+                "import ctypes\n"
+                "ctypes.CDLL(None).ebb_agent_round_done(ctypes.c_uint64(0))\n");
   const std::string script = folder_.write("job.py", kCountArenas);
-  const Finished done = run({"--interval", "50ms"}, {"/usr/bin/python3", script, folder_.path()},
-                            {{"MALLOC_ARENA_MAX", "7"}});
+  Words whole = {"env", "MALLOC_ARENA_MAX=7"};
+  for (const std::string& word :
+       command({"--interval", "50ms"}, {"/usr/bin/python3", script, folder_.path(), stop_file()}))
+    whole.push_back(word);
+  const Finished done = run_until(
+      whole, [](const record::RecordedRun& run) { return has_looked_after_a_round(run); });
   EXPECT_EQ(done.status, 0) << done.error;
   EXPECT_EQ(done.output, "7\n");
   EXPECT_FALSE(has_event(last(), "arenas"));

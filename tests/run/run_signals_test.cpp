@@ -118,15 +118,16 @@ TEST_F(EbbRun, ACommandWhoseParentIgnoresItsChildrenIsWaitedFor) {
 }
 
 TEST_F(EbbRun, SignalsReachWhatIsLeftOfTheJobToo) {
-  const std::string daemon = "trap \"echo > " + (folder_ / "caught") + "; exit\" TERM; echo > " +
+  // Up once the supervisor knows that the command has ended: what comes before is the command's.
+  const std::string daemon = "trap \"echo > " + (folder_ / "caught") +
+                             "; exit\" TERM; while kill -0 $COMMAND; do sleep 0.05; done; echo > " +
                              (folder_ / "up") + "; while true; do sleep 0.05; done";
-  Subprocess child(command({"--quiet", "--wait-all", "--interval", "50ms"},
-                           {"sh", "-c", "setsid sh -c '" + daemon + "' >&- 2>&- & exit 6"}));
+  Subprocess child(
+      command({"--quiet", "--wait-all", "--interval", "50ms"},
+              {"sh", "-c", "COMMAND=$$ setsid sh -c '" + daemon + "' >&- 2>&- & exit 6"}));
   wait_until([&] { return is_made(folder_ / "up"); });
-  wait_until([&] {  // one that comes before the command has ended is the command's
-    kill(child.pid(), SIGTERM);
-    return is_made(folder_ / "caught");
-  });
+  kill(child.pid(), SIGTERM);
+  wait_until([&] { return is_made(folder_ / "caught"); });
   EXPECT_EQ(child.wait(), 6);
 }
 

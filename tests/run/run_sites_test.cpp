@@ -87,7 +87,10 @@ TEST_F(Sites, OfHealthyJobsAndOfABurstNoneIsNamed) {
 
 TEST_F(Sites, SurviveAKilledJob) {
   support::Subprocess child(command({"--sites"}, {EBB_LEAKS_C, "1", stop_file()}));
-  wait_until([&] { return looks_in(so_far()) >= 3; });
+  wait_until([&] {
+    const record::RecordedRun run = so_far();
+    return looks_in(run) >= 3 && run.samplings.back().bytes > 1U << 20;
+  });
   for (const record::ProcessHistory& process : so_far().processes)
     ::kill(process.process.pid, SIGKILL);
   static_cast<void>(support::finished(child));

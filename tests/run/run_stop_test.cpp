@@ -17,17 +17,11 @@ class EbbRunThatStops : public EbbRun {
   /// Stopped as soon as possible; TERM is blocked when the job starts. `grace` is how long a job
   /// has that ends by itself.
   Finished stopped(const char* mode, const char* grace, const Words& more = {}) const {
-    Words words = {"/usr/bin/python3", "-c",
-                   "import os, signal, sys\n"
-                   "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])\n"
-                   "os.execv(sys.argv[1], sys.argv[1:])"};
     Words options = {"--interval", "50ms",          "--warn", "0.01",    "--critical",
                      "0.02",       "--on-critical", "stop",   "--grace", grace};
     options.insert(options.end(), more.begin(), more.end());
-    for (const std::string& word :
-         command(options, {"/usr/bin/python3", EBB_STARTS_OTHERS_PY, mode, children()}))
-      words.push_back(word);
-    return support::run(words);
+    return support::run(with_term_blocked(
+        command(options, {"/usr/bin/python3", EBB_STARTS_OTHERS_PY, mode, children()})));
   }
 
   std::size_t count_children() const {

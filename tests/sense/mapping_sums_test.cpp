@@ -10,9 +10,17 @@
 #include <thread>
 
 #include "base/mutex.h"
+#include "support/child_process.h"
 
 namespace ebb::sense {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Only against hanging.
+Clock::time_point in_two_minutes() {
+  return Clock::now() + std::chrono::minutes(2);
+}
 
 constexpr const char* kPython =
     "55d000000000-55d000100000 rw-p 00000000 00:00 0                          [heap]\n"
@@ -82,7 +90,7 @@ TEST(MappingSums, OfThisProcessHoldTheStackOfAThread) {
   }
   // A thread that is about to wait still runs for a moment.
   std::optional<std::uint64_t> stacks;
-  for (int i = 0; i < 10'000 && !stacks; ++i) {
+  for (const auto end = in_two_minutes(); !stacks && Clock::now() < end;) {
     const auto sums = read_mapping_sums();
     ASSERT_TRUE(sums) << sums.error().message;
     stacks = sums->stacks;
@@ -111,7 +119,7 @@ TEST(MappingSums, RemembersTheStackOfAThreadThatRunsNow) {
   });
   StackPointers seen;
   std::optional<std::uint64_t> waiting;
-  for (int i = 0; i < 10'000 && !waiting; ++i)
+  for (const auto end = in_two_minutes(); !waiting && Clock::now() < end;)
     waiting = read_mapping_sums(kSelf, {}, &seen)->stacks;
   may_run = true;
   while (!is_running) {
@@ -124,6 +132,7 @@ TEST(MappingSums, RemembersTheStackOfAThreadThatRunsNow) {
   ASSERT_TRUE(running);
   EXPECT_TRUE(running->stacks);
   EXPECT_EQ(threads, 1U);
+  support::wait_until_alone();  // it may be listed for a moment
   static_cast<void>(read_mapping_sums(kSelf, {}, &seen));
   EXPECT_TRUE(seen.empty()) << "it is gone";
 }

@@ -33,7 +33,7 @@ test('a run of the simulator leads to all that it was simulated with', () =>
   }));
 
 test('a comparison that goes on is drawn round by round', async () => {
-  const going = compare('--methods', 'heuristic.random,system_aware.poc', '--rounds', '100000');
+  const going = compare('--methods', 'heuristic.random,system_aware.poc', '--rounds', '1000000'); // more than anybody waits for
   let number = '';
   await withPage(address, { site: address }, async (page) => {
     const row = page.locator('tbody tr', { hasText: 'running' });

@@ -75,8 +75,10 @@ test('a server that goes away is said, and one that comes back goes on', async (
   await withPage(passing, { site: passing, loud: true }, async (page) => {
     assert.equal(await status(page).innerText(), 'Live');
     const port = new URL(passing).port;
+    const gone = new Promise((resolve) => { server.on('exit', resolve); });
     server.kill();
     await page.getByText('Connection lost; trying again').waitFor();
+    await gone; // and its port is free
     await serve('--listen', `127.0.0.1:${port}`);
     await page.locator('.live:not(.lost)').waitFor();
     record('after the break', 'true');

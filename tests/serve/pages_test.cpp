@@ -32,6 +32,7 @@ class PagesTest : public testing::Test {
     process.command = "python3 train.py";
     writer_->add(process);
     add_sample(1);
+    until_recorded(1);
   }
 
   std::unique_ptr<record::Writer> begin(const char* name) {
@@ -64,6 +65,18 @@ class PagesTest : public testing::Test {
     writer_->add(sample);
   }
 
+  /// Waits until the record has so many samples of the run that goes on: a thread writes them.
+  void until_recorded(std::uint64_t samples) const {
+    for (int i = 0; i < 6000; ++i) {
+      auto store = record::Store::open(folder_ / "runs.db");
+      ASSERT_TRUE(store) << store.error().message;
+      const auto run = store->find("2");
+      if (run && run->samples >= samples) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    ADD_FAILURE() << "waited two minutes in vain";
+  }
+
   std::string revision(const std::string& name) {
     const auto found = pages_.revision_of(name);
     return found ? *found : found.error().message;
@@ -71,7 +84,7 @@ class PagesTest : public testing::Test {
 
   /// Waits until the record has what was added.
   void until_changed(const std::string& name, const std::string& before) {
-    for (int i = 0; i < 3000 && revision(name) == before; ++i) {
+    for (int i = 0; i < 6000 && revision(name) == before; ++i) {
       clock_.advance_seconds(1.0);
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.error
@@ -11,8 +12,12 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
+import left_processes
+
+left_processes.end_all_with_this_process()
 EBB = os.environ.get("EBB_PROGRAM", "ebb")
-PATIENCE = 120  # seconds until something that should happen counts as hanging
+PATIENCE = 600  # seconds until something that should happen counts as hanging, on the busiest machine too
 
 # Holds 64 MiB, says so, and goes on until its input ends.
 JOB = "import sys; kept = bytearray(64 << 20); print('ready', flush=True); sys.stdin.read()"
@@ -49,7 +54,12 @@ class Program:
 
     def end(self):
         """Lets it end; its exit status."""
-        self.process.communicate(timeout=PATIENCE)
+        try:
+            self.process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.communicate()
+            raise
         return self.process.returncode
 
     def line(self):

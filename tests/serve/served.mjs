@@ -5,8 +5,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 
 const ebb = process.env.EBB_PROGRAM;
+// What ends, after this process at the latest, all that it has started by then.
+const mark = `${process.pid}-${Date.now()}/`;
+const ender = fileURLToPath(new URL('../support/end_left.sh', import.meta.url));
+spawn('sh', [ender, `EBB_TEST_OF=${mark}`], { stdio: ['pipe', 'ignore', 'ignore'] }).stdin.unref();
+process.env.EBB_TEST_OF = mark;
 const folder = mkdtempSync(join(tmpdir(), 'ebb-serve-'));
 const db = join(folder, 'runs.db');
 const started = new Set();

@@ -190,15 +190,33 @@ TEST(Snapshots, OnlySoManyUploadsAreKept) {
     EXPECT_NE(snapshots.page(keys[i]), nullptr) << i;
 }
 
+/// Uploads a history whose search takes a while and waits until it has begun. One that was over
+/// before anybody looked, as on a busy machine, is no search to be stopped: then another one.
+std::string key_of_search(Snapshots& snapshots) {
+  for (int i = 0; i < 100; ++i) {
+    const std::string key = key_of(snapshots, sample(kPacked));
+    bool is_begun = false;
+    until([&] {
+      is_begun = shows(snapshots, key, "\"stop\":\"" + key + "/stop\"");
+      return is_begun || shows(snapshots, key, "\"advice\"");
+    });
+    if (is_begun) return key;
+  }
+  ADD_FAILURE() << "no search was seen";
+  return {};
+}
+
 TEST(Snapshots, ASearchCanBeStopped) {
-  // A history whose search takes a while: it is told to stop as soon as it has begun.
   Snapshots snapshots;
-  const std::string key = key_of(snapshots, sample(kPacked));
-  until([&] { return shows(snapshots, key, "\"stop\":\"" + key + "/stop\""); });
-  EXPECT_TRUE(shows(snapshots, key, "\"verdict\"")) << "it comes first";
-  EXPECT_TRUE(snapshots.stop(key));
-  until([&] { return shows(snapshots, key, "\"advice\""); });
-  EXPECT_TRUE(shows(snapshots, key, "\"stopped\""));
+  bool is_stopped = false;
+  for (int i = 0; i < 100 && !is_stopped; ++i) {
+    const std::string key = key_of_search(snapshots);
+    EXPECT_TRUE(shows(snapshots, key, "\"verdict\"")) << "it comes first";
+    EXPECT_TRUE(snapshots.stop(key));
+    until([&] { return shows(snapshots, key, "\"advice\""); });
+    is_stopped = shows(snapshots, key, "\"stopped\"");  // or it ended at that moment
+  }
+  EXPECT_TRUE(is_stopped);
 }
 
 TEST(Snapshots, ThoseThatWereNamedStayUnderTheirNumbers) {
@@ -228,8 +246,7 @@ TEST(Snapshots, BeginsWithNoneThatIsNotThere) {
 
 TEST(Snapshots, EndsInTheMiddleOfASearch) {
   Snapshots snapshots;
-  const std::string key = key_of(snapshots, sample(kPacked));
-  until([&] { return shows(snapshots, key, "\"stop\":"); });
+  key_of_search(snapshots);
 }
 
 }  // namespace

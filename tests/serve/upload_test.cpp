@@ -172,7 +172,7 @@ TEST_F(UploadTest, ARefusalNeedsNoBody) {
 
 TEST_F(UploadTest, OneWhoStallsOrLeavesIsLetGo) {
   Bounds bounds;
-  bounds.stall_seconds = 0.5;
+  bounds.stall_seconds = 3;  // enough for a header, on a busy machine too
   start(bounds);
   const Client stalls(address());
   stalls.send(post_of("/take", "Content-Length: 1000000\r\n", "begun"));
@@ -185,7 +185,7 @@ TEST_F(UploadTest, OneWhoStallsOrLeavesIsLetGo) {
 
 TEST_F(UploadTest, OneByteAfterTheOtherIsTooSlow) {
   Bounds bounds;
-  bounds.stall_seconds = 0.5;
+  bounds.stall_seconds = 3;  // enough for a header, on a busy machine too
   start(bounds);
   const Client client(address());
   client.send(post_of("/take", "Content-Length: 1000000000\r\n", ""));

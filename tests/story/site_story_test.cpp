@@ -29,6 +29,14 @@ class Sites : public testing::Test {
       totals_[second] += held;
     }
   }
+  /// The process ends after its last look.
+  void end() {
+    record::ProcessHistory history;
+    history.process.pid = kJob.pid;
+    history.process.start = kJob.start;
+    history.process.ended = 60;
+    run_.processes.push_back(history);
+  }
   SitesStory tell() {
     for (const auto& [second, bytes] : totals_)
       run_.samplings.push_back({kJob, double(second), bytes, 1000, 0, 3, 0.5});
@@ -74,14 +82,33 @@ TEST_F(Sites, GrowthIsToldFromWhereASiteBegins) {
 
 TEST_F(Sites, WhatAProgramGivesBackAtItsEndIsNoPartOfItsStory) {
   add(8, python("cache", 3), [](int s) { return s >= 57 ? 0 : 100 * kMiB; });
-  record::ProcessHistory history;
-  history.process.pid = kJob.pid;
-  history.process.start = kJob.start;
-  history.process.ended = 60;
-  run_.processes.push_back(history);
+  end();
   const SitesStory story = tell();
   ASSERT_EQ(story.sites.size(), 1U);
   EXPECT_EQ(story.sites[0].bytes, 100 * kMiB);
+}
+
+TEST_F(Sites, WhatAProgramGivesBackSlowlyIsNoPartOfItsStoryEither) {
+  add(8, python("leak", 7), [](int s) {
+    return s < 40 ? 2 * kMiB * static_cast<std::uint64_t>(s)
+                  : 4 * kMiB * static_cast<std::uint64_t>(59 - s);
+  });
+  add(16, python("start", 9), [](int) { return 3 * kMiB; });
+  end();
+  const SitesStory story = tell();
+  ASSERT_EQ(story.sites.size(), 2U);
+  ASSERT_TRUE(story.growing_place(kJob));
+  EXPECT_EQ(story.growing_place(kJob)->text, "a.py:7 leak");
+  EXPECT_GE(story.sites[0].bytes, 78 * kMiB);
+}
+
+TEST_F(Sites, WhatAProgramHeldLongBeforeItsEndWasAnotherPartOfIt) {
+  add(8, python("load", 3), [](int s) { return s < 30 ? 100 * kMiB : 0; });
+  add(16, python("train", 9), [](int s) { return s < 30 ? 2 * kMiB : 20 * kMiB; });
+  end();
+  const SitesStory story = tell();
+  ASSERT_EQ(story.sites.size(), 1U);
+  EXPECT_EQ(place_of(story.sites[0].frames), "a.py:9 train");
 }
 
 TEST_F(Sites, StacksThatReadAlikeAreOneSite) {

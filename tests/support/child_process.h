@@ -3,6 +3,7 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,11 +37,13 @@
 
 namespace ebb::support {
 
-/// A forked child that waits until it is killed. Killed and reaped with its owner.
+/// A forked child that waits until it is killed. Killed and reaped with its owner, which stays on
+/// the thread that made it.
 class WaitingChild {
  public:
   WaitingChild() : pid_(fork()) {
     if (pid_ < 0) std::abort();
+    if (pid_ == 0) prctl(PR_SET_PDEATHSIG, SIGKILL);
     while (pid_ == 0)
       pause();
   }
@@ -77,7 +80,7 @@ bool holds_in_child(Body&& body) {
   const pid_t pid = fork();
   if (pid < 0) std::abort();
   if (pid == 0) {
-    alarm(60);
+    alarm(600);
     _exit(body() ? 0 : 1);
   }
   int status = -1;

@@ -11,9 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "support/left_processes.h"
+
 namespace ebb::support {
 
-/// A real child process with pipes. Killed and reaped with the object.
+/// A real child process with pipes. Killed and reaped with the object; with the test program at the
+/// latest, together with all that it has started.
 class Subprocess {
  public:
   using Environment = std::vector<std::pair<std::string, std::string>>;
@@ -24,8 +27,10 @@ class Subprocess {
     int err[2];
     if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0)
       std::abort();
+    end_what_is_left();
     pid_ = fork();
     if (pid_ == 0) {
+      mark_as_ours();
       dup2(in[0], 0);
       dup2(out[1], 1);
       dup2(err[1], 2);

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "support/left_processes.h"
+
 namespace ebb::support {
 
 /// A command on a pseudo-terminal of its own, which it leads the session of. Without echo: all that
@@ -28,12 +30,14 @@ class Terminal {
     tcgetattr(slave, &settings);
     settings.c_lflag &= ~static_cast<tcflag_t>(ECHO);
     tcsetattr(slave, TCSANOW, &settings);
+    end_what_is_left();
     pid_ = fork();
     if (pid_ < 0) std::abort();
     if (pid_ > 0) {
       close(slave);
       return;
     }
+    mark_as_ours();
     close(master_);
     if (login_tty(slave) != 0) _exit(126);
     for (int number = 1; number < NSIG; ++number)

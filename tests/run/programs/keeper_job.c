@@ -18,9 +18,9 @@ static int hook(void* context, uint64_t* count) {
 
 int main(void) {
   if (ebb_hook_add("counter", EBB_STAGE_CACHE, hook, 0, 0) != EBB_OK) return 1;
-  for (int i = 0; i < 200 && !ebb_is_supervised(); ++i)
+  for (int i = 0; i < 2400 && !ebb_is_supervised(); ++i)
     usleep(50 * 1000);
-  for (int i = 0; i < 200 && __atomic_load_n(&calls, __ATOMIC_SEQ_CST) == 0; ++i)
+  for (int i = 0; i < 2400 && __atomic_load_n(&calls, __ATOMIC_SEQ_CST) == 0; ++i)
     usleep(50 * 1000);
   const int by_supervisor = __atomic_load_n(&calls, __ATOMIC_SEQ_CST);
   ebb_keeper_options options = {sizeof options, "server", EBB_ROUNDS_EVERY, 1, -1};
