@@ -90,6 +90,8 @@ struct Config {
   RateSchedule schedule;
   std::uint64_t seed = 42;
   std::uint32_t eval_every = 1;  ///< rounds; the last one is always evaluated
+  /// The same for clients, each on its own samples; 0: never, not even the last.
+  std::uint32_t eval_clients_every = 0;
 
   std::string method = "heuristic.random";
   ParameterValues method_parameters;

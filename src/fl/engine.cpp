@@ -13,16 +13,6 @@
 namespace ebb::fl {
 namespace {
 
-/// Test samples that one thread evaluates before it takes others.
-constexpr std::size_t kChunk = 1024;
-
-/// Losses travel between ranks, and are added up, in whole numbers of this.
-constexpr double kLossUnit = 0x1p-32;
-
-std::int64_t in_units(double loss) {
-  return std::llrint(std::clamp(loss, -1e9, 1e9) / kLossUnit);
-}
-
 double largest_weight_of(const Config& config, const Partition& partition) {
   const double samples = static_cast<double>(partition.indices.size());
   return std::max(samples, static_cast<double>(config.per_round)) * (1 + config.world.staleness);
@@ -90,34 +80,6 @@ bool Engine::is_mine(std::size_t item) const {
 
 double Engine::visited_by(std::uint32_t client) const {
   return static_cast<double>(local_work(config_, partition_.of(client).size()).visited);
-}
-
-base::Result<std::vector<double>> Engine::probe(std::span<const std::uint32_t> clients) {
-  std::vector<std::int64_t> losses(clients.size());
-  std::vector<std::uint32_t> mine;
-  for (std::uint32_t i = 0; i < clients.size(); ++i) {
-    if (is_mine(i)) mine.push_back(i);
-  }
-  const auto done = workers_.run(static_cast<std::uint32_t>(mine.size()),
-                                 [&](std::uint32_t slot, std::uint32_t item) -> base::Status {
-                                   const auto found =
-                                       evaluate_on(slot, resources_.data->train,
-                                                   partition_.of(clients[mine[item]]));
-                                   if (!found) return found.error();
-                                   losses[mine[item]] = in_units(found->loss());
-                                   return {};
-                                 });
-  if (!done) return done.error();
-  if (auto summed = resources_.ranks->sum(losses); !summed) return summed.error();
-  std::vector<double> result;
-  for (std::size_t i = 0; i < clients.size(); ++i) {
-    result.push_back(static_cast<double>(losses[i]) * kLossUnit);
-    const double samples = static_cast<double>(partition_.of(clients[i]).size());
-    totals_.flops += samples * 2 * shape_.macs_per_sample;
-    // It receives the model and answers with a number.
-    totals_.communicated_bytes += static_cast<double>(shape_.elements * sizeof(float) + 8);
-  }
-  return result;
 }
 
 base::Result<std::vector<std::uint32_t>> Engine::choose_cohort() {
@@ -252,43 +214,16 @@ base::Result<RoundReport> Engine::run_round(const Steps& steps) {
     if (!scores) return scores.error();
     report.scores = *scores;
   }
+  const std::uint32_t every = config_.eval_clients_every;
+  if (every > 0 && (is_last || (round_ + 1) % every == 0)) {
+    const Stopwatch watch(report.evaluation_seconds);
+    const auto scores = evaluate_clients();
+    if (!scores) return scores.error();
+    report.client_scores = *scores;
+  }
   if (auto agreed = agree_on_groups(); !agreed) return agreed.error();
   ++round_;
   return report;
-}
-
-base::Result<Scores> Engine::evaluate() {
-  const Split& test = resources_.data->test;
-  std::vector<std::vector<std::uint32_t>> items;
-  for (std::size_t first = 0, chunk = 0; first < test.size(); first += kChunk, ++chunk) {
-    if (!is_mine(chunk)) continue;
-    if (items.empty() || !resources_.trainer->evaluates_at_once()) items.emplace_back();
-    const std::size_t end = std::min(first + kChunk, test.size());
-    for (std::size_t sample = first; sample < end; ++sample)
-      items.back().push_back(static_cast<std::uint32_t>(sample));
-  }
-  // Whole numbers, so that it does not matter who adds what when.
-  const std::size_t classes = resources_.data->classes;
-  std::vector<std::int64_t> counts(classes * classes + 1);
-  base::Mutex mutex;
-  const auto done = workers_.run(static_cast<std::uint32_t>(items.size()),
-                                 [&](std::uint32_t slot, std::uint32_t item) -> base::Status {
-                                   const auto found = evaluate_on(slot, test, items[item]);
-                                   if (!found) return found.error();
-                                   const base::Lock lock(mutex);
-                                   for (std::size_t i = 0; i < found->confusion.size(); ++i)
-                                     counts[i] += static_cast<std::int64_t>(found->confusion[i]);
-                                   counts.back() += in_units(found->loss_sum);
-                                   return {};
-                                 });
-  if (!done) return done.error();
-  if (auto summed = resources_.ranks->sum(counts); !summed) return summed.error();
-  Evaluation evaluation(resources_.data->classes);
-  for (std::size_t i = 0; i < evaluation.confusion.size(); ++i)
-    evaluation.confusion[i] = static_cast<std::uint64_t>(counts[i]);
-  evaluation.loss_sum = static_cast<double>(counts.back()) * kLossUnit;
-  evaluation.samples = test.size();
-  return Scores{evaluation.accuracy(), evaluation.loss(), macro_scores(evaluation)};
 }
 
 std::string Engine::model_sha256() const {

@@ -48,6 +48,8 @@ class Engine {
 
   /// Of the present model on the test set.
   base::Result<Scores> evaluate();
+  /// Of the present model on the samples of each client.
+  base::Result<ClientScores> evaluate_clients();
 
   std::string model_sha256() const;
   PressureGate& gate() { return gate_; }

@@ -22,6 +22,11 @@ std::uint64_t client_bytes(const SimulationResources& resources) {
          kSketchLength * sizeof(float);
 }
 
+/// What is found of each client, its two scores, and one kind of them in order.
+std::uint64_t evaluation_bytes(const Config& config) {
+  return config.clients * (sizeof(std::uint32_t) + 2 * sizeof(std::int64_t) + 3 * sizeof(double));
+}
+
 struct Available {
   std::uint64_t bytes = 0;
   std::string from;
@@ -54,6 +59,7 @@ std::vector<MemoryItem> fixed_items(const Config& config, const Execution& execu
       {"global model", model},
       {"accumulator", aggregator.accumulators},
       {"server state", aggregator.server_state},
+      {"evaluation of clients", config.eval_clients_every > 0 ? evaluation_bytes(config) : 0},
       {"reports of rounds", config.rounds * report_bytes(config)},
       {"checkpoint while it is written",
        execution.folder.empty() ? 0
