@@ -57,6 +57,21 @@ base::Status check_local_work(const Config& config) {
   return {};
 }
 
+/// The same of whose the samples are.
+base::Status check_users(const Config& config) {
+  const bool has_users = config.dataset == kLeafName;
+  const bool takes_them = config.partition.kind == PartitionKind::users;
+  if (has_users && !takes_them)
+    return base::error(base::Code::bad_input,
+                       "partition %s with dataset leaf, expected users: they are the clients",
+                       name_of(config.partition.kind));
+  if (takes_them && !has_users)
+    return base::error(base::Code::bad_input,
+                       "partition users with dataset %s, expected leaf: the others have none",
+                       config.dataset.c_str());
+  return {};
+}
+
 /// Options that are right each alone, but not together.
 base::Status check_company(const Config& config) {
   const Rule rule = config.aggregation.rule;
@@ -212,6 +227,7 @@ base::Status check(const Config& config) {
                        config.per_round, config.clients);
   if (const auto right = check_local_work(config); !right) return right;
   if (const auto right = check(config.partition); !right) return right;
+  if (const auto right = check_users(config); !right) return right;
   if (const auto right = check(config.world); !right) return right;
   if (const auto right = check(config.privacy, config.per_round); !right) return right;
   bool known = false;

@@ -27,7 +27,7 @@ base::Options options_of(Config& c) {
       {"model", &c.model, "Network; --list shows all; or a JSON file that describes one"},
       {"network", &c.network, ""},
       {"partition", base::choice<partition_kind_from>(c.partition.kind),
-       "iid, dirichlet or shards"},
+       "iid, dirichlet, shards or users"},
       {"alpha", &c.partition.alpha, "For dirichlet: smaller means fewer labels"},
       {"shards_per_client", &c.partition.shards_per_client,
        "For shards: how many each client gets"},

@@ -26,8 +26,11 @@ base::Result<std::unique_ptr<Engine>> Engine::create(const Config& config,
                                                      std::uint32_t parallel_clients) {
   auto shape = shape_of(resources.network);
   if (!shape) return shape.error();
-  auto partition = partition_samples(resources.data->train.labels, resources.data->classes,
-                                     config.clients, config.partition, config.seed);
+  const DataSet& data = *resources.data;
+  auto partition = config.partition.kind == PartitionKind::users
+                       ? partition_by_users(data.users, config.clients)
+                       : partition_samples(data.train.labels, data.classes, config.clients,
+                                           config.partition, config.seed);
   if (!partition) return partition.error();
   std::vector<std::uint64_t> visited;
   for (std::uint32_t client = 0; client < partition->clients(); ++client)
