@@ -30,6 +30,7 @@ enum class Workflow : std::uint8_t {
 enum class Rule : std::uint8_t {
   fedavg,        ///< mean weighted by samples (McMahan et al. 2017)
   fedprox,       ///< fedavg with a pull towards the global model in training (Li et al. 2020)
+  scaffold,      ///< unweighted, with control variates, option I (Karimireddy et al. 2020)
   fedavgm,       ///< momentum at the server (Hsu et al. 2019)
   fedadam,       ///< Adam at the server (Reddi et al. 2021)
   fedyogi,       ///< Yogi at the server (Reddi et al. 2021)

@@ -67,7 +67,7 @@ base::Options options_of(Config& c) {
       {"method_parameters", &c.method_parameters, ""},
       {"workflow", base::choice<workflow_from>(c.workflow), "server, cyclic or swarm"},
       {"aggregation", base::choice<rule_from>(c.aggregation.rule),
-       "fedavg, fedprox, fedavgm, fedadam, fedyogi, median or trimmed-mean",
+       "fedavg, fedprox, scaffold, fedavgm, fedadam, fedyogi, median or trimmed-mean",
        "--aggregation,--rule"},
       {"weighting", base::choice<weighting_from>(c.aggregation.weighting),
        "samples or none: what each update counts in a mean"},

@@ -18,6 +18,11 @@ double largest_weight_of(const Config& config, const Partition& partition) {
   return std::max(samples, static_cast<double>(config.per_round)) * (1 + config.world.staleness);
 }
 
+/// A control variate goes with each model, there and back.
+std::uint64_t sent_with(const Config& config) {
+  return config.aggregation.rule == Rule::scaffold ? 2 : 1;
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<Engine>> Engine::create(const Config& config,
@@ -35,7 +40,13 @@ base::Result<std::unique_ptr<Engine>> Engine::create(const Config& config,
   std::vector<std::uint64_t> visited;
   for (std::uint32_t client = 0; client < partition->clients(); ++client)
     visited.push_back(local_work(config, partition->of(client).size()).visited);
-  const Workload workload{shape->flops_per_sample(), shape->elements * sizeof(float)};
+  const bool scaffold = config.aggregation.rule == Rule::scaffold;
+  if (scaffold && resources.card != nullptr)
+    return base::error(base::Code::bad_input,
+                       "aggregation scaffold with backend %s, expected native or onednn",
+                       resources.trainer->backend().c_str());
+  const Workload workload{shape->flops_per_sample(),
+                          shape->elements * sizeof(float) * sent_with(config)};
   auto world = World::create(config.world, workload, visited, config.seed);
   if (!world) return world.error();
   auto selector = create_selector(config.method, config.method_parameters);
@@ -63,7 +74,8 @@ Engine::Engine(const Config& config, const Execution& execution, SimulationResou
       clip_(config.privacy.clip),
       memory_(resources.trainer->memory_of_a_model()),
       weights_(memory_.get(), shape_.elements),
-      trained_(parallel_clients) {
+      trained_(parallel_clients),
+      corrections_(parallel_clients) {
   resources.trainer->initialise(config.seed, weights_);
 }
 
@@ -74,6 +86,11 @@ base::Status Engine::open(const std::string& folder) {
                                                             config_.world.staleness, folder});
   if (!aggregator) return aggregator.error();
   aggregator_ = std::move(*aggregator);
+  if (config_.aggregation.rule != Rule::scaffold) return {};
+  auto controls =
+      ControlVariates::create({shape_.elements, config_.clients, config_.per_round}, folder);
+  if (!controls) return controls.error();
+  controls_ = std::move(*controls);
   return {};
 }
 
@@ -133,7 +150,7 @@ void Engine::learn(const std::vector<Member>& members, RoundReport& report) {
 }
 
 void Engine::account(const std::vector<Member>& members, RoundReport& report) {
-  const double model = static_cast<double>(shape_.elements * sizeof(float));
+  const double model = static_cast<double>(shape_.elements * sizeof(float) * sent_with(config_));
   double loss = 0;
   double samples = 0;
   for (const Member& member : members) {
@@ -204,6 +221,7 @@ base::Result<RoundReport> Engine::run_round(const Steps& steps) {
   {
     const Stopwatch watch(report.sums_seconds);
     if (auto aggregated = aggregate(); !aggregated) return aggregated.error();
+    if (auto finished = finish_controls(members); !finished) return finished.error();
   }
   if (config_.workflow != Workflow::cyclic) steps.aggregated();
   adapt_clip(members, report);

@@ -538,6 +538,17 @@ TEST_F(EbbSimulate, RanksEvaluateClientsToTheSameFigures) {
   EXPECT_EQ(scores_of(*base::parse_json(finished.output)), alone);
 }
 
+TEST_F(EbbSimulate, RanksHaveTheSameControlVariates) {
+  const Words words = simulate(tiny({"--rule", "scaffold", "--per-round", "5", "--no-record"}));
+  const std::string alone = model_of(joined(words, {"--no-folder"}));
+  const Words here = joined(words, {"--json", "--folder", file("run"), "--rounds", "2"});
+  ASSERT_EQ(support::run(on_ranks(3, command(here))).status, 0);
+  const Finished more = support::run(on_ranks(
+      2, command({"simulate", "--resume", file("run"), "--rounds", "4", "--no-record", "--json"})));
+  ASSERT_EQ(more.status, 0) << more.error;
+  EXPECT_EQ(*base::parse_json(more.output)->find("model_sha256")->as_string(), alone);
+}
+
 TEST_F(EbbSimulate, RanksDropTheSameValuesAndTakeTheSameSteps) {
   ASSERT_TRUE(base::write_file_atomically(file("my.json"), kOwnModel));
   const Words words =
@@ -586,6 +597,23 @@ TEST_F(EbbSimulate, GoesOnAfterAKillWithTheSameModel) {
   EXPECT_EQ(*resumed.find("model_sha256")->as_string(), whole);
   EXPECT_EQ(resumed.find("rounds")->as_array()->size(), 40U) << "with those before the kill";
   EXPECT_FALSE(resumed.find("resumed_at")->is_null());
+}
+
+TEST_F(EbbSimulate, GoesOnAfterAKillWithTheSameControlVariates) {
+  const Words words = simulate(tiny({"--rule", "scaffold", "--per-round", "5", "--rounds", "30"}));
+  const std::string whole = model_of(joined(words, {"--no-folder"}));
+  // What clients have learned in rounds that no checkpoint has is forgotten.
+  EXPECT_EQ(
+      interrupted(joined(words, {"--folder", file("killed"), "--checkpoint-every", "3"}), SIGKILL),
+      -SIGKILL);
+  EXPECT_EQ(model_of({"simulate", "--resume", file("killed")}), whole);
+  const std::string rows = file("killed/control-variates");
+  std::ofstream(rows, std::ios::in | std::ios::out) << std::string(files::file_size(rows), 'x');
+  const Finished damaged = ebb({"simulate", "--resume", file("killed"), "--rounds", "31"});
+  EXPECT_EQ(damaged.status, 2);
+  EXPECT_NE(damaged.error.find("/control-variates: client 0: not as it was written"),
+            std::string::npos)
+      << damaged.error;
 }
 
 TEST_F(EbbSimulate, AnInterruptStopsAfterTheRoundAndSaysHowToGoOn) {

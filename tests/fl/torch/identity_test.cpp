@@ -109,6 +109,13 @@ INSTANTIATE_TEST_SUITE_P(
                     {"type": "linear", "out_features": "classes"}]})";
                 }},
         Variant{"FedProx", [](Config& config) { config.aggregation.rule = Rule::fedprox; }},
+        Variant{"Scaffold",
+                [](Config& config) {
+                  config.aggregation.rule = Rule::scaffold;
+                  config.world.dropout = 0.2;
+                  config.rounds = 5;
+                  config.per_round = 8;
+                }},
         Variant{"FedAvgM", [](Config& config) { config.aggregation.rule = Rule::fedavgm; }},
         Variant{"FedYogi",
                 [](Config& config) {
