@@ -16,9 +16,10 @@ constexpr std::array<Named<Workflow>, 3> kWorkflows = {{
     {Workflow::cyclic, "cyclic"},
     {Workflow::swarm, "swarm"},
 }};
-constexpr std::array<Named<Rule>, 7> kRules = {{
+constexpr std::array<Named<Rule>, 8> kRules = {{
     {Rule::fedavg, "fedavg"},
     {Rule::fedprox, "fedprox"},
+    {Rule::scaffold, "scaffold"},
     {Rule::fedavgm, "fedavgm"},
     {Rule::fedadam, "fedadam"},
     {Rule::fedyogi, "fedyogi"},
@@ -54,6 +55,40 @@ base::Status check_local_work(const Config& config) {
   if (schedule.kind == ScheduleKind::cosine && !(schedule.eta_min < config.lr))
     return base::error(base::Code::bad_input, "lr_eta_min %g, expected less than the lr of %g",
                        schedule.eta_min, config.lr);
+  return {};
+}
+
+/// The same of whose the samples are.
+base::Status check_users(const Config& config) {
+  const bool has_users = config.dataset == kLeafName;
+  const bool takes_them = config.partition.kind == PartitionKind::users;
+  if (has_users && !takes_them)
+    return base::error(base::Code::bad_input,
+                       "partition %s with dataset leaf, expected users: they are the clients",
+                       name_of(config.partition.kind));
+  if (takes_them && !has_users)
+    return base::error(base::Code::bad_input,
+                       "partition users with dataset %s, expected leaf: the others have none",
+                       config.dataset.c_str());
+  return {};
+}
+
+/// The same of what control variates go with.
+base::Status check_scaffold(const Config& config) {
+  if (config.aggregation.rule != Rule::scaffold) return {};
+  const auto wrong = [](const char* with, const char* expected) {
+    return base::error(base::Code::bad_input, "aggregation scaffold with %s, expected %s", with,
+                       expected);
+  };
+  if (config.workflow == Workflow::swarm)
+    return wrong("workflow swarm", "server: it has a control variate of its own");
+  if (config.workflow == Workflow::cyclic)
+    return wrong("workflow cyclic", "server: it has a control variate of its own");
+  if (config.world.staleness > 0)
+    return wrong("staleness", "none: control variates are of the round that they came from");
+  if (config.privacy.on())
+    return wrong("dp_clip", "none: control variates are sent beside updates");
+  if (config.backend == "cuda") return wrong("backend cuda", "native or onednn");
   return {};
 }
 
@@ -212,12 +247,14 @@ base::Status check(const Config& config) {
                        config.per_round, config.clients);
   if (const auto right = check_local_work(config); !right) return right;
   if (const auto right = check(config.partition); !right) return right;
+  if (const auto right = check_users(config); !right) return right;
   if (const auto right = check(config.world); !right) return right;
   if (const auto right = check(config.privacy, config.per_round); !right) return right;
   bool known = false;
   for (const std::string_view backend : kBackends)
     known = known || backend == config.backend;
   if (!known) return unknown_name("backend", config.backend, kBackends);
+  if (const auto right = check_scaffold(config); !right) return right;
   return check_company(config);
 }
 

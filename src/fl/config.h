@@ -30,6 +30,7 @@ enum class Workflow : std::uint8_t {
 enum class Rule : std::uint8_t {
   fedavg,        ///< mean weighted by samples (McMahan et al. 2017)
   fedprox,       ///< fedavg with a pull towards the global model in training (Li et al. 2020)
+  scaffold,      ///< unweighted, with control variates, option I (Karimireddy et al. 2020)
   fedavgm,       ///< momentum at the server (Hsu et al. 2019)
   fedadam,       ///< Adam at the server (Reddi et al. 2021)
   fedyogi,       ///< Yogi at the server (Reddi et al. 2021)
@@ -90,6 +91,8 @@ struct Config {
   RateSchedule schedule;
   std::uint64_t seed = 42;
   std::uint32_t eval_every = 1;  ///< rounds; the last one is always evaluated
+  /// The same for clients, each on its own samples; 0: never, not even the last.
+  std::uint32_t eval_clients_every = 0;
 
   std::string method = "heuristic.random";
   ParameterValues method_parameters;

@@ -13,19 +13,14 @@
 namespace ebb::fl {
 namespace {
 
-/// Test samples that one thread evaluates before it takes others.
-constexpr std::size_t kChunk = 1024;
-
-/// Losses travel between ranks, and are added up, in whole numbers of this.
-constexpr double kLossUnit = 0x1p-32;
-
-std::int64_t in_units(double loss) {
-  return std::llrint(std::clamp(loss, -1e9, 1e9) / kLossUnit);
-}
-
 double largest_weight_of(const Config& config, const Partition& partition) {
   const double samples = static_cast<double>(partition.indices.size());
   return std::max(samples, static_cast<double>(config.per_round)) * (1 + config.world.staleness);
+}
+
+/// A control variate goes with each model, there and back.
+std::uint64_t sent_with(const Config& config) {
+  return config.aggregation.rule == Rule::scaffold ? 2 : 1;
 }
 
 }  // namespace
@@ -36,13 +31,22 @@ base::Result<std::unique_ptr<Engine>> Engine::create(const Config& config,
                                                      std::uint32_t parallel_clients) {
   auto shape = shape_of(resources.network);
   if (!shape) return shape.error();
-  auto partition = partition_samples(resources.data->train.labels, resources.data->classes,
-                                     config.clients, config.partition, config.seed);
+  const DataSet& data = *resources.data;
+  auto partition = config.partition.kind == PartitionKind::users
+                       ? partition_by_users(data.users, config.clients)
+                       : partition_samples(data.train.labels, data.classes, config.clients,
+                                           config.partition, config.seed);
   if (!partition) return partition.error();
   std::vector<std::uint64_t> visited;
   for (std::uint32_t client = 0; client < partition->clients(); ++client)
     visited.push_back(local_work(config, partition->of(client).size()).visited);
-  const Workload workload{shape->flops_per_sample(), shape->elements * sizeof(float)};
+  const bool scaffold = config.aggregation.rule == Rule::scaffold;
+  if (scaffold && resources.card != nullptr)
+    return base::error(base::Code::bad_input,
+                       "aggregation scaffold with backend %s, expected native or onednn",
+                       resources.trainer->backend().c_str());
+  const Workload workload{shape->flops_per_sample(),
+                          shape->elements * sizeof(float) * sent_with(config)};
   auto world = World::create(config.world, workload, visited, config.seed);
   if (!world) return world.error();
   auto selector = create_selector(config.method, config.method_parameters);
@@ -70,7 +74,8 @@ Engine::Engine(const Config& config, const Execution& execution, SimulationResou
       clip_(config.privacy.clip),
       memory_(resources.trainer->memory_of_a_model()),
       weights_(memory_.get(), shape_.elements),
-      trained_(parallel_clients) {
+      trained_(parallel_clients),
+      corrections_(parallel_clients) {
   resources.trainer->initialise(config.seed, weights_);
 }
 
@@ -81,6 +86,11 @@ base::Status Engine::open(const std::string& folder) {
                                                             config_.world.staleness, folder});
   if (!aggregator) return aggregator.error();
   aggregator_ = std::move(*aggregator);
+  if (config_.aggregation.rule != Rule::scaffold) return {};
+  auto controls =
+      ControlVariates::create({shape_.elements, config_.clients, config_.per_round}, folder);
+  if (!controls) return controls.error();
+  controls_ = std::move(*controls);
   return {};
 }
 
@@ -90,34 +100,6 @@ bool Engine::is_mine(std::size_t item) const {
 
 double Engine::visited_by(std::uint32_t client) const {
   return static_cast<double>(local_work(config_, partition_.of(client).size()).visited);
-}
-
-base::Result<std::vector<double>> Engine::probe(std::span<const std::uint32_t> clients) {
-  std::vector<std::int64_t> losses(clients.size());
-  std::vector<std::uint32_t> mine;
-  for (std::uint32_t i = 0; i < clients.size(); ++i) {
-    if (is_mine(i)) mine.push_back(i);
-  }
-  const auto done = workers_.run(static_cast<std::uint32_t>(mine.size()),
-                                 [&](std::uint32_t slot, std::uint32_t item) -> base::Status {
-                                   const auto found =
-                                       evaluate_on(slot, resources_.data->train,
-                                                   partition_.of(clients[mine[item]]));
-                                   if (!found) return found.error();
-                                   losses[mine[item]] = in_units(found->loss());
-                                   return {};
-                                 });
-  if (!done) return done.error();
-  if (auto summed = resources_.ranks->sum(losses); !summed) return summed.error();
-  std::vector<double> result;
-  for (std::size_t i = 0; i < clients.size(); ++i) {
-    result.push_back(static_cast<double>(losses[i]) * kLossUnit);
-    const double samples = static_cast<double>(partition_.of(clients[i]).size());
-    totals_.flops += samples * 2 * shape_.macs_per_sample;
-    // It receives the model and answers with a number.
-    totals_.communicated_bytes += static_cast<double>(shape_.elements * sizeof(float) + 8);
-  }
-  return result;
 }
 
 base::Result<std::vector<std::uint32_t>> Engine::choose_cohort() {
@@ -168,7 +150,7 @@ void Engine::learn(const std::vector<Member>& members, RoundReport& report) {
 }
 
 void Engine::account(const std::vector<Member>& members, RoundReport& report) {
-  const double model = static_cast<double>(shape_.elements * sizeof(float));
+  const double model = static_cast<double>(shape_.elements * sizeof(float) * sent_with(config_));
   double loss = 0;
   double samples = 0;
   for (const Member& member : members) {
@@ -239,6 +221,7 @@ base::Result<RoundReport> Engine::run_round(const Steps& steps) {
   {
     const Stopwatch watch(report.sums_seconds);
     if (auto aggregated = aggregate(); !aggregated) return aggregated.error();
+    if (auto finished = finish_controls(members); !finished) return finished.error();
   }
   if (config_.workflow != Workflow::cyclic) steps.aggregated();
   adapt_clip(members, report);
@@ -252,43 +235,16 @@ base::Result<RoundReport> Engine::run_round(const Steps& steps) {
     if (!scores) return scores.error();
     report.scores = *scores;
   }
+  const std::uint32_t every = config_.eval_clients_every;
+  if (every > 0 && (is_last || (round_ + 1) % every == 0)) {
+    const Stopwatch watch(report.evaluation_seconds);
+    const auto scores = evaluate_clients();
+    if (!scores) return scores.error();
+    report.client_scores = *scores;
+  }
   if (auto agreed = agree_on_groups(); !agreed) return agreed.error();
   ++round_;
   return report;
-}
-
-base::Result<Scores> Engine::evaluate() {
-  const Split& test = resources_.data->test;
-  std::vector<std::vector<std::uint32_t>> items;
-  for (std::size_t first = 0, chunk = 0; first < test.size(); first += kChunk, ++chunk) {
-    if (!is_mine(chunk)) continue;
-    if (items.empty() || !resources_.trainer->evaluates_at_once()) items.emplace_back();
-    const std::size_t end = std::min(first + kChunk, test.size());
-    for (std::size_t sample = first; sample < end; ++sample)
-      items.back().push_back(static_cast<std::uint32_t>(sample));
-  }
-  // Whole numbers, so that it does not matter who adds what when.
-  const std::size_t classes = resources_.data->classes;
-  std::vector<std::int64_t> counts(classes * classes + 1);
-  base::Mutex mutex;
-  const auto done = workers_.run(static_cast<std::uint32_t>(items.size()),
-                                 [&](std::uint32_t slot, std::uint32_t item) -> base::Status {
-                                   const auto found = evaluate_on(slot, test, items[item]);
-                                   if (!found) return found.error();
-                                   const base::Lock lock(mutex);
-                                   for (std::size_t i = 0; i < found->confusion.size(); ++i)
-                                     counts[i] += static_cast<std::int64_t>(found->confusion[i]);
-                                   counts.back() += in_units(found->loss_sum);
-                                   return {};
-                                 });
-  if (!done) return done.error();
-  if (auto summed = resources_.ranks->sum(counts); !summed) return summed.error();
-  Evaluation evaluation(resources_.data->classes);
-  for (std::size_t i = 0; i < evaluation.confusion.size(); ++i)
-    evaluation.confusion[i] = static_cast<std::uint64_t>(counts[i]);
-  evaluation.loss_sum = static_cast<double>(counts.back()) * kLossUnit;
-  evaluation.samples = test.size();
-  return Scores{evaluation.accuracy(), evaluation.loss(), macro_scores(evaluation)};
 }
 
 std::string Engine::model_sha256() const {

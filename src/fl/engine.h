@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fl/aggregate/aggregator.h"
+#include "fl/aggregate/control_variates.h"
 #include "fl/card_groups.h"
 #include "fl/card_patience.h"
 #include "fl/checkpoint.h"
@@ -48,6 +49,8 @@ class Engine {
 
   /// Of the present model on the test set.
   base::Result<Scores> evaluate();
+  /// Of the present model on the samples of each client.
+  base::Result<ClientScores> evaluate_clients();
 
   std::string model_sha256() const;
   PressureGate& gate() { return gate_; }
@@ -60,7 +63,7 @@ class Engine {
 
   /// Everything that the next rounds depend on, packed, with what binds the `lines` of the rounds
   /// to it; "" on all ranks but the first.
-  std::string save(const base::Json& lines);
+  base::Result<std::string> save(const base::Json& lines);
   /// Code::bad_input where it is not of this simulation; then only destroying the engine is left.
   base::Status restore(const Checkpoint& checkpoint);
 
@@ -104,6 +107,10 @@ class Engine {
   base::Status train_and_measure(std::vector<Member>& members, RoundReport& report);
   base::Status train_cohort(std::vector<Member>& members);
   base::Status train_one(std::uint32_t slot, std::uint32_t place, Member& member);
+  /// Of scaffold: what the client's steps go by; and what it has learned, beside its update.
+  void correct(std::uint32_t slot, LocalTask& task);
+  base::Status learn_control(std::uint32_t slot, const LocalTask& task);
+  base::Status finish_controls(const std::vector<Member>& members);
   base::Status train_groups(std::vector<Member>& members, std::span<const std::uint32_t> mine);
   /// Trains members, each a contribution; those that an earlier attempt has added stay added.
   base::Status train_group(std::vector<Member>& members,
@@ -142,6 +149,7 @@ class Engine {
   Population population_;
   std::unique_ptr<Selector> selector_;
   std::unique_ptr<Aggregator> aggregator_;
+  std::unique_ptr<ControlVariates> controls_;  ///< null but for scaffold
   const PrivacySpent privacy_;
   PressureGate gate_;
   CardPatience patience_;
@@ -152,8 +160,9 @@ class Engine {
   CardGroups groups_;
   double clip_;  ///< of this round's updates
   const std::shared_ptr<float[]> memory_;
-  const std::span<float> weights_;           ///< in it
-  std::vector<std::vector<float>> trained_;  ///< a model for each slot
+  const std::span<float> weights_;               ///< in it
+  std::vector<std::vector<float>> trained_;      ///< a model for each slot
+  std::vector<std::vector<float>> corrections_;  ///< likewise, of scaffold
   std::vector<Late> late_;
   Totals totals_;
 };

@@ -28,9 +28,9 @@ std::string difference(const base::Json& mine, const base::Json& saved) {
 
 }  // namespace
 
-std::string Engine::save(const base::Json& lines) {
+base::Result<std::string> Engine::save(const base::Json& lines) {
   AggregatorState state = aggregator_->state();
-  if (!resources_.ranks->is_first()) return {};
+  if (!resources_.ranks->is_first()) return std::string();
   base::Json late = base::Json::array();
   for (const Late& one : late_)
     late.push(to_json(one.client).set("due", std::uint64_t{one.due}));
@@ -49,6 +49,11 @@ std::string Engine::save(const base::Json& lines) {
                                       {"energy", totals_.energy}})}});
   std::vector<std::span<const std::byte>> arrays = {std::as_bytes(std::span(weights_))};
   arrays.insert(arrays.end(), state.parts.begin(), state.parts.end());
+  if (controls_) {
+    if (auto kept = controls_->keep(); !kept) return kept.error();
+    const auto parts = controls_->state();
+    arrays.insert(arrays.end(), parts.begin(), parts.end());
+  }
   return pack_checkpoint(header, arrays);
 }
 
@@ -100,6 +105,10 @@ base::Status Engine::restore(const Checkpoint& checkpoint) {
   AggregatorState state = aggregator_->state();
   std::vector<std::span<std::byte>> arrays = {std::as_writable_bytes(std::span(weights_))};
   arrays.insert(arrays.end(), state.parts.begin(), state.parts.end());
+  if (controls_) {
+    const auto parts = controls_->state();
+    arrays.insert(arrays.end(), parts.begin(), parts.end());
+  }
   if (arrays.size() != checkpoint.arrays.size()) return not_of_this();
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     if (arrays[i].size() != checkpoint.arrays[i].size()) return not_of_this();
@@ -107,7 +116,7 @@ base::Status Engine::restore(const Checkpoint& checkpoint) {
   }
   // Sums that wait for later rounds are the first rank's.
   aggregator_->forget_others(*resources_.ranks);
-  return {};
+  return controls_ ? controls_->restored(*resources_.ranks) : base::Status();
 }
 
 }  // namespace ebb::fl

@@ -54,7 +54,9 @@ base::Status Engine::train_one(std::uint32_t slot, std::uint32_t place, Member& 
   const std::vector<std::uint32_t> order = visiting_order(member.client);
   std::vector<float>& trained = trained_[slot];
   trained.resize(weights_.size());
-  auto result = resources_.trainer->train(slot, weights_, task_of(member.client, order), trained);
+  LocalTask task = task_of(member.client, order);
+  correct(slot, task);
+  auto result = resources_.trainer->train(slot, weights_, task, trained);
   if (!result) return result.error();
   member.result = *result;
   double seconds = 0;
@@ -64,7 +66,9 @@ base::Status Engine::train_one(std::uint32_t slot, std::uint32_t place, Member& 
     done = contribute(place, member, trained);
   }
   adding_ns_ += static_cast<std::int64_t>(seconds * 1e9);
-  return done;
+  if (!done) return done;
+  const auto learned = learn_control(slot, task);
+  return learned ? learned : diverged(member, learned.error());
 }
 
 base::Status Engine::train_in_turn(std::vector<Member>& members) {
@@ -92,7 +96,7 @@ Contribution Engine::contribution_of(std::uint32_t place, const Member& member) 
   Contribution contribution;
   contribution.place = place;
   contribution.late = member.fate.late;
-  contribution.weight = config_.aggregation.weighting == Weighting::none
+  contribution.weight = config_.aggregation.weighting == Weighting::none || controls_ != nullptr
                             ? 1
                             : static_cast<double>(partition_.of(member.client).size());
   if (config_.privacy.on()) {

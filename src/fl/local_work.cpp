@@ -8,16 +8,18 @@
 namespace ebb::fl {
 
 LocalWork local_work(const Config& config, std::size_t samples) {
+  const std::uint64_t looked_at = config.aggregation.rule == Rule::scaffold ? samples : 0;
   const std::uint64_t each = std::max<std::uint64_t>(samples, 1);
   const std::uint64_t steps_of_a_pass = (each + config.batch - 1) / config.batch;
   if (!config.local_steps) {
-    return {config.epochs, steps_of_a_pass * config.epochs, std::uint64_t{samples} * config.epochs};
+    return {config.epochs, steps_of_a_pass * config.epochs,
+            std::uint64_t{samples} * config.epochs + looked_at};
   }
   const std::uint64_t steps = *config.local_steps;
   const std::uint64_t whole = steps / steps_of_a_pass;
   const std::uint64_t more = steps % steps_of_a_pass;
   return {static_cast<std::uint32_t>(whole + (more > 0 ? 1 : 0)), steps,
-          whole * samples + more * config.batch};
+          whole * samples + more * config.batch + looked_at};
 }
 
 double learning_rate(const Config& config, std::uint32_t round) {

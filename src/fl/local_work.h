@@ -11,9 +11,11 @@ namespace ebb::fl {
 /// What a client with so many samples does in a round. Passes begin with a new order each; a batch
 /// does not reach from one pass into the next, so the last one of a pass may be smaller.
 struct LocalWork {
-  std::uint32_t passes = 1;   ///< over its samples, the last one perhaps not to its end
-  std::uint64_t steps = 0;    ///< batches
-  std::uint64_t visited = 0;  ///< samples, those of each pass counted again
+  std::uint32_t passes = 1;  ///< over its samples, the last one perhaps not to its end
+  std::uint64_t steps = 0;   ///< batches
+  /// Samples, those of each pass counted again; of scaffold also those of the gradient at the model
+  /// that came.
+  std::uint64_t visited = 0;
 };
 
 /// `epochs` passes, or as many as `local_steps` take. Requires: check(config) is fine.

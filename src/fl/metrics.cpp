@@ -23,11 +23,15 @@ void Evaluation::add(const Evaluation& other) {
   samples += other.samples;
 }
 
-double Evaluation::accuracy() const {
+std::uint64_t Evaluation::right() const {
   std::uint64_t right = 0;
   for (std::size_t label = 0; label < classes; ++label)
     right += confusion[label * classes + label];
-  return ratio(right, samples);
+  return right;
+}
+
+double Evaluation::accuracy() const {
+  return ratio(right(), samples);
 }
 
 double Evaluation::loss() const {

@@ -18,6 +18,7 @@ struct Evaluation {
       : classes(class_count), confusion(std::size_t{class_count} * class_count) {}
 
   void add(const Evaluation& other);
+  std::uint64_t right() const;  ///< samples that it told the class of
   double accuracy() const;
   double loss() const;  ///< mean
 };

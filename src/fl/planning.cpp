@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "fl/aggregate/aggregator.h"
+#include "fl/aggregate/control_variates.h"
 #include "fl/network_shape.h"
 #include "sense/memory_info.h"
 
@@ -20,6 +21,30 @@ std::uint64_t report_bytes(const Config& config) {
 std::uint64_t client_bytes(const SimulationResources& resources) {
   return sizeof(Client) + resources.data->classes * sizeof(std::uint32_t) +
          kSketchLength * sizeof(float);
+}
+
+/// What is found of each client, its two scores, and one kind of them in order.
+std::uint64_t evaluation_bytes(const Config& config) {
+  return config.clients * (sizeof(std::uint32_t) + 2 * sizeof(std::int64_t) + 3 * sizeof(double));
+}
+
+/// Control variates: what the server has of them, the file of the clients', what ranks tell each
+/// other, and what a checkpoint has more.
+struct ControlsNeed {
+  std::uint64_t server = 0;
+  std::uint64_t on_disk = 0;
+  std::uint64_t on_their_way = 0;
+  std::uint64_t in_checkpoint = 0;
+};
+
+ControlsNeed controls_need(const Config& config, const Execution& execution,
+                           const SimulationResources& resources, const NetworkShape& shape) {
+  if (config.aggregation.rule != Rule::scaffold) return {};
+  const bool has_folder = !execution.folder.empty() && resources.ranks->is_first();
+  return {ControlVariates::memory_of({shape.elements, config.clients, config.per_round}),
+          ClientRows::bytes_of(has_folder, config.clients, shape.elements),
+          resources.ranks->size() > 1 ? shape.elements * (sizeof(float) + sizeof(std::int64_t)) : 0,
+          shape.elements * sizeof(float) + config.clients * sizeof(std::uint64_t)};
 }
 
 struct Available {
@@ -44,6 +69,7 @@ std::vector<MemoryItem> fixed_items(const Config& config, const Execution& execu
   const std::uint64_t model = shape.elements * sizeof(float);
   const AggregatorNeed aggregator = need_of(
       config.aggregation, {shape.elements, config.per_round, 1, config.world.staleness, ""});
+  const ControlsNeed controls = controls_need(config, execution, resources, shape);
   const std::uint64_t data = resources.data->bytes();
   const std::uint64_t rss = resources.cleaner->rss().value_or(0);
   return {
@@ -54,11 +80,16 @@ std::vector<MemoryItem> fixed_items(const Config& config, const Execution& execu
       {"global model", model},
       {"accumulator", aggregator.accumulators},
       {"server state", aggregator.server_state},
+      {"control variate of the server", controls.server},
+      {"control variates on their way", controls.on_their_way},
+      {"evaluation of clients", config.eval_clients_every > 0 ? evaluation_bytes(config) : 0},
       {"reports of rounds", config.rounds * report_bytes(config)},
       {"checkpoint while it is written",
        execution.folder.empty() ? 0
-                                : 2 * (model + aggregator.accumulators + aggregator.server_state)},
+                                : 2 * (model + aggregator.accumulators + aggregator.server_state +
+                                       controls.in_checkpoint)},
       {"updates of a round", aggregator.spill, false, true},
+      {"control variates of clients", controls.on_disk, false, true},
   };
 }
 
@@ -77,6 +108,8 @@ base::Status add_training(const Config& config, const SimulationResources& resou
     if (!step) return step.error();
     plan.items.push_back({"training of a client", *step, true});
     plan.items.push_back({"model of a client", model, true});
+    const bool scaffold = config.aggregation.rule == Rule::scaffold;
+    plan.items.push_back({"correction of a client", scaffold ? model : 0, true});
     return {};
   }
   // The host takes the clients' models one after the other, where it takes them at all.

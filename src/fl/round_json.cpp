@@ -94,6 +94,7 @@ base::Json to_json(const RoundPrivacy& privacy) {
 base::Json to_json(const RoundReport& report) {
   base::Json json = base::Json::object({{"round", std::uint64_t{report.round}}});
   set_scores(json, report.scores);
+  json.set("client_scores", report.client_scores ? to_json(*report.client_scores) : base::Json());
   json.set("cohort", list_of(report.cohort));
   json.set("took_part", list_of(report.took_part));
   json.set("aggregator",
@@ -160,6 +161,13 @@ base::Result<RoundReport> round_report_from(const base::Json& json) {
         Scores{*accuracy,
                members.number("loss"),
                {members.number("precision"), members.number("recall"), members.number("f1")}};
+  }
+  // An earlier Ebb did not evaluate clients.
+  if (const base::Json* scores = json.find("client_scores");
+      scores != nullptr && !scores->is_null()) {
+    const auto read = client_scores_from(*scores);
+    if (!read) return read.error();
+    report.client_scores = *read;
   }
   report.cohort = members.list("cohort");
   report.took_part = members.list("took_part");

@@ -246,9 +246,10 @@ class Run {
 
   base::Status save() {
     if (execution_.folder.empty()) return {};
-    const std::string bytes = engine_->save(to_json(folder_.seal()));
+    const auto bytes = engine_->save(to_json(folder_.seal()));
+    if (!bytes) return bytes.error();
     if (!writes()) return {};
-    return base::write_file_atomically(folder_.checkpoint_path(), bytes);
+    return base::write_file_atomically(folder_.checkpoint_path(), *bytes);
   }
 
   const Execution execution_;

@@ -14,6 +14,7 @@
 #include "fl/card_groups.h"
 #include "fl/card_keeper.h"
 #include "fl/card_use.h"
+#include "fl/client_scores.h"
 #include "fl/config.h"
 #include "fl/memory_plan.h"
 #include "fl/metrics.h"
@@ -53,6 +54,7 @@ struct RoundPrivacy {
 struct RoundReport {
   std::uint32_t round = 0;
   std::optional<Scores> scores;  ///< where the round was evaluated
+  std::optional<ClientScores> client_scores;
   std::vector<std::uint32_t> cohort;
   std::vector<std::uint32_t> took_part;     ///< whose updates went into this round's model
   std::optional<std::uint32_t> aggregator;  ///< of a swarm

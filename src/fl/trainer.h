@@ -24,8 +24,9 @@ struct LocalTask {
   std::uint64_t steps = 0;  ///< so many of theirs; 0: all
   std::uint32_t batch = 32;
   double lr = 0.01;
-  double proximal = 0;     ///< pull towards the global model; 0: none
-  std::uint64_t seed = 0;  ///< of the augmentation
+  double proximal = 0;                  ///< pull towards the global model; 0: none
+  std::uint64_t seed = 0;               ///< of the augmentation
+  std::span<const float> correction{};  ///< added to the gradient of each step; none: empty
 };
 
 /// The result of a training, besides the weights.
@@ -60,6 +61,13 @@ class Trainer {
   virtual base::Result<LocalResult> train(std::uint32_t slot, std::span<const float> global,
                                           const LocalTask& task, std::span<float> weights) = 0;
 
+  /// The gradient of the mean loss at `weights` over the samples of the task's first pass, all of
+  /// them, as training sees them there. On the host alone: Code::unavailable elsewhere.
+  virtual base::Status gradient(std::uint32_t /*slot*/, std::span<const float> /*weights*/,
+                                const LocalTask& /*task*/, std::span<float> /*into*/) {
+    return base::error(base::Code::unavailable, "no gradients here");
+  }
+
   /// The samples of `split` that `samples` names.
   virtual base::Result<Evaluation> evaluate(std::uint32_t slot, std::span<const float> weights,
                                             const Split& split,
@@ -80,8 +88,8 @@ class Trainer {
   /// Takes what came of several trainings, in their order. `updates` is valid during the call.
   using Trained =
       std::function<base::Status(std::span<const LocalResult> results, UpdateGroup& updates)>;
-  /// The same trainings in one batched network. The host holds one model at a time at most. What
-  /// `trained` fails with is handed on.
+  /// The same trainings in one batched network; none has a correction. The host holds one model at
+  /// a time at most. What `trained` fails with is handed on.
   virtual base::Status train_together(std::span<const float> global,
                                       std::span<const LocalTask> tasks, const Trained& trained) = 0;
 

@@ -472,6 +472,50 @@ TEST_F(EbbSimulate, SaysAtOnceWhatIsWrongWithAModelOfOnesOwn) {
                  "my.json: layers: the last one gives 7 values, expected 10 classes");
 }
 
+/// A folder as LEAF writes it: three users, whose samples are grey pictures.
+void write_leaf(const std::string& folder) {
+  for (const char* split : {"train", "test"}) {
+    files::create_directories(folder + "/" + split);
+    std::ofstream file(folder + "/" + split + "/all_data_0_niid_0_keep_0_train_9.json");
+    file << R"({"users": ["f0", "f1", "f2"], "num_samples": [4, 5, 6], "user_data": {)";
+    for (int user = 0; user < 3; ++user) {
+      std::string pictures;
+      std::string labels;
+      for (int sample = 0; sample < 4 + user; ++sample) {
+        pictures += sample == 0 ? "[" : ", [";
+        for (int pixel = 0; pixel < 28 * 28; ++pixel)
+          pictures += (pixel == 0 ? "" : ", ") + std::to_string((pixel * (sample + 1)) % 97 / 97.0);
+        pictures += "]";
+        labels += (sample == 0 ? "" : ", ") + std::to_string((user + sample) % 3);
+      }
+      file << (user == 0 ? "" : ", ") << "\"f" << user << R"(": {"x": [)" << pictures
+           << R"(], "y": [)" << labels << "]}";
+    }
+    file << "}}";
+  }
+}
+
+TEST_F(EbbSimulate, UsersOfLeafAreItsClients) {
+  write_leaf(file("femnist"));
+  const Words leaf = {
+      "--dataset", "leaf",      "--data",      file("femnist"),        "--partition",
+      "users",     "--clients", "3",           "--per-round",          "2",
+      "--rounds",  "2",         "--no-record", "--eval-clients-every", "1",
+      "--backend", "native"};
+  const base::Json json = json_of(simulate(joined(leaf, {"--quiet", "--folder", file("run")})));
+  ASSERT_NE(json.find("rounds"), nullptr);
+  EXPECT_EQ(json.find("rounds")->as_array()->size(), 2U);
+  const base::Json more = json_of({"simulate", "--resume", file("run"), "--rounds", "3", "--data",
+                                   file("femnist"), "--quiet", "--no-record"});
+  EXPECT_EQ(*more.find("model_sha256")->as_string(),
+            model_of(simulate(joined(leaf, {"--quiet", "--no-folder", "--rounds", "3"}))));
+  expect_refused(simulate(joined(leaf, {"--clients", "4"})), "4 clients, expected 1 to 3");
+  expect_refused(simulate({"--dataset", "leaf", "--data", file("femnist")}),
+                 "partition iid with dataset leaf, expected users");
+  std::ofstream(file("femnist") + "/test/damaged.json") << "{\"users\": [";
+  expect_refused(simulate(leaf), "damaged.json: byte 11: expected the name of a user");
+}
+
 #ifdef EBB_MPIRUN
 Words on_ranks(int count, const Words& words) {
   return joined({EBB_MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", std::to_string(count)},
@@ -488,6 +532,32 @@ TEST_F(EbbSimulate, RanksDoNotChangeTheModelAndOnlyTheFirstSpeaks) {
     ASSERT_TRUE(json) << finished.output;
     EXPECT_EQ(*json->find("model_sha256")->as_string(), alone) << ranks;
   }
+}
+
+TEST_F(EbbSimulate, RanksEvaluateClientsToTheSameFigures) {
+  const Words words = simulate(tiny({"--eval-clients-every", "3", "--no-folder", "--quiet"}));
+  const auto scores_of = [](const base::Json& json) {
+    std::string text;
+    for (const base::Json& round : *json.find("rounds")->as_array())
+      text += round.find("client_scores")->text() + "\n";
+    return text;
+  };
+  const std::string alone = scores_of(json_of(words));
+  EXPECT_TRUE(alone.starts_with("null\nnull\n{")) << alone;
+  const Finished finished = support::run(on_ranks(3, command(joined(words, {"--json"}))));
+  ASSERT_EQ(finished.status, 0) << finished.error;
+  EXPECT_EQ(scores_of(*base::parse_json(finished.output)), alone);
+}
+
+TEST_F(EbbSimulate, RanksHaveTheSameControlVariates) {
+  const Words words = simulate(tiny({"--rule", "scaffold", "--per-round", "5", "--no-record"}));
+  const std::string alone = model_of(joined(words, {"--no-folder"}));
+  const Words here = joined(words, {"--json", "--folder", file("run"), "--rounds", "2"});
+  ASSERT_EQ(support::run(on_ranks(3, command(here))).status, 0);
+  const Finished more = support::run(on_ranks(
+      2, command({"simulate", "--resume", file("run"), "--rounds", "4", "--no-record", "--json"})));
+  ASSERT_EQ(more.status, 0) << more.error;
+  EXPECT_EQ(*base::parse_json(more.output)->find("model_sha256")->as_string(), alone);
 }
 
 TEST_F(EbbSimulate, RanksDropTheSameValuesAndTakeTheSameSteps) {
@@ -538,6 +608,23 @@ TEST_F(EbbSimulate, GoesOnAfterAKillWithTheSameModel) {
   EXPECT_EQ(*resumed.find("model_sha256")->as_string(), whole);
   EXPECT_EQ(resumed.find("rounds")->as_array()->size(), 40U) << "with those before the kill";
   EXPECT_FALSE(resumed.find("resumed_at")->is_null());
+}
+
+TEST_F(EbbSimulate, GoesOnAfterAKillWithTheSameControlVariates) {
+  const Words words = simulate(tiny({"--rule", "scaffold", "--per-round", "5", "--rounds", "30"}));
+  const std::string whole = model_of(joined(words, {"--no-folder"}));
+  // What clients have learned in rounds that no checkpoint has is forgotten.
+  EXPECT_EQ(
+      interrupted(joined(words, {"--folder", file("killed"), "--checkpoint-every", "3"}), SIGKILL),
+      -SIGKILL);
+  EXPECT_EQ(model_of({"simulate", "--resume", file("killed")}), whole);
+  const std::string rows = file("killed/control-variates");
+  std::ofstream(rows, std::ios::in | std::ios::out) << std::string(files::file_size(rows), 'x');
+  const Finished damaged = ebb({"simulate", "--resume", file("killed"), "--rounds", "31"});
+  EXPECT_EQ(damaged.status, 2);
+  EXPECT_NE(damaged.error.find("/control-variates: client 0: not as it was written"),
+            std::string::npos)
+      << damaged.error;
 }
 
 TEST_F(EbbSimulate, AnInterruptStopsAfterTheRoundAndSaysHowToGoOn) {

@@ -61,6 +61,31 @@ TEST(SimulateView, ThePrivacyThatIsSpentIsShownOrWhyItIsNot) {
   EXPECT_NE(page_of_simulations(outcome).tables.back().note.find(unknown), std::string::npos);
 }
 
+TEST(SimulateView, WhatTheModelIsToClientsIsShownWhereTheyWereEvaluated) {
+  SimulateOutcome outcome = comparison();
+  EXPECT_EQ(outcome_text(outcome, {}).find("worst tenth"), std::string::npos);
+  EXPECT_EQ(page_of_simulations(outcome).tables.back().title, "Results");
+  outcome.methods.front().repeats.front().rounds.front().client_scores =
+      fl::ClientScores{{0.625, 0.125, 0.375}, {1.5, 0.25, 2.5}};
+  const std::string text = outcome_text(outcome, {});
+  EXPECT_NE(
+      text.find("clients' accuracy  spread  worst tenth    loss  spread  worst tenth\n"
+                "worse              0.6250  0.1250       0.3750  1.5000  0.2500       2.5000\n"),
+      std::string::npos)
+      << text;
+  const page::Document page = page_of_simulations(outcome);
+  EXPECT_EQ(page.tables.back().title, "Clients");
+  ASSERT_EQ(page.tables.back().rows.size(), 1U);
+  EXPECT_EQ(page.tables.back().rows[0][4].text(), "0.375");
+  const auto plot = std::find_if(page.plots.begin(), page.plots.end(), [](const page::Plot& one) {
+    return one.title == "Accuracy for clients";
+  });
+  ASSERT_NE(plot, page.plots.end());
+  ASSERT_EQ(plot->lines.size(), 2U);
+  EXPECT_EQ(plot->lines[1].name, "worse, worst tenth");
+  EXPECT_EQ(plot->lines[1].y, std::vector<double>{0.375});
+}
+
 TEST(SimulateView, AStoppedOneSaysHowToGoOnEvenQuietly) {
   SimulateOutcome outcome;
   outcome.stopped = true;

@@ -19,6 +19,7 @@ std::uint64_t moments_of(Rule rule) {
       return 2;
     case Rule::fedavg:
     case Rule::fedprox:
+    case Rule::scaffold:
     case Rule::median:
     case Rule::trimmed_mean:
       break;
@@ -83,6 +84,7 @@ double MeanAggregator::step(std::size_t index, double mean) {
     }
     case Rule::fedavg:
     case Rule::fedprox:
+    case Rule::scaffold:
     case Rule::median:
     case Rule::trimmed_mean:
       break;

@@ -20,28 +20,29 @@ std::string temporary_folder() {
   return folder != nullptr && *folder == '/' ? folder : "/tmp";
 }
 
-/// Gone with the process, however that ends; none and errno where it cannot be made.
-base::FileDescriptor nameless_file(const std::string& folder) {
-  base::FileDescriptor file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  // Not every file system knows them.
-  if (file.is_open() || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return file;
-  std::string name = folder + "/ebb-updates-XXXXXX";
-  file = base::FileDescriptor(::mkostemp(name.data(), O_CLOEXEC));
-  if (file.is_open()) ::unlink(name.c_str());
-  return file;
-}
-
 }  // namespace
+
+base::Result<base::FileDescriptor> nameless_file(const std::string& folder) {
+  const std::string place = folder.empty() ? temporary_folder() : folder;
+  base::FileDescriptor file(::open(place.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  // Not every file system knows them.
+  if (!file.is_open() && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
+    std::string name = place + "/ebb-updates-XXXXXX";
+    file = base::FileDescriptor(::mkostemp(name.data(), O_CLOEXEC));
+    if (file.is_open()) ::unlink(name.c_str());
+  }
+  if (file.is_open()) return file;
+  return base::system_error(errno, "%s: cannot make a file for updates", place.c_str());
+}
 
 base::Result<Spill> Spill::create(const std::string& folder, std::size_t count) {
   const std::string place = folder.empty() ? temporary_folder() : folder;
-  const base::FileDescriptor file = nameless_file(place);
-  if (!file.is_open())
-    return base::system_error(errno, "%s: cannot make a file for updates", place.c_str());
+  const auto file = nameless_file(folder);
+  if (!file) return file.error();
   const std::size_t bytes = count * sizeof(float);
-  if (const int failed = ::posix_fallocate(file.get(), 0, static_cast<off_t>(bytes)); failed != 0)
+  if (const int failed = ::posix_fallocate(file->get(), 0, static_cast<off_t>(bytes)); failed != 0)
     return base::system_error(failed, "%s: no room for %zu bytes of updates", place.c_str(), bytes);
-  void* mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+  void* mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->get(), 0);
   if (mapped == MAP_FAILED)
     return base::system_error(errno, "%s: cannot map updates", place.c_str());
   return Spill(static_cast<float*>(mapped), count);

@@ -5,9 +5,14 @@
 #include <span>
 #include <string>
 
+#include "base/file.h"
 #include "base/result.h"
 
 namespace ebb::fl {
+
+/// A file in `folder`, "" for the system's place for temporary files, that is gone with the
+/// process, however that ends. Code::io where it cannot be made.
+base::Result<base::FileDescriptor> nameless_file(const std::string& folder);
 
 /// Floats in a mapped file that has no name: the kernel may write them out and drop them from
 /// memory, and they are gone with the process. Movable, not copyable. Different ranges may be used

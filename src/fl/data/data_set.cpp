@@ -6,6 +6,7 @@
 
 #include "fl/data/cifar.h"
 #include "fl/data/idx.h"
+#include "fl/data/leaf.h"
 #include "fl/names.h"
 
 namespace ebb::fl {
@@ -19,7 +20,7 @@ constexpr std::string_view kEmnist = "emnist";
 /// Where Debian's package dataset-fashion-mnist puts it.
 constexpr const char* kDebianFolder = "/usr/share/datasets/fashion-mnist";
 
-constexpr std::array<DataSetKind, 6> kKinds = {{
+constexpr std::array<DataSetKind, 7> kKinds = {{
     {"fashion-mnist", kIdxFiles, "70,000 grey pictures of clothes, 28x28, 10 classes"},
     {"mnist", kIdxFiles, "70,000 grey pictures of digits, 28x28, 10 classes"},
     {"emnist",
@@ -28,6 +29,8 @@ constexpr std::array<DataSetKind, 6> kKinds = {{
     {"cifar-10", "data_batch_1.bin to data_batch_5.bin, test_batch.bin",
      "60,000 colour pictures, 32x32, 10 classes"},
     {"cifar-100", "train.bin, test.bin", "60,000 colour pictures, 32x32, 100 classes"},
+    {kLeafName, "train/*.json, test/*.json; plain or .gz",
+     "LEAF's JSON: pictures of 28x28 (FEMNIST) or vectors; its users are the clients"},
     {"synthetic", "none", "pictures drawn from the seed, of any size and number of classes",
      DataSource::seed},
 }};
@@ -58,6 +61,7 @@ base::Status load(std::string_view name, const std::string& folder, DataSet& dat
     data.normalisation = name == "cifar-10" ? kCifar10 : kCifar100;
     return load_cifar(folder, name == "cifar-10" ? cifar_10() : cifar_100(), data);
   }
+  if (name == kLeafName) return load_leaf(folder, data);
   data.normalisation = name == "fashion-mnist" ? kFashionMnist : kMnist;
   if (!is_emnist(name)) return load_idx(folder, "", "t10k", 10, data);
   // Its files have rows and columns exchanged. So they stay: to a network it is all the same.

@@ -37,9 +37,13 @@ struct DataSet {
   bool augments = false;  ///< training crops (4 pixels of padding) and flips at random
   Split train;
   Split test;
+  /// How many training samples each user has, one user after the other; empty where nobody owns
+  /// any.
+  std::vector<std::uint32_t> users;
 
   std::size_t bytes() const {
-    return train.pixels.size() + train.labels.size() + test.pixels.size() + test.labels.size();
+    return train.pixels.size() + train.labels.size() + test.pixels.size() + test.labels.size() +
+           users.size() * sizeof(std::uint32_t);
   }
 };
 
@@ -51,6 +55,9 @@ struct SyntheticOptions {
   std::uint32_t test = 10000;
   std::uint64_t seed = 42;
 };
+
+/// The data set whose users are the clients.
+inline constexpr std::string_view kLeafName = "leaf";
 
 /// Where pictures come from.
 enum class DataSource : std::uint8_t { files, seed };

@@ -14,10 +14,11 @@
 namespace ebb::fl {
 namespace {
 
-constexpr std::array<Named<PartitionKind>, 3> kPartitionKinds = {{
+constexpr std::array<Named<PartitionKind>, 4> kPartitionKinds = {{
     {PartitionKind::iid, "iid"},
     {PartitionKind::dirichlet, "dirichlet"},
     {PartitionKind::shards, "shards"},
+    {PartitionKind::users, "users"},
 }};
 constexpr std::array<Named<SizeSkew>, 3> kSkews = {{
     {SizeSkew::none, "none"},
@@ -137,6 +138,11 @@ base::Status check(const PartitionOptions& options) {
     return base::error(base::Code::bad_input, "alpha %g, expected a number above 0", options.alpha);
   if (options.shards_per_client == 0)
     return base::error(base::Code::bad_input, "0 shards per client, expected at least 1");
+  if (options.kind == PartitionKind::users && options.sizes != SizeSkew::none)
+    return base::error(base::Code::bad_input,
+                       "sizes %s with partition users, expected none: each "
+                       "user has its own",
+                       name_of(options.sizes));
   // Beyond these bounds one client has everything, or numbers overflow.
   if (!(options.size_sigma >= 0 && options.size_sigma <= 10))
     return base::error(base::Code::bad_input, "size sigma %g, expected 0 to 10",
@@ -170,6 +176,9 @@ base::Result<Partition> partition_samples(std::span<const std::uint8_t> labels,
     case PartitionKind::shards:
       hands = deal_shards(by_label, samples, clients, options.shards_per_client, random);
       break;
+    case PartitionKind::users:
+      return base::error(base::Code::bad_input,
+                         "partition users, expected a data set that has users");
   }
   if (options.sizes != SizeSkew::none) {
     // A stream of its own: the mixes are those of the same partition without skew.
@@ -177,6 +186,21 @@ base::Result<Partition> partition_samples(std::span<const std::uint8_t> labels,
     hands = with_skewed_sizes(hands, labels, by_label, options, of_sizes);
   }
   return partition_of(hands);
+}
+
+base::Result<Partition> partition_by_users(std::span<const std::uint32_t> users,
+                                           std::uint32_t clients) {
+  if (clients == 0 || clients > users.size())
+    return base::error(base::Code::bad_input,
+                       "%u clients, expected 1 to %zu: as many as the data set has users", clients,
+                       users.size());
+  Partition partition;
+  partition.offsets = {0};
+  for (const std::uint32_t samples : users.first(clients))
+    partition.offsets.push_back(partition.offsets.back() + samples);
+  partition.indices.resize(partition.offsets.back());
+  std::iota(partition.indices.begin(), partition.indices.end(), 0U);
+  return partition;
 }
 
 const char* name_of(PartitionKind kind) {

@@ -10,7 +10,7 @@
 
 namespace ebb::fl {
 
-enum class PartitionKind : std::uint8_t { iid, dirichlet, shards };
+enum class PartitionKind : std::uint8_t { iid, dirichlet, shards, users };
 enum class SizeSkew : std::uint8_t { none, lognormal, power_law };
 
 struct PartitionOptions {
@@ -46,12 +46,18 @@ struct Partition {
 /// factor until none is; samples that no client wants then have no owner. Without skew every sample
 /// has one.
 ///
-/// Code::bad_input where there are too few samples or an option is out of its range.
+/// Code::bad_input where there are too few samples or an option is out of its range, and for users,
+/// which a data set says.
 base::Result<Partition> partition_samples(std::span<const std::uint8_t> labels,
                                           std::uint32_t classes, std::uint32_t clients,
                                           const PartitionOptions& options, std::uint64_t seed);
 
-/// Code::bad_input where an option is out of its range.
+/// The first of a data set's users as clients, each with its own samples, which lie user by user.
+/// Code::bad_input where there are fewer users than clients.
+base::Result<Partition> partition_by_users(std::span<const std::uint32_t> users,
+                                           std::uint32_t clients);
+
+/// Code::bad_input where an option is out of its range or does not go with another.
 base::Status check(const PartitionOptions& options);
 
 const char* name_of(PartitionKind kind);

@@ -217,6 +217,30 @@ at::Tensor BatchedNetwork::forward(const at::Tensor& pictures, const Dropout* dr
   return layers_->leave(pass.through(network_.layers, layers_->enter(pictures)));
 }
 
+void BatchedNetwork::follow(double lr, std::span<const float> direction) {
+  const at::NoGradGuard guard;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const ParameterShape& shape = shape_.parameters[i];
+    const at::Tensor part =
+        at::from_blob(const_cast<float*>(direction.data() + shape.offset), shape.dimensions);
+    parameters_[i].sub_(part, lr);
+  }
+}
+
+void BatchedNetwork::take_gradients(std::span<float> into) {
+  const at::NoGradGuard guard;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const ParameterShape& shape = shape_.parameters[i];
+    at::Tensor part = at::from_blob(into.data() + shape.offset, shape.dimensions);
+    const at::Tensor gradient = parameters_[i].grad();
+    if (gradient.defined())
+      part.copy_(gradient);
+    else
+      part.zero_();
+    parameters_[i].mutable_grad() = at::Tensor();
+  }
+}
+
 void BatchedNetwork::step(double lr, double proximal, const at::Tensor& pulled) {
   const at::NoGradGuard guard;
   std::vector<at::Tensor> moving;

@@ -47,6 +47,11 @@ class BatchedNetwork {
   /// loaded; and forgets them. `pulled`: 1 for each client that still trains, else 0; undefined
   /// where all do.
   void step(double lr, double proximal, const at::Tensor& pulled = at::Tensor());
+  /// Goes `lr` down `direction`, a number for each weight. Requires: one client, on the host.
+  void follow(double lr, std::span<const float> direction);
+  /// Copies the gradients that backward() left since the last step() or take_gradients() into
+  /// `into`, and forgets them. Requires: one client, on the host.
+  void take_gradients(std::span<float> into);
 
  private:
   class Pass;

@@ -33,6 +33,14 @@ std::span<const std::uint32_t> batch_of(const LocalTask& task, std::size_t step)
                             std::min<std::size_t>(task.batch, each - first));
 }
 
+LocalTask first_pass_of(const LocalTask& task) {
+  LocalTask pass = task;
+  pass.order = task.order.first(task.order.size() / task.epochs);
+  pass.epochs = 1;
+  pass.steps = 0;
+  return pass;
+}
+
 base::Error diverged(const LocalTask& task) {
   return base::error(base::Code::bad_input,
                      "client %u diverged in round %u: its weights are no numbers any more, "

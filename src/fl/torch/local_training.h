@@ -17,6 +17,9 @@ std::size_t steps_of(const LocalTask& task);
 /// The samples of one step, none after the last; batches do not reach from one epoch into the next.
 std::span<const std::uint32_t> batch_of(const LocalTask& task, std::size_t step);
 
+/// The first pass over the task's samples, to its end.
+LocalTask first_pass_of(const LocalTask& task);
+
 /// Code::bad_input: the weights are no numbers any more.
 base::Error diverged(const LocalTask& task);
 

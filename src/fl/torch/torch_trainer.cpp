@@ -129,6 +129,25 @@ base::Result<LocalResult> TorchTrainer::train_on_card(std::span<const float> glo
   return result;
 }
 
+at::Tensor TorchTrainer::backward(Slot& slot, std::span<const std::uint32_t> samples, float share,
+                                  Random& random, const Dropout& dropout) const {
+  const std::size_t rows = filled_up(samples.size());
+  slot.labels.assign(rows, 0);
+  slot.shares.assign(rows, 0);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    slot.labels[i] = data_->train.labels[samples[i]];
+    slot.shares[i] = share;
+  }
+  pictures_.fill_augmented(samples, random, slot.pictures.data());
+  const auto count = static_cast<std::int64_t>(rows);
+  const at::Tensor labels = at::from_blob(slot.labels.data(), {count}, at::kLong);
+  const at::Tensor shares = at::from_blob(slot.shares.data(), {count}, at::kFloat);
+  const at::Tensor losses =
+      losses_of(slot.network->forward(on_host(slot, rows).unsqueeze(0), &dropout), labels);
+  losses.flatten().dot(shares).backward();
+  return losses;
+}
+
 base::Result<LocalResult> TorchTrainer::train_on(Slot& slot, std::span<const float> global,
                                                  const LocalTask& task, std::span<float> weights) {
   BatchedNetwork& network = *slot.network;
@@ -139,28 +158,42 @@ base::Result<LocalResult> TorchTrainer::train_on(Slot& slot, std::span<const flo
   slot.make_room(filled_up(task.batch) * pictures_.floats_each());
   for (std::size_t step = 0; step < steps_of(task); ++step) {
     const std::span<const std::uint32_t> samples = batch_of(task, step);
-    const std::size_t rows = filled_up(samples.size());
-    slot.labels.assign(rows, 0);
-    slot.shares.assign(rows, 0);
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      slot.labels[i] = data_->train.labels[samples[i]];
-      slot.shares[i] = 1.0F / static_cast<float>(samples.size());
-    }
-    pictures_.fill_augmented(samples, random, slot.pictures.data());
-    const auto count = static_cast<std::int64_t>(rows);
-    const at::Tensor labels = at::from_blob(slot.labels.data(), {count}, at::kLong);
-    const at::Tensor shares = at::from_blob(slot.shares.data(), {count}, at::kFloat);
     dropout.begin(step);
     const at::Tensor losses =
-        losses_of(network.forward(on_host(slot, rows).unsqueeze(0), &dropout), labels);
-    losses.flatten().dot(shares).backward();
+        backward(slot, samples, 1.0F / static_cast<float>(samples.size()), random, dropout);
     network.step(task.lr, task.proximal);
+    if (!task.correction.empty()) network.follow(task.lr, task.correction);
     tally.add(losses.data_ptr<float>(), samples.size());
   }
   if (!network.finite()[0].item<bool>()) return diverged(task);
   network.store(
       0, at::from_blob(weights.data(), {static_cast<std::int64_t>(weights.size())}, at::kFloat));
   return tally.result();
+}
+
+base::Status TorchTrainer::gradient(std::uint32_t slot, std::span<const float> weights,
+                                    const LocalTask& task, std::span<float> into) {
+  if (!device_.is_cpu()) return Trainer::gradient(slot, weights, task, into);
+  auto done = without_exceptions([&] { return gradient_on(slot_at(slot), weights, task, into); });
+  if (!done) drop_network(slot);
+  return done;
+}
+
+base::Status TorchTrainer::gradient_on(Slot& slot, std::span<const float> weights,
+                                       const LocalTask& task, std::span<float> into) {
+  const LocalTask pass = first_pass_of(task);
+  slot.network->load(weights);
+  Random random(pass.seed, Purpose::augmentation, pass.round, pass.client);
+  Dropout dropout(shape_, std::span(&pass, 1), device_);
+  slot.make_room(filled_up(pass.batch) * pictures_.floats_each());
+  // Gradients of batches add up until they are taken.
+  const float share = 1.0F / static_cast<float>(std::max<std::size_t>(pass.order.size(), 1));
+  for (std::size_t step = 0; step < steps_of(pass); ++step) {
+    dropout.begin(step);
+    backward(slot, batch_of(pass, step), share, random, dropout);
+  }
+  slot.network->take_gradients(into);
+  return {};
 }
 
 base::Result<Evaluation> TorchTrainer::evaluate(std::uint32_t slot, std::span<const float> weights,

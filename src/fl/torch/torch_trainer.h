@@ -38,6 +38,8 @@ class TorchTrainer final : public Trainer {
   void initialise(std::uint64_t seed, std::span<float> weights) override;
   base::Result<LocalResult> train(std::uint32_t slot, std::span<const float> global,
                                   const LocalTask& task, std::span<float> weights) override;
+  base::Status gradient(std::uint32_t slot, std::span<const float> weights, const LocalTask& task,
+                        std::span<float> into) override;
   base::Result<Evaluation> evaluate(std::uint32_t slot, std::span<const float> weights,
                                     const Split& split,
                                     std::span<const std::uint32_t> samples) override;
@@ -79,6 +81,11 @@ class TorchTrainer final : public Trainer {
   // What libtorch throws passes through these.
   base::Result<LocalResult> train_on(Slot& slot, std::span<const float> global,
                                      const LocalTask& task, std::span<float> weights);
+  /// Leaves the gradients of `samples`, each of which counts `share`; their losses.
+  at::Tensor backward(Slot& slot, std::span<const std::uint32_t> samples, float share,
+                      Random& random, const Dropout& dropout) const;
+  base::Status gradient_on(Slot& slot, std::span<const float> weights, const LocalTask& task,
+                           std::span<float> into);
   Evaluation evaluate_on(Slot& slot, std::span<const float> weights, const Split& split,
                          std::span<const std::uint32_t> samples);
   /// The first rows of the slot's pictures.

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/text.h"
 #include "show/page_parts.h"
+#include "show/simulate/client_view.h"
 #include "show/simulate/outcome_plots.h"
 #include "show/simulate/privacy_lines.h"
 
@@ -110,6 +111,32 @@ page::Table results_table(const SimulateOutcome& outcome) {
         row.push_back(page::link_cell(number, number));
       }
       add_results(runs.method, result, row);
+      table.rows.push_back(std::move(row));
+    }
+  }
+  return table;
+}
+
+/// Without rows where clients were never evaluated.
+page::Table clients_table(const SimulateOutcome& outcome) {
+  using page::Unit;
+  page::Table table;
+  table.title = "Clients";
+  table.note =
+      "What the last model that was evaluated so is to each client, on its own training samples";
+  table.columns = {
+      column("method", Unit::text),           column("seed", Unit::text),
+      column("accuracy", Unit::number),       column("spread", Unit::number),
+      column("worst tenth", Unit::number),    column("loss", Unit::number),
+      column("spread of loss", Unit::number), column("worst tenth of loss", Unit::number)};
+  for (const fl::MethodRuns& runs : outcome.methods) {
+    for (const fl::SimulationResult& result : runs.repeats) {
+      const fl::ClientScores* scores = last_client_scores(result);
+      if (scores == nullptr) continue;
+      std::vector<Json> row = {Json(runs.method), Json(std::to_string(result.config.seed))};
+      for (const fl::ClientSpread& spread : {scores->accuracy, scores->loss})
+        row.insert(row.end(),
+                   {Json(spread.mean), Json(spread.deviation), Json(spread.worst_tenth)});
       table.rows.push_back(std::move(row));
     }
   }
@@ -221,6 +248,8 @@ page::Document page_of_simulations(const SimulateOutcome& outcome) {
   if (!plan.items.empty()) page.bars.push_back(memory_plan_chart(plan));
   if (is_ranked) page.tables.push_back(ranking_table(ranking));
   page.tables.push_back(results_table(outcome));
+  if (page::Table clients = clients_table(outcome); !clients.rows.empty())
+    page.tables.push_back(std::move(clients));
   return page;
 }
 

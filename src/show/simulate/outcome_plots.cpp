@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "base/bytes.h"
 #include "base/text.h"
@@ -72,6 +73,42 @@ void add_method(const fl::MethodRuns& runs, RoundPlots& plots) {
   plots.by_time.lines.push_back(std::move(by_time));
   plots.loss.lines.push_back(std::move(losses));
   plots.rss.lines.push_back(std::move(memory));
+}
+
+/// What the model is to clients on their own samples, two lines for each method; without any where
+/// clients were never evaluated.
+page::Plot clients_plot(const SimulateOutcome& outcome) {
+  page::Plot plot = round_plot("Accuracy for clients", "accuracy", page::Unit::number);
+  plot.note = "On the training samples of each client; the mean over the seeds";
+  for (const fl::MethodRuns& runs : outcome.methods) {
+    struct Sum {
+      double seeds = 0;
+      double mean = 0;
+      double worst = 0;
+    };
+    std::map<std::uint32_t, Sum> by_round;
+    for (const fl::SimulationResult& result : runs.repeats) {
+      for (const fl::RoundReport& round : result.rounds) {
+        if (!round.client_scores) continue;
+        Sum& sum = by_round[round.round];
+        sum.seeds += 1;
+        sum.mean += round.client_scores->accuracy.mean;
+        sum.worst += round.client_scores->accuracy.worst_tenth;
+      }
+    }
+    if (by_round.empty()) continue;
+    page::Line all = sloped_line(runs.method);
+    page::Line worst = sloped_line(runs.method + ", worst tenth");
+    for (const auto& [round, sum] : by_round) {
+      for (page::Line* line : {&all, &worst})
+        line->x.push_back(round + 1.0);
+      all.y.push_back(sum.mean / sum.seeds);
+      worst.y.push_back(sum.worst / sum.seeds);
+    }
+    plot.lines.push_back(std::move(all));
+    plot.lines.push_back(std::move(worst));
+  }
+  return plot;
 }
 
 /// Clients by how often they took part, the mean over the repeats.
@@ -175,6 +212,8 @@ void add_plots(const SimulateOutcome& outcome, page::Document& page) {
     add_method(runs, plots);
   for (page::Plot* plot : {&plots.accuracy, &plots.by_time, &plots.loss, &plots.rss})
     page.plots.push_back(std::move(*plot));
+  if (page::Plot clients = clients_plot(outcome); !clients.lines.empty())
+    page.plots.push_back(std::move(clients));
   page.plots.push_back(participation_plot(outcome));
   if (most_clients(outcome) <= kMostFields) page.heat_maps.push_back(participation_map(outcome));
   page.bars.push_back(time_chart(outcome));

@@ -6,8 +6,9 @@
 
 namespace ebb::show {
 
-/// Accuracy by round and by simulated time, loss, memory, with their bands over the seeds; how
-/// evenly clients took part; where the time of a round went.
+/// Accuracy by round and by simulated time, loss, memory, with their bands over the seeds;
+/// what the model is to clients, where they were evaluated; how evenly they took part; where the
+/// time of a round went.
 void add_plots(const SimulateOutcome& outcome, page::Document& page);
 
 /// What is large, before round 0.

@@ -7,6 +7,7 @@
 #include "base/duration.h"
 #include "base/text.h"
 #include "show/report_hint.h"
+#include "show/simulate/client_view.h"
 #include "show/simulate/privacy_lines.h"
 #include "show/simulate/round_time.h"
 #include "term/sparkline.h"
@@ -210,9 +211,10 @@ std::string memory_plan_text(const fl::MemoryPlan& plan, const term::Style& styl
 
 std::string outcome_text(const SimulateOutcome& outcome, const term::Style& style) {
   const std::vector<fl::Ranked> ranking = fl::ranking_of(outcome.methods);
-  std::string text =
-      score_table(outcome, ranking, style) + "\n" + cost_table(outcome, ranking, style) + "\n" +
-      time_table(outcome, ranking, style) + privacy_lines(outcome) + cleanup_lines(outcome);
+  std::string text = score_table(outcome, ranking, style) + client_table(outcome, ranking, style) +
+                     "\n" + cost_table(outcome, ranking, style) + "\n" +
+                     time_table(outcome, ranking, style) + privacy_lines(outcome) +
+                     cleanup_lines(outcome);
   if (outcome.methods.size() == 1 && outcome.methods.front().repeats.size() == 1)
     text += "\nmodel      sha256 " + outcome.methods.front().repeats.front().model_sha256 + "\n";
   return text;

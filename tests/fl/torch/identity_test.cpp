@@ -29,6 +29,11 @@ class SameBits : public Workbench, public testing::WithParamInterface<Variant> {
         EXPECT_EQ(one.rounds[i].scores->loss, other.rounds[i].scores->loss);
         EXPECT_EQ(one.rounds[i].scores->accuracy, other.rounds[i].scores->accuracy);
       }
+      ASSERT_EQ(one.rounds[i].client_scores.has_value(), other.rounds[i].client_scores.has_value());
+      if (one.rounds[i].client_scores) {
+        EXPECT_EQ(to_json(*one.rounds[i].client_scores).text(),
+                  to_json(*other.rounds[i].client_scores).text());
+      }
       EXPECT_EQ(one.rounds[i].epsilon, other.rounds[i].epsilon);
       ASSERT_EQ(one.rounds[i].privacy.has_value(), other.rounds[i].privacy.has_value());
       if (one.rounds[i].privacy) {
@@ -69,7 +74,7 @@ TEST_P(SameBits, ResumedAsInOneGo) {
 INSTANTIATE_TEST_SUITE_P(
     Of, SameBits,
     testing::Values(
-        Variant{"FedAvg", [](Config&) {}},
+        Variant{"FedAvg", [](Config& config) { config.eval_clients_every = 1; }},
         Variant{"SeveralEpochsAndDropout",
                 [](Config& config) {
                   config.epochs = 2;
@@ -104,6 +109,13 @@ INSTANTIATE_TEST_SUITE_P(
                     {"type": "linear", "out_features": "classes"}]})";
                 }},
         Variant{"FedProx", [](Config& config) { config.aggregation.rule = Rule::fedprox; }},
+        Variant{"Scaffold",
+                [](Config& config) {
+                  config.aggregation.rule = Rule::scaffold;
+                  config.world.dropout = 0.2;
+                  config.rounds = 5;
+                  config.per_round = 8;
+                }},
         Variant{"FedAvgM", [](Config& config) { config.aggregation.rule = Rule::fedavgm; }},
         Variant{"FedYogi",
                 [](Config& config) {

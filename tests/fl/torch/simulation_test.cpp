@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fl/simulation.h"
 
+#include <numeric>
 #include <utility>
 
 #include "base/file.h"
@@ -32,6 +33,52 @@ TEST_F(SimulationTest, EvaluatesWhenAskedAndAtTheEnd) {
   for (const RoundReport& report : result.rounds)
     evaluated.push_back(report.scores.has_value());
   EXPECT_EQ(evaluated, (std::vector<bool>{false, true, false, true, true}));
+}
+
+TEST_F(SimulationTest, EvaluatesTheModelForEachClientWhenAskedAndAtTheEnd) {
+  config_.rounds = 5;
+  const SimulationResult without = run(config_, on_threads(1));
+  EXPECT_FALSE(without.rounds.back().client_scores);
+  config_.eval_clients_every = 2;
+  const SimulationResult result = run(config_, on_threads(1));
+  EXPECT_EQ(result.model_sha256, without.model_sha256);
+  EXPECT_EQ(result.rounds.back().flops, without.rounds.back().flops) << "nobody trains for it";
+  std::vector<bool> evaluated;
+  for (const RoundReport& report : result.rounds)
+    evaluated.push_back(report.client_scores.has_value());
+  EXPECT_EQ(evaluated, (std::vector<bool>{false, true, false, true, true}));
+  const ClientScores& last = *result.rounds.back().client_scores;
+  EXPECT_LE(last.accuracy.worst_tenth, last.accuracy.mean);
+  EXPECT_GE(last.loss.worst_tenth, last.loss.mean);
+  EXPECT_GT(last.accuracy.deviation, 0) << "labels are skewed";
+  const auto planned = [](const SimulationResult& of) {
+    for (const MemoryItem& item : of.plan.items)
+      if (item.purpose == "evaluation of clients") return item.bytes;
+    return std::uint64_t{0};
+  };
+  EXPECT_GT(planned(result), 0U);
+  EXPECT_EQ(planned(without), 0U);
+}
+
+TEST_F(SimulationTest, EvaluatesForClientsWhatItDoesForTheirSamplesByThemselves) {
+  // One client has all samples: what it is told is what the trainer says of them.
+  config_.clients = 1;
+  config_.per_round = 1;
+  config_.eval_clients_every = 1;
+  config_.lr = 1e-30;
+  const SimulationResult result = run(config_, on_threads(1));
+  auto resources = load_resources(config_, on_threads(1), cleaner_, alone());
+  ASSERT_TRUE(resources);
+  std::vector<float> weights(resources->trainer->parameters());
+  resources->trainer->initialise(config_.seed, weights);
+  std::vector<std::uint32_t> all(config_.synthetic.train);
+  std::iota(all.begin(), all.end(), 0U);
+  const auto direct = resources->trainer->evaluate(0, weights, resources->data->train, all);
+  ASSERT_TRUE(direct);
+  const ClientScores& scores = *result.rounds.back().client_scores;
+  EXPECT_EQ(scores.accuracy.mean, direct->accuracy());
+  EXPECT_NEAR(scores.loss.mean, direct->loss(), 1e-6);
+  EXPECT_EQ(scores.accuracy.deviation, 0);
 }
 
 TEST_F(SimulationTest, LeavesTheModelAsItIsWhereNobodyAnswers) {
