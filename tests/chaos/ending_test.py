@@ -44,6 +44,13 @@ class Ending(unittest.TestCase):
         self.assertEqual(running.processes_of(folder.mark), [])
         self.assertEqual(job.returncode, -signal.SIGKILL)
 
+    def test_who_forks_and_ends_while_processes_are_looked_through_is_not_missed(self):
+        # The first look comes to a daemon's number before there is one, and to its parent's after that has ended.
+        with mock.patch.object(running, "processes_of", side_effect=[[], [4711]]):
+            self.assertTrue(running.is_any_left(b"mark"))
+        with mock.patch.object(running, "processes_of", return_value=[]):
+            self.assertFalse(running.is_any_left(b"mark"))
+
     def test_a_call_that_is_killed_takes_its_jobs_with_it(self):
         support = Path(__file__).resolve().parents[1] / "support"
         with subprocess.Popen([sys.executable, "-c", LEAVES, support, self.path], stdout=subprocess.PIPE) as caller:
