@@ -285,6 +285,17 @@ class Doctor {
     judge_level_retention();
   }
 
+  /// Whether so few readings that they have no slope still say who holds what grew: a heap in
+  /// pieces takes long to read.
+  bool is_kept_by_few_readings() const {
+    if (series_.live.empty() || series_.retained.empty()) return false;
+    const auto rise = [](std::span<const trend::Point> points) {
+      return points.back().value - points.front().value;
+    };
+    const double growth = trends_.anon.growth();
+    return rise(series_.live) < growth / 4 && rise(series_.retained) > growth / 2;
+  }
+
   void judge_from_outside() {
     if (!grows(trends_.anon)) {
       judge_level_retention();
@@ -294,6 +305,15 @@ class Doctor {
       found_.findings.push_back("memory grew by " + bytes_of(trends_.anon.growth()) + " in " +
                                 base::duration_text(trends_.anon.span_seconds) +
                                 ", which may be a part of a round: too early to call it a leak");
+      return;
+    }
+    if (is_kept_by_few_readings()) {
+      found_.findings.push_back(format_text(
+          "live bytes were read %zu times only: they rose by little, and what the allocator keeps "
+          "by much of the growth",
+          series_.live.size()));
+      decide_growth_of_retained(trends_.anon);
+      is_guess_ = true;
       return;
     }
     const std::string rate = rate_text(*trends_.anon.slope);
