@@ -41,10 +41,12 @@ constexpr double kDrawEverySeconds = 0.2;
 
 base::Result<run::WatchEnding> watch_as_json(keep::ProcessWatch& watch, const run::WatchPlan& plan,
                                              const run::LeaveSignals& signals) {
-  const auto ending = run::watch_process(watch, plan, signals, [](const keep::WatchSample& sample) {
-    answer_json(to_json(sample));
-    return is_heard();
-  });
+  run::LiveSites sites(watch.pid());
+  const auto ending =
+      run::watch_process(watch, plan, signals, [&](const keep::WatchSample& sample) {
+        answer_json(show::watch_json(sample, sites.at(sample.seconds)));
+        return is_heard();
+      });
   if (!ending) return ending;
   answer_json(show::watched_json(watch, run::name_of(*ending)));
   return ending;
@@ -52,6 +54,7 @@ base::Result<run::WatchEnding> watch_as_json(keep::ProcessWatch& watch, const ru
 
 base::Result<run::WatchEnding> watch_as_lines(keep::ProcessWatch& watch, const run::WatchPlan& plan,
                                               const run::LeaveSignals& signals) {
+  run::LiveSites sites(watch.pid());
   std::optional<double> judged;
   keep::ProcessDiagnosis diagnosis;
   return run::watch_process(watch, plan, signals, [&](const keep::WatchSample& sample) {
@@ -59,7 +62,7 @@ base::Result<run::WatchEnding> watch_as_lines(keep::ProcessWatch& watch, const r
       diagnosis = watch.diagnose();
       judged = sample.seconds;
     }
-    answer(show::watch_line(sample, diagnosis) + "\n");
+    answer(show::watch_line(sample, sites.at(sample.seconds), diagnosis) + "\n");
     return is_heard();
   });
 }
@@ -69,11 +72,13 @@ base::Result<run::WatchEnding> watch_on_screen(keep::ProcessWatch& watch, run::W
                                                const term::Style& style) {
   term::Screen screen(STDIN_FILENO, STDOUT_FILENO);
   plan.keys = ::isatty(STDIN_FILENO) != 0;
+  run::LiveSites sites(watch.pid());
   std::optional<double> drawn;
   return run::watch_process(watch, plan, signals, [&](const keep::WatchSample& sample) {
     if (drawn && sample.seconds - *drawn < kDrawEverySeconds) return true;
     drawn = sample.seconds;
-    std::vector<std::string> lines = show::watch_lines(watch, sample, style);
+    std::vector<std::string> lines =
+        show::watch_lines(watch, sample, sites.at(sample.seconds), style);
     if (plan.keys) lines.push_back(style.paint("           q leaves", term::Colour::dim));
     screen.draw(lines);
     return true;

@@ -296,6 +296,15 @@ class Doctor {
                                 ", which may be a part of a round: too early to call it a leak");
       return;
     }
+    if (trends_.is_kept_by_few_readings(series_)) {
+      found_.findings.push_back(format_text(
+          "live bytes were read %zu times only: they rose by little, and what the allocator keeps "
+          "by much of the growth",
+          series_.live.size()));
+      decide_growth_of_retained(trends_.anon);
+      is_guess_ = true;
+      return;
+    }
     const std::string rate = rate_text(*trends_.anon.slope);
     const std::string live =
         series_.live.empty()

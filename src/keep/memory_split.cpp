@@ -16,6 +16,8 @@ using Bytes = std::optional<std::uint64_t>;
 // What retained memory has to be worth before it is called the fix.
 constexpr std::uint64_t kBytesWorthReturning = 8 * base::kMiB;
 constexpr double kShareWorthReturning = 0.05;
+// Of what one place in the code holds: less would have carried a leak on for a moment only.
+constexpr double kShareOfPlace = 0.25;
 // What the kernel and the processes say is not read in one moment.
 constexpr double kSlack = 1.02;
 
@@ -43,6 +45,25 @@ std::optional<fact::SiteShare> telling_site(const fact::MemorySplit& split) {
   const auto live = static_cast<double>(split.live.value_or(0));
   if (most && static_cast<double>(most->bytes) < kShareOfTellingSite * live) most.reset();
   return most;
+}
+
+// How far samples may be from what a place has mapped.
+constexpr double kLeastOfMapping = 0.75;
+constexpr double kMostOfMapping = 1.25;
+
+/// The place that mapped shared memory: it holds about as much as there is, and more than all of
+/// its process's heap.
+std::string who_mapped(const fact::MemorySplit& split) {
+  const auto shared = static_cast<double>(split.shared.value_or(0));
+  for (const fact::MemorySplit::Share& share : split.processes) {
+    if (!share.sites || share.sites->empty()) continue;
+    const fact::SiteShare& first = share.sites->front();
+    const auto bytes = static_cast<double>(first.bytes);
+    if (first.bytes > share.live.value_or(0) && bytes > kLeastOfMapping * shared &&
+        bytes < kMostOfMapping * shared)
+      return ", mapped at " + first.place;
+  }
+  return "";
 }
 
 std::string who_holds(const fact::MemorySplit& split) {
@@ -219,8 +240,10 @@ fact::Fix smallest_fix(const fact::MemorySplit& split) {
     return fact::Fix{kind, bytes_text(bytes) + " " + text, std::nullopt, bytes};
   };
   const std::uint64_t retained = split.retained.value_or(0);
-  if (retained >= kBytesWorthReturning &&
-      static_cast<double>(retained) >= kShareWorthReturning * static_cast<double>(split.usage))
+  const auto site = telling_site(split);
+  const double least = std::max(kShareWorthReturning * static_cast<double>(split.usage),
+                                site ? kShareOfPlace * static_cast<double>(site->bytes) : 0);
+  if (retained >= kBytesWorthReturning && static_cast<double>(retained) >= least)
     return fix(FixKind::cleanup, retained, "retained: a cleanup would have carried it on");
   struct Candidate {
     std::uint64_t bytes;
@@ -234,7 +257,8 @@ fact::Fix smallest_fix(const fact::MemorySplit& split) {
       {split.python.value_or(0), FixKind::code, "in Python's small objects: keep fewer of them"},
       {split.copies.value_or(0), FixKind::code,
        "of copies after a fork: keep what workers only read in arrays, not in lists or dicts"},
-      {split.shared.value_or(0), FixKind::code, "of shared memory: unmap and remove it once used"},
+      {split.shared.value_or(0), FixKind::code,
+       "of shared memory" + who_mapped(split) + ": unmap and remove it once used"},
       {split.tmpfs.value_or(0), FixKind::code,
        "of files in tmpfs, /dev/shm among them: remove them once used, or keep them on disk"},
       {split.cache_dirty.value_or(0), FixKind::code,
@@ -250,10 +274,8 @@ fact::Fix smallest_fix(const fact::MemorySplit& split) {
       std::max_element(std::begin(candidates), std::end(candidates),
                        [](const Candidate& a, const Candidate& b) { return a.bytes < b.bytes; });
   if (largest->bytes == 0) return {};
-  if (largest == candidates) {
-    if (const auto site = telling_site(split))
-      return fix(FixKind::code, site->bytes, "live at " + site->place + kFree);
-  }
+  if (largest == candidates && site)
+    return fix(FixKind::code, site->bytes, "live at " + site->place + kFree);
   return fix(largest->kind, largest->bytes, largest->text);
 }
 

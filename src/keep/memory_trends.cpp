@@ -2,6 +2,7 @@
 #include "keep/memory_trends.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 
 #include "base/duration.h"
@@ -129,6 +130,15 @@ bool MemoryTrends::cleanups_paid(const MemorySeries& series) const {
   return typical >= kLeastReturned &&
          ((sum.count >= kLeastCleanups && share >= kLeastReturnedShare) ||
           (sum.count > 0 && share >= kLargeShare));
+}
+
+bool MemoryTrends::is_kept_by_few_readings(const MemorySeries& series) const {
+  if (series.live.empty() || series.retained.empty()) return false;
+  const auto rise = [](std::span<const trend::Point> points) {
+    return points.back().value - points.front().value;
+  };
+  const double growth = anon.growth();
+  return rise(series.live) < growth / 4 && rise(series.retained) > growth / 2;
 }
 
 std::optional<trend::TimeUntil> MemoryTrends::time_until_limit(const MemorySeries& series) const {

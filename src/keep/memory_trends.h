@@ -35,6 +35,10 @@ struct MemoryTrends {
   /// One of them returned half of the memory, however many came before it, when that was in use.
   bool one_cleanup_paid(const MemorySeries& series) const;
 
+  /// Whether so few readings that they have no slope still say who holds what grew: a heap in
+  /// pieces takes long to read.
+  bool is_kept_by_few_readings(const MemorySeries& series) const;
+
   /// Nothing where memory does not grow or the limit is not known.
   std::optional<trend::TimeUntil> time_until_limit(const MemorySeries& series) const;
 };

@@ -189,7 +189,9 @@ Json to_json(const FlameStack& stack) {
   Json::Array frames;
   for (const std::uint32_t frame : stack.frames)
     frames.emplace_back(std::int64_t{frame});
-  return Json::object({{"frames", std::move(frames)}, {"values", list(stack.values)}});
+  Json json = Json::object({{"frames", std::move(frames)}, {"values", list(stack.values)}});
+  add(json, "held", list(stack.held));
+  return json;
 }
 
 Json to_json(const FlameGraph& flame) {
@@ -199,6 +201,7 @@ Json to_json(const FlameGraph& flame) {
   add(json, "measures", list(flame.measures, to_json));
   add(json, "frames", list(flame.frames, to_json));
   add(json, "stacks", list(flame.stacks, to_json));
+  add(json, "moments", list(flame.moments));
   return json;
 }
 

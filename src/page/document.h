@@ -214,6 +214,7 @@ struct Measure {
 struct FlameStack {
   std::vector<std::uint32_t> frames;
   std::vector<double> values;
+  std::vector<double> held = {};  ///< bytes, at each of FlameGraph::moments
 };
 
 /// Which calls a total comes from: calls from top to bottom, as wide as their share.
@@ -223,6 +224,9 @@ struct FlameGraph {
   std::vector<Measure> measures;  ///< one is shown at a time, at first the first
   std::vector<Frame> frames;
   std::vector<FlameStack> stacks;
+  /// Ascending, in seconds as in the plots of the page: growth is shown between any two of them,
+  /// also those that a plot is zoomed to. Fewer than two: no such choice.
+  std::vector<double> moments = {};
 };
 
 /// Where a page that a server shows learns that it has changed. Both are addresses on that server,

@@ -2,6 +2,7 @@
 #include "show/memory_view.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/bytes.h"
 #include "base/duration.h"
@@ -43,6 +44,21 @@ std::string share_text(const fact::MemorySplit::Share& share) {
 
 double share_of(std::uint64_t bytes, const fact::MemorySplit& split) {
   return split.usage > 0 ? static_cast<double>(bytes) / static_cast<double>(split.usage) : 0;
+}
+
+/// What is live in a process, place by place: the rows of a page add up. Places count what was
+/// asked for, which may be more than what was touched.
+void add_live(const std::string& part, const fact::MemorySplit::Share& share,
+              const std::function<void(const std::string&, std::uint64_t)>& add) {
+  const std::string process = part + ", " + share_text(share);
+  std::uint64_t left = share.live.value_or(0);
+  const auto places = share.sites.value_or(std::vector<fact::SiteShare>());
+  for (const fact::SiteShare& site : places) {
+    const std::uint64_t bytes = std::min(site.bytes, left);
+    if (bytes > 0) add(process + ", " + site.place, bytes);
+    left -= bytes;
+  }
+  if (left > 0) add(places.empty() ? process : process + ", elsewhere", left);
 }
 
 }  // namespace
@@ -101,10 +117,8 @@ page::Table split_table(const fact::MemorySplit& split) {
       add(part.label, *part.bytes);
       continue;
     }
-    // By process: the rows of a page add up.
     for (const fact::MemorySplit::Share& share : split.processes)
-      if (share.live.value_or(0) > 0)
-        add(std::string(part.label) + ", " + share_text(share), *share.live);
+      if (share.live.value_or(0) > 0) add_live(std::string(part.label), share, add);
   }
   return table;
 }

@@ -279,8 +279,8 @@ page::Document page_of_run(const record::RecordedRun& run, const story::RunStory
   if (auto plot = last_minute(run, story)) page.plots.push_back(*std::move(plot));
   add_process_plots(run, story, page);
   add_place_plots(run, story, page);
-  if (page::FlameGraph sites = sites_flame(story); !sites.stacks.empty())
-    page.flames.push_back(std::move(sites));
+  page::FlameGraph sites = sites_flame(story, story::site_history_of(run));
+  if (!sites.stacks.empty()) page.flames.push_back(std::move(sites));
   if (story.memory) page.tables.push_back(split_table(*story.memory));
   page.tables.push_back(process_table(story));
   if (page::Table parts = ledger_table(story, kMostRows); !parts.rows.empty())

@@ -43,6 +43,50 @@ std::string pid_text(const story::SiteStory& site, bool is_told) {
   return is_told ? format_text("%7d  ", site.process.pid) : std::string();
 }
 
+/// FlameStacks of calls as a flame graph has them, each of them once.
+class FlameStacks {
+ public:
+  FlameStacks(const story::RunStory& story, page::FlameGraph& flame) : flame_(flame) {
+    for (const story::ProcessStory& process : story.processes)
+      names_[process.process.key()] = story::name_of(process);
+  }
+
+  page::FlameStack& of(const record::ProcessKey& process, const fact::SiteStack& frames) {
+    const auto [at, is_new] =
+        stacks_.try_emplace({process, story::reading_of(frames)}, flame_.stacks.size());
+    if (is_new) flame_.stacks.push_back({calls_of(process, frames), {0, 0}});
+    return flame_.stacks[at->second];
+  }
+
+ private:
+  std::vector<std::uint32_t> calls_of(const record::ProcessKey& process,
+                                      const fact::SiteStack& frames) {
+    const auto name = names_.find(process);
+    std::vector<std::uint32_t> calls = {number_of(
+        name == names_.end() ? std::to_string(process.pid) : name->second, page::FrameKind::root)};
+    for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+      calls.push_back(number_of(story::text_of(*frame), frame->is_python()
+                                                            ? page::FrameKind::python
+                                                            : page::FrameKind::native));
+    }
+    if (frames.empty())
+      calls.push_back(number_of(story::place_of(frames), page::FrameKind::native));
+    return calls;
+  }
+
+  std::uint32_t number_of(const std::string& name, page::FrameKind kind) {
+    const auto [at, is_new] =
+        known_.try_emplace(name, static_cast<std::uint32_t>(flame_.frames.size()));
+    if (is_new) flame_.frames.push_back({name, kind});
+    return at->second;
+  }
+
+  page::FlameGraph& flame_;
+  std::map<record::ProcessKey, std::string> names_;
+  std::map<std::string, std::uint32_t> known_;
+  std::map<std::pair<record::ProcessKey, std::string>, std::size_t> stacks_;
+};
+
 }  // namespace
 
 std::string sites_text(const story::RunStory& story) {
@@ -94,39 +138,21 @@ std::string sites_text(const story::RunStory& story) {
   return text + "\n";
 }
 
-page::FlameGraph sites_flame(const story::RunStory& story) {
+page::FlameGraph sites_flame(const story::RunStory& story, const story::SiteHistory& history) {
   page::FlameGraph flame;
   flame.title = "Who holds it";
   flame.note =
       "Live memory by the calls that allocated it, estimated from samples; click one to widen it";
   flame.measures = {{"live", page::Unit::bytes}, {"growth an hour", page::Unit::bytes}};
-  std::map<std::string, std::uint32_t> known;
-  const auto number_of = [&](const std::string& name, page::FrameKind kind) {
-    const auto [at, is_new] =
-        known.try_emplace(name, static_cast<std::uint32_t>(flame.frames.size()));
-    if (is_new) flame.frames.push_back({name, kind});
-    return at->second;
-  };
-  std::map<record::ProcessKey, std::string> names;
-  for (const story::ProcessStory& process : story.processes)
-    names[process.process.key()] = story::name_of(process);
+  FlameStacks stacks(story, flame);
   for (const story::SiteStory& site : story.sites.sites) {
-    page::FlameStack stack;
-    const auto name = names.find(site.process);
-    stack.frames.push_back(
-        number_of(name == names.end() ? std::to_string(site.process.pid) : name->second,
-                  page::FrameKind::root));
-    for (auto frame = site.frames.rbegin(); frame != site.frames.rend(); ++frame) {
-      stack.frames.push_back(number_of(story::text_of(*frame), frame->is_python()
-                                                                   ? page::FrameKind::python
-                                                                   : page::FrameKind::native));
-    }
-    if (site.frames.empty())
-      stack.frames.push_back(number_of(story::place_of(site.frames), page::FrameKind::native));
     const double growth = site.growth ? site.growth->per_second * 3600 : 0;
-    stack.values = {static_cast<double>(site.bytes), growth};
-    flame.stacks.push_back(std::move(stack));
+    stacks.of(site.process, site.frames).values = {static_cast<double>(site.bytes), growth};
   }
+  if (history.moments.size() < 2) return flame;
+  flame.moments = history.moments;
+  for (const story::HeldOverTime& one : history.stacks)
+    stacks.of(one.process, one.frames).held.assign(one.bytes.begin(), one.bytes.end());
   return flame;
 }
 

@@ -5,6 +5,7 @@
 
 #include "page/document.h"
 #include "story/run_story.h"
+#include "story/site_history.h"
 
 namespace ebb::show {
 
@@ -12,8 +13,8 @@ namespace ebb::show {
 /// not sampled.
 std::string sites_text(const story::RunStory& story);
 
-/// The same as a flame graph, process by process: what is live, and what grew. No stacks where
-/// allocations were not sampled.
-page::FlameGraph sites_flame(const story::RunStory& story);
+/// The same as a flame graph, process by process: what is live, what grew, and with a history of
+/// the same run what came between two of its moments. No stacks where allocations were not sampled.
+page::FlameGraph sites_flame(const story::RunStory& story, const story::SiteHistory& history = {});
 
 }  // namespace ebb::show

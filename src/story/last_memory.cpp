@@ -19,6 +19,8 @@ using record::Reading;
 
 // Growth since the allocator was last asked that is worth a word.
 constexpr std::uint64_t kMuch = 4 * base::kMiB;
+// Of what stayed: what a cleanup returned is no more, where free memory lies in pieces.
+constexpr double kLittleReturned = 0.1;
 
 std::optional<std::uint64_t> mean_of(const std::optional<record::Extent>& extent) {
   return extent ? std::optional(extent->mean) : std::nullopt;
@@ -67,6 +69,7 @@ class Looker {
     if (last->now.limit > 0) split.limit = last->now.limit;
     split.notes.insert(split.notes.begin(), notes_.begin(), notes_.end());
     tell_rest(group, split);
+    tell_pieces(split);
     return split;
   }
 
@@ -95,9 +98,10 @@ class Looker {
     if (const Reading* shares = last_with(history, seconds_, &Reading::shared))
       member.memory.shared = shares->shared->mean;
     if (const Reading* heap = last_with(history, seconds_, &Reading::live)) {
-      member.memory.live = heap->live->mean;
+      const std::uint64_t sampled = sampled_growth(*heap, *last, history);
+      member.memory.live = heap->live->mean + sampled;
       member.memory.retained = mean_of(heap->retained);
-      tell_growth(*heap, *last, history);
+      tell_growth(*heap, *last, sampled, history);
     }
     auto beside = private_allocators_of(run_, history.process.key());
     if (!beside.empty()) member.private_allocators = std::move(beside);
@@ -108,13 +112,42 @@ class Looker {
     members_.push_back(std::move(member));
   }
 
-  /// What came since the allocator last said what it holds is neither live nor retained.
-  void tell_growth(const Reading& heap, const Reading& last, const ProcessHistory& history) {
-    if (!heap.anon || last.anon->mean < heap.anon->mean + kMuch) return;
+  /// What samples of its allocations say of the time since its allocator last said what it holds:
+  /// no more than it grew by.
+  std::uint64_t sampled_growth(const Reading& heap, const Reading& last,
+                               const ProcessHistory& history) const {
+    if (grown_by(heap, last) < kMuch) return 0;
+    std::uint64_t before = 0;
+    std::uint64_t now = 0;
+    for (const record::Sampling& sampling : run_.samplings) {
+      if (sampling.process != history.process.key() || sampling.seconds > seconds_) continue;
+      if (sampling.seconds <= heap.seconds) before = sampling.bytes;
+      now = sampling.bytes;
+    }
+    return std::min(now - std::min(now, before), grown_by(heap, last));
+  }
+
+  static std::uint64_t grown_by(const Reading& heap, const Reading& last) {
+    if (!heap.anon || !last.anon) return 0;
+    return last.anon->mean - std::min(last.anon->mean, heap.anon->mean);
+  }
+
+  /// What came since the allocator last said what it holds is live as far as it was sampled, and
+  /// else neither live nor retained.
+  void tell_growth(const Reading& heap, const Reading& last, std::uint64_t sampled,
+                   const ProcessHistory& history) {
+    const std::uint64_t grown = grown_by(heap, last);
+    const std::string age = base::duration_text(last.seconds - heap.seconds);
+    if (sampled > 0) {
+      notes_.push_back(base::format_text(
+          "live: %s of it in process %d by samples of its allocations, of the %s since its "
+          "allocator last said what it holds",
+          bytes_text(sampled).c_str(), history.process.pid, age.c_str()));
+    }
+    if (grown - sampled < kMuch) return;
     notes_.push_back(base::format_text(
         "unexplained: process %d grew by %s in the %s since its allocator last said what it holds",
-        history.process.pid, bytes_text(last.anon->mean - heap.anon->mean).c_str(),
-        base::duration_text(last.seconds - heap.seconds).c_str()));
+        history.process.pid, bytes_text(grown - sampled).c_str(), age.c_str()));
   }
 
   /// The part of a worker in the copies of its family.
@@ -138,6 +171,22 @@ class Looker {
     if (!death || !death->memory.usage) return;
     split.after = static_cast<std::int64_t>(*death->memory.usage) -
                   static_cast<std::int64_t>(group.usage.value_or(0));
+  }
+
+  /// A cleanup that left much and returned next to nothing would have done so again.
+  void tell_pieces(fact::MemorySplit& split) const {
+    if (split.fix.kind != fact::FixKind::cleanup) return;
+    const fact::Cleanup* last = nullptr;
+    for (const record::Action& action : run_.actions)
+      if (action.seconds <= seconds_) last = &action.cleanup;
+    if (last == nullptr || last->after.retained.value_or(0) < split.fix.bytes / 2 ||
+        static_cast<double>(last->returned) >
+            kLittleReturned * static_cast<double>(*last->after.retained))
+      return;
+    split.fix.kind = fact::FixKind::settings;
+    split.fix.text =
+        bytes_text(split.fix.bytes) + " retained in pieces, of which a cleanup had returned " +
+        bytes_text(last->returned) + ": try an allocator that keeps less (ebb run --allocator)";
   }
 
   const record::RecordedRun& run_;

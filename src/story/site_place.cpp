@@ -105,6 +105,13 @@ const fact::SiteFrame* telling_frame(const fact::SiteStack& frames) {
   return nullptr;
 }
 
+std::string reading_of(const fact::SiteStack& frames) {
+  std::string text;
+  for (const fact::SiteFrame& frame : frames)
+    text += text_of(frame) + frame.file + "\n";
+  return text;
+}
+
 std::string place_of(const fact::SiteStack& frames) {
   if (const fact::SiteFrame* frame = telling_frame(frames)) return text_of(*frame);
   return frames.empty() ? "a stack that could not be read" : text_of(frames.front());

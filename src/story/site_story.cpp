@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "story/site_looks.h"
 #include "trend/assessment.h"
 
 namespace ebb::story {
@@ -16,23 +17,14 @@ constexpr std::uint64_t kLeastSamples = 4;
 constexpr double kLargestError = 0.5;
 constexpr std::uint64_t kLeastBytes = 1 << 20;
 constexpr double kLeastShare = 0.01;
-// In which a program takes itself apart. On a busy machine there are more, of which so many at the
-// most show nothing of it.
-constexpr std::size_t kLastLooks = 5;
-constexpr double kLastSeconds = 60;
 // A site that grows is at least this share of its process's growth.
 constexpr double kLeastGrowthShare = 0.02;
 // With fewer samples the estimate itself is a guess.
 constexpr std::uint64_t kManySamples = 16;
 // Beside what a killed process held.
 constexpr std::size_t kMostPlaces = 3;
-
-/// What was seen of a process: the moments, and what all its sites held then.
-struct Looks {
-  std::vector<trend::Point> totals;
-
-  bool holds(double seconds) const { return !totals.empty() && seconds <= totals.back().seconds; }
-};
+// Of what all places hold, what one has to have grown by of late to lead them.
+constexpr double kShareThatLeads = 0.1;
 
 /// One site over time: bytes, and of the last look what it rests on.
 struct Series {
@@ -42,36 +34,9 @@ struct Series {
   double variance = 0;
 };
 
-/// The look after which a program took itself apart: from there on its sites held less and less,
-/// though not always in a few looks that follow each other.
-std::size_t top_before_end(const std::vector<trend::Point>& totals) {
-  std::size_t top = totals.size() - 1;
-  for (std::size_t i = top; i-- > 0 && top - i < kLastLooks;) {
-    if (totals.back().seconds - totals[i].seconds > kLastSeconds && i + kLastLooks < totals.size())
-      break;
-    if (totals[i].value > totals[top].value) top = i;
-  }
-  return top;
-}
-
-std::map<record::ProcessKey, Looks> looks_of(const record::RecordedRun& run) {
-  std::map<record::ProcessKey, Looks> all;
-  for (const record::Sampling& sampling : run.samplings)
-    all[sampling.process].totals.push_back({sampling.seconds, static_cast<double>(sampling.bytes)});
-  // A program that ends in order gives everything back: that is no part of its story.
-  for (const record::ProcessHistory& history : run.processes) {
-    const auto looks = all.find(history.process.key());
-    if (looks == all.end() || !history.process.ended) continue;
-    std::vector<trend::Point>& totals = looks->second.totals;
-    const std::size_t top = top_before_end(totals);
-    if (totals.back().value < totals[top].value / 2) totals.resize(top + 1);
-  }
-  return all;
-}
-
 /// From the look before the site was first seen on: what a program does before it gets there says
 /// nothing about how the site goes on.
-std::vector<trend::Point> points_of(const Series& series, const Looks& looks) {
+std::vector<trend::Point> points_of(const Series& series, const SiteLooks& looks) {
   std::vector<trend::Point> points;
   for (const trend::Point& look : looks.totals) {
     const auto at = series.bytes.find(look.seconds);
@@ -116,14 +81,31 @@ std::optional<GrowingPlace> SitesStory::growing_place(const record::ProcessKey& 
 }
 
 std::vector<fact::SiteShare> SitesStory::holding_places(const record::ProcessKey& process) const {
-  std::map<std::string, std::uint64_t> bytes;
-  for (const SiteStory& site : sites)
-    if (site.process == process) bytes[place_of(site.frames)] += site.bytes;
+  struct Held {
+    std::uint64_t bytes = 0;
+    std::uint64_t of_late = 0;
+  };
+  std::map<std::string, Held> held;
+  double all = 0;
+  for (const SiteStory& site : sites) {
+    if (site.process != process) continue;
+    Held& place = held[place_of(site.frames)];
+    place.bytes += site.bytes;
+    place.of_late += site.of_late;
+    all += static_cast<double>(site.bytes);
+  }
   std::vector<fact::SiteShare> places;
-  for (const auto& [place, held] : bytes)
-    places.push_back({place, held});
+  for (const auto& [place, one] : held)
+    places.push_back({place, one.bytes});
   std::stable_sort(places.begin(), places.end(),
                    [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  const auto latest = std::max_element(places.begin(), places.end(),
+                                       [&](const fact::SiteShare& a, const fact::SiteShare& b) {
+                                         return held[a.place].of_late < held[b.place].of_late;
+                                       });
+  if (latest != places.end() &&
+      static_cast<double>(held[latest->place].of_late) > kShareThatLeads * all)
+    std::rotate(places.begin(), latest, latest + 1);
   if (places.size() > kMostPlaces) places.resize(kMostPlaces);
   return places;
 }
@@ -146,7 +128,7 @@ SitesStory sites_of(const record::RecordedRun& run) {
     if (event.is(record::EventKind::no_room))
       story.sampling->no_room =
           base::parse_unsigned(event.text.substr(0, event.text.find(' '))).value_or(0);
-  const std::map<record::ProcessKey, Looks> looks = looks_of(run);
+  const std::map<record::ProcessKey, SiteLooks> looks = site_looks_of(run);
   std::map<SiteKey, const fact::SiteStack*> names;
   for (const record::SiteName& name : run.site_names)
     names[{name.process, name.number}] = &name.frames;
@@ -157,10 +139,7 @@ SitesStory sites_of(const record::RecordedRun& run) {
     if (process == looks.end() || !process->second.holds(row.seconds)) continue;
     const auto name = names.find({row.process, row.number});
     const fact::SiteStack frames = name == names.end() ? fact::SiteStack() : *name->second;
-    std::string text;
-    for (const fact::SiteFrame& frame : frames)
-      text += text_of(frame) + frame.file + "\n";
-    auto& [site, series] = sites[{row.process, text}];
+    auto& [site, series] = sites[{row.process, reading_of(frames)}];
     site.process = row.process;
     site.frames = frames;
     series.bytes[row.seconds] += static_cast<double>(row.bytes);
@@ -176,11 +155,13 @@ SitesStory sites_of(const record::RecordedRun& run) {
   }
   for (auto& [key, one] : sites) {
     auto& [site, series] = one;
-    const Looks& seen = looks.at(site.process);
+    const SiteLooks& seen = looks.at(site.process);
     const std::vector<trend::Point> points = points_of(series, seen);
     const double total = seen.totals.back().value;
     site.bytes = static_cast<std::uint64_t>(points.back().value);
     site.samples = series.samples;
+    const double before = points[points.size() / 2].value;
+    site.of_late = static_cast<std::uint64_t>(std::max(points.back().value - before, 0.0));
     const auto first = std::find_if(points.begin(), points.end(),
                                     [](const trend::Point& point) { return point.value > 0; });
     site.since = first != points.end() ? first->seconds : points.back().seconds;

@@ -23,6 +23,7 @@ struct SiteStory {
   std::uint64_t samples = 0;  ///< that this rests on
   double share = 0;           ///< of all that its process held, 0 to 1
   double since = 0;           ///< when it was first seen to hold anything, in seconds of the run
+  std::uint64_t of_late = 0;  ///< of its bytes, those that came in the second half of the looks
   /// Where it grows, and how sure that is.
   std::optional<trend::Slope> growth;
   double growth_share = 0;  ///< of the growth of all sites of its process, 0 to 1
@@ -53,7 +54,9 @@ struct SitesStory {
   /// Where memory of a process grows most; nothing where it grows nowhere.
   std::optional<GrowingPlace> growing_place(const record::ProcessKey& process) const;
 
-  /// The places that hold most of its memory at the end, whoever called them; the most first, few.
+  /// The places that hold most of its memory at the end, whoever called them; few, the most first.
+  /// The one that grew most of late leads, if that is much: what was there for long, and may never
+  /// have been touched, is not what memory ran out of.
   std::vector<fact::SiteShare> holding_places(const record::ProcessKey& process) const;
 };
 
@@ -71,6 +74,9 @@ const fact::SiteFrame* telling_frame(const fact::SiteStack& frames);
 /// "loader.py:42 load_batch", "parse (libfoo.so)", "libfoo.so, no symbols", "unknown code".
 std::string text_of(const fact::SiteFrame& frame);
 std::string place_of(const fact::SiteStack& frames);
+
+/// All of its calls: the same for stacks whose calls return to different instructions of a line.
+std::string reading_of(const fact::SiteStack& frames);
 
 /// The keys `sites` and `sampling` of a report; docs/sites.md has them.
 void add_json(base::Json& json, const SitesStory& story);

@@ -98,6 +98,25 @@ TEST(Diagnosis, AFewReadingsOfLiveBytesAreNotCalledNone) {
             "the allocator keeps");
 }
 
+TEST(Diagnosis, AFewReadingsMaySayThatTheAllocatorKeepsWhatGrew) {
+  const auto few = [](const Points& points) {
+    Points some;
+    for (std::size_t i = 0; i < points.size(); i += points.size() / 6)
+      some.push_back(points[i]);
+    return some;
+  };
+  ProcessDiagnosis found =
+      diagnose({.rss = kGrowing, .anon = kGrowing, .live = few(kLevel), .retained = few(kGrowing)});
+  EXPECT_EQ(found.verdict, Verdict::retention);
+  EXPECT_EQ(found.confidence, fact::Confidence::low);
+  found = diagnose(
+      {.rss = kGrowing, .anon = kGrowing, .live = few(kGrowing), .retained = few(kGrowing)});
+  EXPECT_EQ(found.verdict, Verdict::leak) << "it may be live as well";
+  found =
+      diagnose({.rss = kGrowing, .anon = kGrowing, .live = few(kLevel), .retained = few(kLevel)});
+  EXPECT_EQ(found.verdict, Verdict::leak) << "nobody has said who holds it";
+}
+
 TEST(Diagnosis, LiveBytesMakeItSure) {
   const ProcessDiagnosis found =
       diagnose({.rss = kGrowing, .anon = kGrowing, .live = kGrowing, .retained = kLevel});

@@ -139,6 +139,17 @@ TEST(MemorySplit, TheSmallestFixIsWhatCanBeGivenBack) {
   EXPECT_EQ(fix.text, "110.0 MiB retained: a cleanup would have carried it on");
 }
 
+TEST(MemorySplit, WhatCanBeGivenBackIsNoFixOfAPlaceThatHoldsMuchMore) {
+  std::vector<GroupMember> members{member(1, 240, 210, 16)};
+  EXPECT_EQ(split_of(group_of(256, 240), members).fix.kind, fact::FixKind::cleanup);
+  members[0].sites = {{"train.py:89 loss", 200 * kMiB}};
+  EXPECT_EQ(split_of(group_of(256, 240), members).fix.text,
+            "200.0 MiB live at train.py:89 loss: free what is not used");
+  members[0].memory.live = 160 * kMiB;
+  members[0].memory.retained = 60 * kMiB;
+  EXPECT_EQ(split_of(group_of(256, 240), members).fix.kind, fact::FixKind::cleanup);
+}
+
 TEST(MemorySplit, ElseTheFixIsAboutTheLargestPartThatTheKernelCannotDrop) {
   const std::vector<GroupMember> members{member(1, 60, 50, 4)};
   fact::GroupMemory group = group_of(256, 60);
@@ -151,6 +162,22 @@ TEST(MemorySplit, ElseTheFixIsAboutTheLargestPartThatTheKernelCannotDrop) {
   group.shmem = 160 * kMiB;
   fix = split_of(group, members).fix;
   EXPECT_TRUE(fix.text.starts_with("160.0 MiB of files in tmpfs")) << fix.text;
+}
+
+TEST(MemorySplit, NamesThePlaceThatMappedSharedMemory) {
+  std::vector<GroupMember> members{member(1, 20, 10, 1)};
+  members[0].memory.shmem = 200 * kMiB;
+  members[0].sites = {{"ring.py:115 add", 210 * kMiB}, {"a.py:1 f", 9 * kMiB}};
+  fact::GroupMemory group = group_of(256, 20);
+  group.shmem = 200 * kMiB;
+  EXPECT_EQ(split_of(group, members).fix.text,
+            "200.0 MiB of shared memory, mapped at ring.py:115 add: unmap and remove it once used");
+  // It mapped nothing of that size: these are of its heap, or were never touched.
+  for (const std::uint64_t mib : {9U, 100U, 400U}) {
+    members[0].sites = {{"ring.py:115 add", mib * kMiB}};
+    EXPECT_EQ(split_of(group, members).fix.text,
+              "200.0 MiB of shared memory: unmap and remove it once used");
+  }
 }
 
 TEST(MemorySplit, TellsTheSupervisorApart) {

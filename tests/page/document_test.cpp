@@ -96,11 +96,14 @@ TEST(Document, WritesStacksByTheNumbersOfTheirCalls) {
                       "",
                       {{"live"}},
                       {{"42", FrameKind::root}, {"a.py:1 f", FrameKind::python}, {"malloc"}},
-                      {{{0, 1, 2}, {512}}}}};
-  EXPECT_EQ(to_json(document).find("flames")->text(),
-            R"([{"title":"Who holds it","measures":[{"name":"live","unit":"bytes"}],)"
-            R"("frames":[{"name":"42","kind":"root"},{"name":"a.py:1 f","kind":"python"},)"
-            R"({"name":"malloc","kind":"native"}],"stacks":[{"frames":[0,1,2],"values":[512]}]}])");
+                      {{{0, 1, 2}, {512}, {0, 512}}},
+                      {1, 2.5}}};
+  EXPECT_EQ(
+      to_json(document).find("flames")->text(),
+      R"([{"title":"Who holds it","measures":[{"name":"live","unit":"bytes"}],)"
+      R"("frames":[{"name":"42","kind":"root"},{"name":"a.py:1 f","kind":"python"},)"
+      R"({"name":"malloc","kind":"native"}],"stacks":[{"frames":[0,1,2],"values":[512],"held":[0,512]}],)"
+      R"("moments":[1,2.5]}])");
 }
 
 TEST(Document, AlignsNumbersRightUnlessTold) {

@@ -21,6 +21,7 @@ int main(int count, char** arguments) {
       {"stacked", samples::stacked(600)},
       {"stacked_large", samples::stacked(100'000)},
       {"heat", samples::heat()},
+      {"sites", samples::sites()},
       {"hostile", samples::hostile()},
       {"broken", samples::broken()},
   };

@@ -316,7 +316,8 @@ Document hostile() {
   Segment segment{text, 4096, 1 << 20, text, text, SegmentKind::large, {}};
   segment.blocks = {{0, 1 << 19, 1000, BlockState::active, 0}};
   document.maps = {{text, text, {segment}, {text}}};
-  document.flames = {{text, text, {{text}, {text}}, {{text, FrameKind::python}}, {{{0}, {1, 1}}}}};
+  document.flames = {
+      {text, text, {{text}, {text}}, {{text, FrameKind::python}}, {{{0}, {1, 1}, {0, 1}}}, {0, 1}}};
   const Column column{text, Unit::text, Align::automatic, false, true};
   document.tables = {{text, text, {column}, {{text}}, 0, true, text}};
   document.bars = {{text, text, Unit::bytes, Limit{text, 3}, {{text, {{text, 2}}, 1, 4}}}};
@@ -364,13 +365,16 @@ Document broken() {
                      {"no rows", "", {{"q"}, {"q"}}, {}, {}, true, "runs/"}};
   for (Column& column : document.tables[2].columns)
     column.filter = true;
-  document.flames = {
-      {"no stacks", "", {{"live"}}, {}, {}},
-      {"odd stacks",
-       "",
-       {{"live"}, {"not a number"}, {"nothing"}},
-       {{"a"}},
-       {{{0, 7}, {1}}, {{}, {2, nan}}, {{0, 0, 0}, {-1, nan, 0}}, {{9}, {0.000001, 1}}}}};
+  document.flames = {{"no stacks", "", {{"live"}}, {}, {}},
+                     {"odd stacks",
+                      "",
+                      {{"live"}, {"not a number"}, {"nothing"}},
+                      {{"a"}},
+                      {{{0, 7}, {1}, {1}},
+                       {{}, {2, nan}, {nan, nan, 2}},
+                       {{0, 0, 0}, {-1, nan, 0}},
+                       {{9}, {0.000001, 1}}},
+                      {3, nan, 1}}};
   document.bars = {
       {"nothing", "", Unit::bytes, {}, {}},
       {"odd", "", Unit::bytes, Limit{"limit", nan}, {{"a", {{"b", nan}, {"c", -3}}, 5, 1}}}};

@@ -45,6 +45,9 @@ Document stacked(std::size_t moments);
 /// Heat maps: four rows of 100 columns, and one with a field that is missing.
 Document heat();
 
+/// Who holds memory, over a minute and a half of two processes.
+Document sites();
+
 /// Text that tries to become markup or script wherever text goes.
 Document hostile();
 

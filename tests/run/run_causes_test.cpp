@@ -5,44 +5,13 @@
 #include <memory>
 
 #include "heap/installed.h"
+#include "run/causes.h"
 #include "run/sites_fixture.h"
 
 namespace ebb::run {
 namespace {
 
 using support::Subprocess;
-
-struct Cause {
-  bool is_python;
-  std::string name;
-  std::string verdict;
-  std::string place;             ///< that grows; empty: none is named
-  std::string on_jemalloc = {};  ///< another verdict there; "-": does not apply
-};
-
-const std::vector<Cause>& causes() {
-  static const std::vector<Cause> all = {
-      {true, "cache", "leak", "causes.py:30 render"},
-      {true, "history", "leak", "causes.py:45 note_metrics"},
-      {true, "closure", "leak", "causes.py:52 subscribe"},
-      {true, "thread", "leak", "causes.py:60 handle_request"},
-      {true, "queue", "leak", "causes.py:7"},  // one of two lines beside each other
-      {true, "graph", "leak", "causes.py:89 Training.loss"},
-      {true, "copies", "copy_on_write", ""},
-      {true, "shared", "file_cache", "causes.py:114 Shared.add"},
-      {true, "pages", "healthy", ""},
-      {true, "burst", "healthy", ""},
-      {true, "healthy", "healthy", ""},
-      {false, "cache", "leak", "causes.cpp:39 intake::look_up"},
-      {false, "closure", "leak", "causes.cpp:43 intake::subscribe"},
-      {false, "thread", "leak", "causes.cpp:48 intake::handle"},
-      {false, "queue", "leak", "causes.cpp:55 intake::produce"},
-      {false, "fragmentation", "fragmentation", "", "-"},
-      {false, "private", "private_allocator", ""},
-      {false, "tmpfs", "file_cache", ""},
-  };
-  return all;
-}
 
 class Causes : public Sites {
  protected:
@@ -100,7 +69,7 @@ class Causes : public Sites {
     }
     folder_.write(std::filesystem::path(one.stop).filename().string(), "");
     EXPECT_EQ(one.child->wait(), 0);
-    const std::string language = one.cause->is_python ? "Python" : "C++";
+    const std::string language = one.cause->language();
     const std::string place = grower(report);
     SCOPED_TRACE(language + " " + one.cause->name + ", " + place);
     EXPECT_EQ(text(report, "verdict"), one.cause->verdict);

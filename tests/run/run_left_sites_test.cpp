@@ -4,24 +4,12 @@
 
 #include <filesystem>
 
+#include "run/kill_together.h"
 #include "run/sites_fixture.h"
-#include "sense/process.h"
 #include "support/process_state.h"
 
 namespace ebb::run {
 namespace {
-
-/// Kills a supervisor and its job at one stroke, and waits until nobody is there any more.
-void kill_together(support::Subprocess& supervisor, pid_t job) {
-  ::kill(supervisor.pid(), SIGSTOP);  // which sees nothing of what follows
-  ::kill(job, SIGKILL);
-  ::kill(supervisor.pid(), SIGKILL);
-  static_cast<void>(support::finished(supervisor));
-  wait_until([&] {
-    const auto reading = sense::read_process(job);
-    return !reading || reading->virtual_size == 0;
-  });
-}
 
 class SitesThatWereLeft : public Sites {
  protected:

@@ -34,6 +34,26 @@ TEST(SitesFlame, GoesFromTheProcessInwardsAndTellsPythonApart) {
   EXPECT_EQ(flame.stacks[1].frames[0], flame.stacks[0].frames[0]) << "each name once";
 }
 
+TEST(SitesFlame, HasWhatStacksHeldOverTimeAlsoOfThoseThatHoldNothingNow) {
+  story::RunStory story;
+  story.sites.sampling.emplace();
+  story.sites.sites.resize(1);
+  story.sites.sites[0].process = {42, 1};
+  story.sites.sites[0].frames = {{"load", "/job/loader.py", 7, ""}};
+  story.sites.sites[0].bytes = 1000;
+  const story::SiteHistory history{{1, 2.5},
+                                   {{{42, 1}, {{"burst", "/job/loader.py", 9, ""}}, {9000, 0}},
+                                    {{42, 1}, story.sites.sites[0].frames, {10, 1000}}}};
+  const page::FlameGraph flame = sites_flame(story, history);
+  EXPECT_EQ(flame.moments, (std::vector<double>{1, 2.5}));
+  ASSERT_EQ(flame.stacks.size(), 2U);
+  EXPECT_EQ(flame.stacks[0].held, (std::vector<double>{10, 1000}));
+  EXPECT_EQ(flame.stacks[1].held, (std::vector<double>{9000, 0}));
+  EXPECT_EQ(flame.stacks[1].values, (std::vector<double>{0, 0}));
+  const story::SiteHistory once{{1}, {{{42, 1}, story.sites.sites[0].frames, {10}}}};
+  EXPECT_TRUE(sites_flame(story, once).moments.empty()) << "nothing to compare with";
+}
+
 TEST(SitesText, SaysWhatGrewWhatHoldsAndSinceWhen) {
   story::RunStory story;
   EXPECT_EQ(sites_text(story), "") << "allocations were not sampled";

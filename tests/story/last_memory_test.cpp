@@ -103,6 +103,33 @@ TEST(LastMemory, SaysHowOldTheHeapsOwnWordIs) {
       << split.notes.front();
 }
 
+TEST(LastMemory, TakesSamplesForWhatCameSinceTheHeapsOwnWord) {
+  Job job = job_in_group(growing(100, 1));
+  const auto key = job.add(7, "a", {growing(100, 1), growing(60, 1), level(10)});
+  for (record::Sample& sample : job.batch().samples) {
+    if (sample.process != key || sample.seconds < 50) continue;
+    sample.memory.live.reset();
+    sample.memory.retained.reset();
+  }
+  // Of the 48 MiB that came 40 MiB were seen; what was freed since would be no number below 0.
+  record::RecordedRun run = job.recorded();
+  const auto look = [&](double seconds, std::uint64_t mib) {
+    run.samplings.push_back({key, seconds, mib * kMiB, 1000, 0, 0, 0.1});
+  };
+  look(49, 100);
+  look(97, 140);
+  const fact::MemorySplit split = story_of(run).memory.value_or(fact::MemorySplit{});
+  EXPECT_NEAR(double(split.live.value_or(0)) / kMiB, 109 + 40, 2);
+  ASSERT_GE(split.notes.size(), 2U);
+  EXPECT_EQ(split.notes[0],
+            "live: 40.0 MiB of it in process 7 by samples of its allocations, of the 49.0 s since "
+            "its allocator last said what it holds");
+  EXPECT_NE(split.notes[1].find("unexplained: process 7 grew by 8."), std::string::npos)
+      << split.notes[1];
+  run.samplings.back().bytes = 90 * kMiB;
+  EXPECT_NEAR(double(story_of(run).memory->live.value_or(0)) / kMiB, 109, 2);
+}
+
 TEST(LastMemory, LeavesOutProcessesThatHadEnded) {
   Job job = job_in_group(level(100));
   job.add(7, "a", {level(100), level(90), level(1)});
@@ -116,6 +143,24 @@ TEST(LastMemory, NamesTheFixOfAJobThatRanOutBeforeATrendCouldBeSeen) {
   const RunStory story = story_of(job.recorded());
   EXPECT_EQ(story.diagnosis.verdict, fact::Verdict::not_enough_data);
   EXPECT_EQ(story.diagnosis.fix.text, "130.0 MiB retained: a cleanup would have carried it on");
+}
+
+TEST(LastMemory, NamesNoCleanupWhereOneHadReturnedNothing) {
+  Job job = job_in_group(level(200));
+  const auto key = job.add(7, "a", {level(200), level(60), level(130)}, 95);
+  job.clean(key, 96, level(200), level(1));
+  EXPECT_EQ(memory_of(job).fix.kind, fact::FixKind::cleanup) << "nobody knows what had stayed";
+  fact::Cleanup& cleanup = job.batch().actions.back().cleanup;
+  cleanup.after.retained = 130 * kMiB;
+  EXPECT_EQ(memory_of(job).fix.kind, fact::FixKind::settings);
+  EXPECT_EQ(memory_of(job).fix.text,
+            "130.0 MiB retained in pieces, of which a cleanup had returned 1.0 MiB: try an "
+            "allocator that keeps less (ebb run --allocator)");
+  cleanup.after.retained = 30 * kMiB;
+  EXPECT_EQ(memory_of(job).fix.kind, fact::FixKind::cleanup) << "the rest came since";
+  cleanup.after.retained = 130 * kMiB;
+  cleanup.returned = 40 * kMiB;
+  EXPECT_EQ(memory_of(job).fix.kind, fact::FixKind::cleanup) << "it does return some";
 }
 
 TEST(LastMemory, IsOfRunsThatWereKilledAlone) {

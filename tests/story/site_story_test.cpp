@@ -202,5 +202,20 @@ TEST(PlaceOfAStack, HasTheFunctionsNameWithoutItsParameters) {
   EXPECT_EQ(name("main"), "net.cpp:24 main");
 }
 
+TEST_F(Sites, ThatGrewOfLateLeadThoseThatHoldMore) {
+  add(8, python("reserve", 3), [](int) { return 128 * kMiB; });
+  add(16, python("loss", 7), [](int s) { return 2 * kMiB * static_cast<std::uint64_t>(s); });
+  const std::vector<fact::SiteShare> places = tell().holding_places(kJob);
+  ASSERT_EQ(places.size(), 2U);
+  EXPECT_EQ(places[0], (fact::SiteShare{"a.py:7 loss", 118 * kMiB}));
+  EXPECT_EQ(places[1], (fact::SiteShare{"a.py:3 reserve", 128 * kMiB}));
+}
+
+TEST_F(Sites, WhereNothingMuchGrewThoseThatHoldMostLead) {
+  add(8, python("model", 3), [](int) { return 500 * kMiB; });
+  add(16, python("cache", 7), [](int s) { return (20 + static_cast<std::uint64_t>(s)) * kMiB; });
+  EXPECT_EQ(tell().holding_places(kJob).at(0).place, "a.py:3 model");
+}
+
 }  // namespace
 }  // namespace ebb::story

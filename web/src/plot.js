@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { el, items, NOTHING, oncePerFrame, section } from './dom.js';
+import { TIME_CHOSEN } from './flame_between.js';
 import { format } from './format.js';
 import { LineSet } from './line_set.js';
 import { drawAreas } from './plot_areas.js';
@@ -151,6 +152,13 @@ export class PlotWidget {
   zoomOut() {
     this.view.reset();
     this.refresh();
+    this.tellTime();
+  }
+
+  /// What else on the page is about a time shows this one.
+  tellTime() {
+    if (this.plot.x_unit !== 'seconds') return;
+    document.dispatchEvent(new CustomEvent(TIME_CHOSEN, { detail: this.view.chosenTime }));
   }
 
   /** @param {number} index */
@@ -175,6 +183,7 @@ export class PlotWidget {
     if (width < full.x && x) this.view.show(x, null);
     if (y) this.view.show(null, y);
     this.refresh();
+    this.tellTime();
   }
 
   /** @param {uPlot} chart */
@@ -199,6 +208,7 @@ export class PlotWidget {
     event.preventDefault();
     action();
     this.refresh();
+    this.tellTime();
   }
 }
 

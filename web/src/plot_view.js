@@ -29,7 +29,7 @@ export class View {
     const used = lines.filter((line) => line.x.length > 0);
     const first = Math.min(...used.map((line) => line.x[0]));
     const last = Math.max(...used.map((line) => line.x[line.x.length - 1]));
-    const zoomed = this.x && (this.x[0] > this.fullX[0] || this.x[1] < this.fullX[1]);
+    const zoomed = this.x && this.chosenTime !== null;
     this.limit = limit?.value ?? NaN;
     this.fullX = Number.isFinite(last - first) ? [first, last > first ? last : first + 1] : [0, 1];
     /** @type {Range} */
@@ -37,8 +37,14 @@ export class View {
     this.x = kept[1] > kept[0] ? [...kept] : [...this.fullX];
   }
 
+  /// The part along x that was chosen; null where all of it is shown.
+  /** @returns {Range | null} */
+  get chosenTime() {
+    return this.x[0] > this.fullX[0] || this.x[1] < this.fullX[1] ? [...this.x] : null;
+  }
+
   get zoomed() {
-    return this.x[0] > this.fullX[0] || this.x[1] < this.fullX[1]
+    return this.chosenTime !== null
       || this.y[0] !== this.fullY[0] || this.y[1] !== this.fullY[1];
   }
 

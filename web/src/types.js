@@ -87,7 +87,7 @@
 
 /** @typedef {{ name: string, kind: 'root' | 'python' | 'native' }} Frame */
 /** @typedef {{ name: string, unit: Unit }} Measure */
-/** @typedef {{ frames: number[], values: Values }} FlameStack */
+/** @typedef {{ frames: number[], values: Values, held?: number[] }} FlameStack */
 /**
  * @typedef {object} FlameGraph
  * @property {string} [title]
@@ -95,6 +95,7 @@
  * @property {Measure[]} [measures]
  * @property {Frame[]} [frames]
  * @property {FlameStack[]} [stacks]
+ * @property {number[]} [moments]
  */
 
 /** @typedef {[offset: number, size: number, requested: number, state: number, stack: number]} Block */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// causes CAUSE STOP: memory that grows for one reason. Ends once the file STOP is there.
+// causes CAUSE STOP [PAUSE]: memory that grows for one reason, until the file STOP is there.
 //
 // cache: a map that nothing is taken out of. closure: callbacks that keep what they were made with.
 // thread: threads that wait for ever. queue: more is put in than is taken out. fragmentation: of
 // ever more blocks a little stays. private: a library's own allocator (mimalloc) keeps what
-// was freed. tmpfs: a mapped file without a disk.
+// was freed. tmpfs: a mapped file without a disk. PAUSE: seconds between two steps.
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -111,6 +111,7 @@ void grow_file() {
 int main(int count, char** words) {
   if (count < 3) return 2;
   const std::string cause = words[1];
+  const std::chrono::duration<double> pause(count > 3 ? std::atof(words[3]) : 0.03);
   for (int i = 0; ::access(words[2], F_OK) != 0; ++i) {
     if (cause == "cache") intake::look_up(i);
     if (cause == "closure") intake::subscribe();
@@ -119,7 +120,7 @@ int main(int count, char** words) {
     if (cause == "fragmentation") intake::fragment();
     if (cause == "tmpfs") grow_file();
     if (cause == "private") use_library(i);
-    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    std::this_thread::sleep_for(pause);
   }
   std::_Exit(0);  // with its threads
 }

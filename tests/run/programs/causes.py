@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""causes.py CAUSE STOP: memory that grows, or does not, for one reason. Ends once the file STOP is there.
+"""causes.py CAUSE STOP [PAUSE]: memory that grows, or does not, for one reason. Ends once the file STOP is there.
 
 cache: results are cached and never dropped. history: a global list. closure: callbacks that keep what they were made
 with. thread: threads that wait for ever. queue: a producer that is faster than its consumer. graph: a loss that keeps
 every step's tensors. copies: forked workers that read the parent's objects. shared: shared memory. pages: a file that
-is written and read. burst: built once and kept. healthy: built and dropped.
+is written and read. burst: built once and kept. healthy: built and dropped. PAUSE: seconds between two steps.
 """
 import functools
 import gc
@@ -22,7 +22,7 @@ BLOCK = 48 << 10
 def until_stop(step):
     while not os.path.exists(sys.argv[2]):
         step()
-        time.sleep(0.03)
+        time.sleep(float(sys.argv[3]) if len(sys.argv) > 3 else 0.03)
 
 
 @functools.lru_cache(maxsize=None)
@@ -101,9 +101,10 @@ def copy_objects():
                     next(following, None)
             until_stop(step)
             os._exit(0)
+    with open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")  # where memory ends, it ends with this one
     until_stop(lambda: None)
-    for _ in range(2):
-        os.wait()
+    [os.wait() for _ in range(2)]
 
 
 class Shared:
