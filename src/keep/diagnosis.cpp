@@ -297,10 +297,8 @@ class Doctor {
       return;
     }
     if (trends_.is_kept_by_few_readings(series_)) {
-      found_.findings.push_back(format_text(
-          "live bytes were read %zu times only: they rose by little, and what the allocator keeps "
-          "by much of the growth",
-          series_.live.size()));
+      found_.findings.push_back(
+          format_text("live bytes were read %zu times only, and hardly rose", series_.live.size()));
       decide_growth_of_retained(trends_.anon);
       is_guess_ = true;
       return;
