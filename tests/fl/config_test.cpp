@@ -25,6 +25,7 @@ Config unusual() {
   config.seed = 0xFEDCBA9876543210;
   config.synthetic.seed = config.seed;
   config.eval_every = 10;
+  config.eval_clients_every = 7;
   config.method = "system_aware.oort";
   config.method_parameters = {{"epsilon", 0.9}, {"alpha", 2}};
   config.workflow = Workflow::swarm;
