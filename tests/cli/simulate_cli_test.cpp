@@ -614,9 +614,8 @@ TEST_F(EbbSimulate, GoesOnAfterAKillWithTheSameControlVariates) {
   const Words words = simulate(tiny({"--rule", "scaffold", "--per-round", "5", "--rounds", "30"}));
   const std::string whole = model_of(joined(words, {"--no-folder"}));
   // What clients have learned in rounds that no checkpoint has is forgotten.
-  EXPECT_EQ(
-      interrupted(joined(words, {"--folder", file("killed"), "--checkpoint-every", "3"}), SIGKILL),
-      -SIGKILL);
+  const Words seldom = joined(words, {"--checkpoint-every", "3"});
+  EXPECT_EQ(interrupted(seldom, file("killed"), SIGKILL), -SIGKILL);
   EXPECT_EQ(model_of({"simulate", "--resume", file("killed")}), whole);
   const std::string rows = file("killed/control-variates");
   std::ofstream(rows, std::ios::in | std::ios::out) << std::string(files::file_size(rows), 'x');
