@@ -124,7 +124,7 @@ TEST_F(EbbRunThatDies, OfALeakWithSitesNamesTheLine) {
   const struct {
     std::vector<std::string> job;
     std::string place;
-  } leaks[] = {{{EBB_DIES, "leak"}, "dies.c:22 leak"},
+  } leaks[] = {{{EBB_DIES, "leak"}, "dies.c:23 leak"},
                {{"/usr/bin/python3", EBB_LEAKS_PY, "1", stop_file()}, "leaks.py:13 load_batch"}};
   for (const auto& leak : leaks) {
     const base::Json json = last_memory_of({"--sites", "--interval", "200ms"}, leak.job);
@@ -147,8 +147,8 @@ TEST_F(EbbRunThatDies, OfMemoryThatItOnlyAskedForHasItBeside) {
       << json.text(true);
   EXPECT_EQ(memory->find("processes")->as_array()->front().find("untouched_bytes")->as_double(),
             memory->find("untouched_bytes")->as_double());
-  EXPECT_EQ(largest_site(json), "dies.c:22 leak") << json.text(true);
-  EXPECT_NE(json.text().find("dies.c:46 ask"), std::string::npos) << json.text(true);
+  EXPECT_EQ(largest_site(json), "dies.c:23 leak") << json.text(true);
+  EXPECT_NE(json.text().find("dies.c:73 ask"), std::string::npos) << json.text(true);
 }
 #endif
 
