@@ -158,13 +158,17 @@ Result<ProcessReading> read_process_exact(pid_t pid, const Roots& roots) {
     reading->pss = reading->uss = reading->anon_huge = reading->shared = 0;
     return reading;
   }
-  const std::string folder =
-      reading->first_thread_ended ? folder_to_read(pid, roots) : roots.process(pid);
+  std::string folder = roots.process(pid);
+  const auto is_there = [&] { return ::access((folder + "/stat").c_str(), F_OK) == 0; };
+  if (reading->first_thread_ended) folder = folder_to_read(pid, roots);
+  auto text = read_process_file(roots, pid, folder, "smaps_rollup", true);
+  for (int i = 0; i < kMostThreads && !text && reading->first_thread_ended && !is_there(); ++i) {
+    folder = folder_to_read(pid, roots);
+    text = read_process_file(roots, pid, folder, "smaps_rollup", true);
+  }
   const std::string file = folder + "/smaps_rollup";
-  const auto text = read_process_file(roots, pid, folder, "smaps_rollup", true);
   if (!text) {
-    const bool there = ::access((roots.process(pid) + "/stat").c_str(), F_OK) == 0;
-    if (there && text.error().native == ENOENT) {
+    if (text.error().native == ENOENT && is_there()) {
       return base::error(Code::unavailable, "this kernel has no %s: pss and uss cannot be read",
                          file.c_str());
     }
