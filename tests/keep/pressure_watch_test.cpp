@@ -100,8 +100,14 @@ TEST(PressureWatch, AForkedChildHasNoneUntilItStartsItsOwn) {
   const std::string of_child = directory / "child";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   ASSERT_EQ(mkfifo(of_child.c_str(), 0600), 0);
-  auto watch = PressureWatch::start(given({{"MEMORY_PRESSURE_WATCH", fifo}}), [] {});
+  std::counting_semaphore<> is_up(0);
+  auto watch =
+      PressureWatch::start(given({{"MEMORY_PRESSURE_WATCH", fifo}}), [&] { is_up.release(); });
   ASSERT_TRUE(watch) << watch.error().message;
+  // A thread that is being born may hold locks of the sanitizer's, which no fork lets go.
+  const int press = open(fifo.c_str(), O_WRONLY);
+  ASSERT_EQ(write(press, "x", 1), 1);
+  is_up.acquire();
   EXPECT_TRUE(support::holds_in_child([&] {
     (*watch)->after_fork_in_child();
     watch->reset();
@@ -113,6 +119,7 @@ TEST(PressureWatch, AForkedChildHasNoneUntilItStartsItsOwn) {
     asked.acquire();
     return true;
   }));
+  close(press);
 }
 #endif
 
