@@ -17,19 +17,15 @@ CORES = len(os.sched_getaffinity(0))
 ENVIRONMENT = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
 
 
-def run(command, log, prefix=(), building=None):
-    """Runs a command with its output in build/logs; returns whether it succeeded, and the output. What it takes of the
-    processor is added to the tally `building`, if that is given."""
+def run(command, log, prefix=()):
+    """Runs a command with its output in build/logs; returns whether it succeeded, and the output."""
     LOGS.mkdir(parents=True, exist_ok=True)
     path = LOGS / log
     with path.open("w", encoding="utf-8") as sink:
-        child = subprocess.Popen([*map(str, prefix), *map(str, command)], cwd=ROOT, env=ENVIRONMENT,
-                                 stdout=sink, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
-        _, status, used = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-    if building:
-        building.building += used.ru_utime + used.ru_stime
-    return child.returncode == 0, path.read_text(encoding="utf-8", errors="replace")
+        done = subprocess.run([*map(str, prefix), *map(str, command)], cwd=ROOT, env=ENVIRONMENT,
+                              stdout=sink, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                              check=False)
+    return done.returncode == 0, path.read_text(encoding="utf-8", errors="replace")
 
 
 def without_address_randomisation():
@@ -48,15 +44,15 @@ def clang():
     return ("-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++")
 
 
-def build(tally, preset, definitions=(), targets=("all",), prefix=()):
+def build(tally, preset, definitions=(), targets=("all",)):
     """Configures and builds a preset; False, and a failed case, where that does not come through."""
     started = time.monotonic()
-    succeeded, output = run(["cmake", "--preset", preset, *definitions], f"{preset}-configure.log", prefix, tally)
+    succeeded, output = run(["cmake", "--preset", preset, *definitions], f"{preset}-configure.log")
     if not succeeded:
         tally.fail(f"{preset}: configure", output)
         return False
     succeeded, output = run(["cmake", "--build", BUILD / preset, "--target", *targets],
-                            f"{preset}-build.log", prefix, tally)
+                            f"{preset}-build.log")
     tally.seconds["build"] = tally.seconds.get("build", 0) + time.monotonic() - started
     if not succeeded:
         progress = re.compile(r"^\[\d+/\d+\] .*\n", re.MULTILINE)
@@ -64,7 +60,7 @@ def build(tally, preset, definitions=(), targets=("all",), prefix=()):
     return succeeded
 
 
-def ctest(tally, part, preset, selection, side_by_side=CORES, prefix=(), building=None):
+def ctest(tally, part, preset, selection, side_by_side=CORES, prefix=()):
     """Runs the selected tests of a build and adds up the cases of each."""
     started = time.monotonic()
     results = BUILD / preset / "results"
@@ -72,7 +68,7 @@ def ctest(tally, part, preset, selection, side_by_side=CORES, prefix=(), buildin
     report.unlink(missing_ok=True)
     succeeded, output = run(
         ["ctest", "--test-dir", BUILD / preset, "--parallel", side_by_side, "--output-junit", report,
-         "--output-on-failure", "--no-tests=error", *selection], f"{part}-ctest.log", prefix, building)
+         "--output-on-failure", "--no-tests=error", *selection], f"{part}-ctest.log", prefix)
     before = len(tally.failures)
     programs = list(xml.parse(report).getroot().iter("testcase")) if report.exists() else []
     if not programs:

@@ -24,7 +24,6 @@ class Tally:
         self.said = {}  # by a failed case: the last lines
         self.skips = []
         self.seconds = {}  # of a step: how long it took
-        self.building = 0  # processor seconds of it that compiled
         self.costs = []  # of cases: (processor seconds, name)
 
     def add(self, other):
@@ -33,7 +32,6 @@ class Tally:
         self.said.update(other.said)
         self.skips += other.skips
         self.costs += other.costs
-        self.building += other.building
 
     def fail(self, name, output):
         """Counts a failed case and shows the end of what it said."""
