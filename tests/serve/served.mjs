@@ -8,10 +8,13 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 const ebb = process.env.EBB_PROGRAM;
-// What ends, after this process at the latest, all that it has started by then.
+// What ends, after this process at the latest, all that it has started by then. It is a direct child: Node closes its end
+// of a pipe once the child at the other end has exited, whoever else still reads from it.
 const mark = `${process.pid}-${Date.now()}/`;
-const ender = fileURLToPath(new URL('../support/end_left.sh', import.meta.url));
-spawn('sh', [ender, `EBB_TEST_OF=${mark}`], { stdio: ['pipe', 'ignore', 'ignore'] }).stdin.unref();
+const script = fileURLToPath(new URL('../support/end_left.sh', import.meta.url));
+const ender = spawn('sh', [script, `EBB_TEST_OF=${mark}`, 'there'], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
+ender.unref();
+ender.stdin.unref();
 process.env.EBB_TEST_OF = mark;
 const folder = mkdtempSync(join(tmpdir(), 'ebb-serve-'));
 const db = join(folder, 'runs.db');
