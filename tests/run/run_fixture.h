@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -12,14 +13,20 @@
 
 namespace ebb::run {
 
-/// Waits until `is_so`; fails the test where it never is.
+/// Waits until `is_so`; fails the test where it never is. Looks for at most a tenth of the time: to
+/// read a record takes long, and what is waited for needs the processor too.
 template <class Condition>
 void wait_until(Condition&& is_so) {
-  for (int i = 0; i < 6000; ++i) {
+  using Clock = std::chrono::steady_clock;
+  for (Clock::duration waited{}; waited < std::chrono::minutes(10);) {
+    const Clock::time_point before = Clock::now();
     if (is_so()) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const Clock::duration pause =
+        std::max<Clock::duration>(std::chrono::milliseconds(20), 9 * (Clock::now() - before));
+    std::this_thread::sleep_for(pause);
+    waited += pause;
   }
-  ADD_FAILURE() << "waited two minutes in vain";
+  ADD_FAILURE() << "waited ten minutes in vain";
 }
 
 /// Real runs of the program, recorded in a folder of the test's own.

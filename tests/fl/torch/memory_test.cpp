@@ -93,7 +93,7 @@ TEST_F(Memory, OfAggregationIsThatOfOneAccumulatorForAnyCohort) {
   config_.per_round = 2;
   growth_of(config_);  // what the library keeps from its first time does not count
   const std::uint64_t two = growth_of(config_);
-  config_.per_round = static_cast<std::uint32_t>(support::trials(16, 64));
+  config_.per_round = static_cast<std::uint32_t>(support::trials(8, 64));
   const std::uint64_t many = growth_of(config_);
   const std::uint64_t more = config_.per_round - 2;
   std::printf("ResNet18: 2 clients %s, %llu more %s\n", base::bytes_text(two).c_str(),
