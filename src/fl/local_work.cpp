@@ -30,9 +30,10 @@ double learning_rate(const Config& config, std::uint32_t round) {
   switch (schedule.kind) {
     case ScheduleKind::constant:
       break;
-    case ScheduleKind::step:
-      return config.lr *
-             std::pow(schedule.gamma, static_cast<double>(since / schedule.step_size.value_or(1)));
+    case ScheduleKind::step: {
+      const std::uint64_t steps = since / schedule.step_size.value_or(1);
+      return config.lr * std::pow(schedule.gamma, static_cast<double>(steps));
+    }
     case ScheduleKind::cosine: {
       const std::uint64_t rest = config.rounds > warmup ? config.rounds - warmup : 1;
       const std::uint64_t end = schedule.t_max.value_or(rest);

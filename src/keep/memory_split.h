@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fact/group_memory.h"
+#include "fact/mapped_parts.h"
 #include "fact/memory_split.h"
 #include "fact/private_allocator.h"
 #include "fact/process_sample.h"
