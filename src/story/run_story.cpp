@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/duration.h"
 #include "base/text.h"
+#include "story/culprit.h"
 #include "story/family_story.h"
 #include "story/last_memory.h"
 #include "story/process_ledger.h"
@@ -21,12 +22,6 @@ using fact::FixKind;
 using fact::Verdict;
 
 constexpr std::size_t kMostJudged = 32;
-// Growth of less than a tenth of the fastest is beside the point, whatever its verdict.
-constexpr double kLeastShareOfPace = 0.1;
-
-bool is_growth(Verdict verdict) {
-  return verdict != Verdict::healthy && verdict != Verdict::not_enough_data;
-}
 
 std::uint64_t steady_rss_of(const std::vector<record::Reading>& readings) {
   if (readings.empty()) return 0;
@@ -74,29 +69,6 @@ std::optional<std::uint64_t> room_of(const record::RecordedRun& run) {
   if (run.place.empty()) return std::nullopt;
   const record::PlaceSample& last = run.place.back().now;
   return last.limit > last.used ? last.limit - last.used : 0;
-}
-
-/// The process whose verdict is the run's: the worst of those that matter.
-std::optional<std::size_t> find_culprit(const std::vector<ProcessStory>& processes) {
-  double fastest = 0;
-  for (const ProcessStory& one : processes)
-    if (is_growth(one.diagnosis.verdict)) fastest = std::max(fastest, one.diagnosis.pace);
-  std::optional<std::size_t> worst;
-  for (std::size_t i = 0; i < processes.size(); ++i) {
-    const keep::ProcessDiagnosis& diagnosis = processes[i].diagnosis;
-    if (!is_growth(diagnosis.verdict)) continue;
-    const bool grows_little = diagnosis.pace > 0 && diagnosis.pace < kLeastShareOfPace * fastest;
-    if (grows_little) continue;
-    if (!worst) {
-      worst = i;
-      continue;
-    }
-    const keep::ProcessDiagnosis& other = processes[*worst].diagnosis;
-    if (diagnosis.verdict < other.verdict ||
-        (diagnosis.verdict == other.verdict && diagnosis.pace > other.pace))
-      worst = i;
-  }
-  return worst;
 }
 
 class Teller {

@@ -218,7 +218,11 @@ Points cleaned_rounds(const std::function<double(double)>& floor) {
 
 CleanupSum cleanups_of(double mib, std::uint64_t count = 12) {
   const auto each = static_cast<std::uint64_t>(mib * kMiBytes);
-  return {count, count * each, each, 0.03 * static_cast<double>(count)};
+  return {.count = count,
+          .returned = count * each,
+          .typical = each,
+          .cost_seconds = 0.03 * static_cast<double>(count),
+          .largest = each};
 }
 
 TEST(Diagnosis, PythonsSmallObjectsAreForeignAndNotRetention) {
