@@ -13,6 +13,8 @@ using fact::Confidence;
 using fact::Verdict;
 
 constexpr double kShortObservation = 60;
+// After a change of pace or level.
+constexpr double kShortStretch = 30;
 // Of the stretch that a pace is drawn from: what happened in it is not known.
 constexpr double kLargeHole = 0.25;
 
@@ -20,7 +22,7 @@ constexpr double kLargeHole = 0.25;
 std::vector<std::string> doubts_about(const trend::Assessment& growth) {
   std::vector<std::string> doubts;
   const std::string stretch = base::duration_text(growth.settled_seconds);
-  if (growth.settled_seconds < kShortObservation || !grows(growth, kClearGrowth)) {
+  if (growth.settled_seconds < kShortStretch || !grows(growth, kClearGrowth)) {
     doubts.push_back("the pace is drawn from " + bytes_of(growth.growth()) + " in " + stretch +
                      ": too little to be sure of it");
   }

@@ -118,6 +118,21 @@ TEST(Sureness, ASlowLeakIsOneAndItsPaceIsNotSure) {
   EXPECT_EQ(leaking(720).confidence, Confidence::high);
 }
 
+TEST(Sureness, APaceThatBeganSecondsAgoIsNotSure) {
+  std::vector<double> dense;
+  for (double t = 0; t < 70; t += 0.2)
+    dense.push_back(t);
+  const auto leaking_from = [&](double begin) {
+    const Points live = read_at(dense, [=](double t) { return 90 + 4 * std::max(t - begin, 0.0); });
+    return diagnose({.rss = live, .anon = live, .live = live});
+  };
+  EXPECT_EQ(leaking_from(30).verdict, Verdict::leak);
+  EXPECT_EQ(leaking_from(30).confidence, Confidence::high);
+  const ProcessDiagnosis recent = leaking_from(46);
+  EXPECT_EQ(recent.verdict, Verdict::leak) << recent.headline;
+  EXPECT_EQ(recent.confidence, Confidence::medium) << to_json(recent).text();
+}
+
 TEST(Sureness, WhatIsTakenFromTheRestIsAGuess) {
   Parent parent = parent_read_at(every_second(720), 30, 68.0 / 3600);
   parent.retained.resize(5);
