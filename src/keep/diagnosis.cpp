@@ -30,13 +30,15 @@ void judge_private(Draft& draft) {
 
 void judge_files(Draft& draft) {
   const MemoryTrends& trends = draft.trends;
-  if (grows(trends.shmem)) {
+  if (draft.grows_for_good(trends.shmem, "shared memory", "a trend")) {
     draft.decide(Verdict::file_cache, &trends.shmem,
-                 "shared memory grows by " + rate_text(*trends.shmem.slope), FixKind::code,
+                 "shared memory that it has touched grows by " + rate_text(*trends.shmem.slope),
+                 FixKind::code,
                  "Remove segments that are no longer used: shared memory stays until it is removed "
-                 "(ls /dev/shm)");
+                 "(ls /dev/shm). One of a fixed size, such as a database's buffers, fills up once, "
+                 "and nothing is to do");
   }
-  if (grows(trends.file)) {
+  if (draft.grows_for_good(trends.file, "mapped files", "a trend")) {
     draft.decide(Verdict::file_cache, &trends.file,
                  "pages of mapped files grow by " + rate_text(*trends.file.slope), FixKind::none,
                  "Nothing to do: the kernel takes them back when it needs memory");

@@ -10,7 +10,7 @@
 #include "story/family_story.h"
 #include "story/last_memory.h"
 #include "story/process_ledger.h"
-#include "trend/assessment.h"
+#include "story/together.h"
 
 namespace ebb::story {
 namespace {
@@ -99,7 +99,7 @@ class Teller {
     } else {
       story_.diagnosis = keep::diagnose({});
     }
-    judge_number_of_processes();
+    judge_together(story_, run_.summary.seconds);
     tell_others();
     tell_sites();
     tell_tree(story_);
@@ -159,27 +159,6 @@ class Teller {
 
   static std::string known(const std::optional<std::uint64_t>& bytes) {
     return bytes ? bytes_text(*bytes) : "unknown";
-  }
-
-  /// No process grows, but their number does: then what leaks is processes.
-  void judge_number_of_processes() {
-    if (story_.culprit) return;
-    const trend::Assessment held = trend::assess(story_.tree.held);
-    const trend::Assessment count = trend::assess(story_.tree.processes);
-    // In processes: one more over the whole time is no trend.
-    const trend::Effect two{0.02, 2};
-    if (!grows(held) || !grows(count, two)) return;
-    keep::ProcessDiagnosis& found = story_.diagnosis;
-    found.verdict = Verdict::leak;
-    found.confidence = Confidence::medium;
-    found.pace = held.slope->per_second;
-    found.headline = format_text(
-        "no process grows, but there are ever more of them: %.0f at the end, and their memory "
-        "grows "
-        "by %s/h",
-        story_.tree.processes.back().value,
-        base::signed_bytes_text(static_cast<std::int64_t>(held.slope->per_second * 3600)).c_str());
-    found.fix = {FixKind::code, "End processes that have done their work", std::nullopt, 0};
   }
 
   void tell_others() {

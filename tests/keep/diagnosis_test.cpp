@@ -486,6 +486,18 @@ TEST(Diagnosis, MappedFilesAndSharedMemoryAreTheirOwnVerdict) {
   EXPECT_EQ(both.also, std::vector<Verdict>{Verdict::file_cache});
 }
 
+TEST(Diagnosis, ABufferThatIsTouchedForTheFirstTimeIsNoTrendYet) {
+  // Of a server process of PostgreSQL, whose 128 MiB of buffers are shared and were there before.
+  const Points level = over_time([](double) { return 20.0; });
+  const Points touched = over_time([](double t) { return 127 + 7 * t / kSeconds; });
+  const Points rss = over_time([](double t) { return 159 + 7 * t / kSeconds; });
+  const ProcessDiagnosis found =
+      diagnose({.rss = rss, .anon = level, .shmem = touched, .live = level});
+  EXPECT_EQ(found.verdict, Verdict::not_enough_data) << found.headline;
+  EXPECT_NE(to_json(found).text().find("shared memory grew by +6."), std::string::npos)
+      << to_json(found).text();
+}
+
 TEST(Diagnosis, AShortObservationIsNeverSure) {
   const Points brief = over_time([](double) { return 500.0; }, 50);
   EXPECT_EQ(diagnose({.rss = brief, .anon = brief}).confidence, fact::Confidence::low);
