@@ -50,6 +50,7 @@ struct MemorySeries {
 /// What a process's memory does over time: one of fact::kProcessVerdicts.
 struct ProcessDiagnosis : fact::Diagnosis {
   double pace = 0;                    ///< bytes per second by which it grows, as the verdict says
+  double grown = 0;                   ///< bytes, while that was so
   std::string rss_slope = "unknown";  ///< "+1.5 MiB/h (95 %: +1.4 MiB to +1.6 MiB)"
   std::optional<double> rss_growth;   ///< the same in bytes per second
   std::optional<double> seconds_until_limit;  ///< as is likely, where it grows towards one

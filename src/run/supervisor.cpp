@@ -101,10 +101,9 @@ Summary Supervisor::run() {
   judge_ending(end);
   accept_agents();  // what a child said last may still be unread
   scan(end);
-  for (const auto& [pid, member] : members_) {
-    if (sense::read_process(pid)) ++summary_.left_running;
+  summary_.left_running = left_in_the_end();
+  for (const auto& [pid, member] : members_)
     if (sites_) sites_->ended(member.key(), end);
-  }
   return summary_;
 }
 

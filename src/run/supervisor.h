@@ -79,6 +79,7 @@ class Supervisor {
   void reap();
   void look_at_dead_command();
   bool is_over();
+  std::size_t left_in_the_end();
 
   // Processes of the job.
   void scan(double seconds);

@@ -3,6 +3,8 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "run/supervisor.h"
 
@@ -30,6 +32,21 @@ void Supervisor::look_at_dead_command() {
   const int kinds = WEXITED | WNOHANG | WNOWAIT;
   if (::waitid(P_PID, static_cast<id_t>(command_), &about, kinds) == 0 && about.si_pid == command_)
     deaths_.ended();
+}
+
+std::size_t Supervisor::left_in_the_end() {
+  // What ends with its program, as Python's resource trackers do, takes a moment to see that.
+  constexpr int kLooks = 25;
+  constexpr std::chrono::milliseconds kPause{10};
+  for (int look = 1;; ++look) {
+    reap();
+    scan(now());
+    const auto left = std::count_if(members_.begin(), members_.end(), [](const auto& member) {
+      return sense::read_process(member.first).has_value();
+    });
+    if (left == 0 || look == kLooks) return static_cast<std::size_t>(left);
+    std::this_thread::sleep_for(kPause);
+  }
 }
 
 void Supervisor::judge_ending(double seconds) {

@@ -78,6 +78,7 @@ void judge(const Copying& family, const CopyingProcess& process, ProcessStory& s
   found.confidence = family.readings >= kSureReadings ? Confidence::high : Confidence::medium;
   found.headline = headline;
   found.pace = 0;  // it ends by itself: a slow leak beside it is the worse of the two
+  found.grown = static_cast<double>(process.uss_after - process.uss_before);
   const std::vector<std::string> findings = findings_of(family);
   found.findings.insert(found.findings.begin(), findings.begin(), findings.end());
   found.fix = {fact::FixKind::code, kArrays, std::nullopt, 0};

@@ -6,10 +6,11 @@
 #include "base/bytes.h"
 #include "base/duration.h"
 #include "base/text.h"
+#include "story/culprit.h"
 #include "story/family_story.h"
 #include "story/last_memory.h"
 #include "story/process_ledger.h"
-#include "trend/assessment.h"
+#include "story/together.h"
 
 namespace ebb::story {
 namespace {
@@ -21,12 +22,6 @@ using fact::FixKind;
 using fact::Verdict;
 
 constexpr std::size_t kMostJudged = 32;
-// Growth of less than a tenth of the fastest is beside the point, whatever its verdict.
-constexpr double kLeastShareOfPace = 0.1;
-
-bool is_growth(Verdict verdict) {
-  return verdict != Verdict::healthy && verdict != Verdict::not_enough_data;
-}
 
 std::uint64_t steady_rss_of(const std::vector<record::Reading>& readings) {
   if (readings.empty()) return 0;
@@ -76,29 +71,6 @@ std::optional<std::uint64_t> room_of(const record::RecordedRun& run) {
   return last.limit > last.used ? last.limit - last.used : 0;
 }
 
-/// The process whose verdict is the run's: the worst of those that matter.
-std::optional<std::size_t> find_culprit(const std::vector<ProcessStory>& processes) {
-  double fastest = 0;
-  for (const ProcessStory& one : processes)
-    if (is_growth(one.diagnosis.verdict)) fastest = std::max(fastest, one.diagnosis.pace);
-  std::optional<std::size_t> worst;
-  for (std::size_t i = 0; i < processes.size(); ++i) {
-    const keep::ProcessDiagnosis& diagnosis = processes[i].diagnosis;
-    if (!is_growth(diagnosis.verdict)) continue;
-    const bool grows_little = diagnosis.pace > 0 && diagnosis.pace < kLeastShareOfPace * fastest;
-    if (grows_little) continue;
-    if (!worst) {
-      worst = i;
-      continue;
-    }
-    const keep::ProcessDiagnosis& other = processes[*worst].diagnosis;
-    if (diagnosis.verdict < other.verdict ||
-        (diagnosis.verdict == other.verdict && diagnosis.pace > other.pace))
-      worst = i;
-  }
-  return worst;
-}
-
 class Teller {
  public:
   explicit Teller(const record::RecordedRun& run) : run_(run) {}
@@ -127,7 +99,7 @@ class Teller {
     } else {
       story_.diagnosis = keep::diagnose({});
     }
-    judge_number_of_processes();
+    judge_together(story_, run_.summary.seconds);
     tell_others();
     tell_sites();
     tell_tree(story_);
@@ -187,27 +159,6 @@ class Teller {
 
   static std::string known(const std::optional<std::uint64_t>& bytes) {
     return bytes ? bytes_text(*bytes) : "unknown";
-  }
-
-  /// No process grows, but their number does: then what leaks is processes.
-  void judge_number_of_processes() {
-    if (story_.culprit) return;
-    const trend::Assessment held = trend::assess(story_.tree.held);
-    const trend::Assessment count = trend::assess(story_.tree.processes);
-    // In processes: one more over the whole time is no trend.
-    const trend::Effect two{0.02, 2};
-    if (!grows(held) || !grows(count, two)) return;
-    keep::ProcessDiagnosis& found = story_.diagnosis;
-    found.verdict = Verdict::leak;
-    found.confidence = Confidence::medium;
-    found.pace = held.slope->per_second;
-    found.headline = format_text(
-        "no process grows, but there are ever more of them: %.0f at the end, and their memory "
-        "grows "
-        "by %s/h",
-        story_.tree.processes.back().value,
-        base::signed_bytes_text(static_cast<std::int64_t>(held.slope->per_second * 3600)).c_str());
-    found.fix = {FixKind::code, "End processes that have done their work", std::nullopt, 0};
   }
 
   void tell_others() {

@@ -38,6 +38,15 @@ std::vector<Point> extremes(std::span<const Point> points, const AssessOptions& 
   return options.highest ? ceilings(points, windows) : floors(points, windows);
 }
 
+double longest_hole_of(std::span<const Point> points, double from) {
+  double longest = 0;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    if (points[i - 1].seconds >= from)
+      longest = std::max(longest, points[i].seconds - points[i - 1].seconds);
+  }
+  return longest;
+}
+
 }  // namespace
 
 Assessment assess(std::span<const Point> points, const AssessOptions& asked) {
@@ -63,6 +72,7 @@ Assessment assess(std::span<const Point> points, const AssessOptions& asked) {
   result.floors = settled.size();
   const Point& begin = first == 0 ? points.front() : settled.front();
   result.settled_seconds = points.back().seconds - begin.seconds;
+  result.longest_hole = longest_hole_of(points, begin.seconds);
   if (minima.size() >= options.least_floors) result.whole = theil_sen(minima);
   if (settled.size() < options.least_floors) return result;
   result.slope = theil_sen(settled);

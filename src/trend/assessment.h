@@ -15,6 +15,7 @@ struct Assessment {
   double span_seconds = 0;       ///< from the first sample to the last
   std::optional<double> period;  ///< seconds of a round, where the series shows or was told one
   double settled_seconds = 0;    ///< how much of the end is judged: after warm-up and steps
+  double longest_hole = 0;       ///< seconds within that in which there was no sample
   std::size_t floors = 0;        ///< minima within that
   std::optional<Slope> slope;    ///< through them; nothing where they are too few
   std::optional<Slope> recent;   ///< through their second half: is it still so?

@@ -218,7 +218,11 @@ Points cleaned_rounds(const std::function<double(double)>& floor) {
 
 CleanupSum cleanups_of(double mib, std::uint64_t count = 12) {
   const auto each = static_cast<std::uint64_t>(mib * kMiBytes);
-  return {count, count * each, each, 0.03 * static_cast<double>(count)};
+  return {.count = count,
+          .returned = count * each,
+          .typical = each,
+          .cost_seconds = 0.03 * static_cast<double>(count),
+          .largest = each};
 }
 
 TEST(Diagnosis, PythonsSmallObjectsAreForeignAndNotRetention) {
@@ -480,6 +484,18 @@ TEST(Diagnosis, MappedFilesAndSharedMemoryAreTheirOwnVerdict) {
   const ProcessDiagnosis both = diagnose({.rss = kGrowing, .anon = kGrowing, .file = kGrowing});
   EXPECT_EQ(both.verdict, Verdict::leak);
   EXPECT_EQ(both.also, std::vector<Verdict>{Verdict::file_cache});
+}
+
+TEST(Diagnosis, ABufferThatIsTouchedForTheFirstTimeIsNoTrendYet) {
+  // Of a server process of PostgreSQL, whose 128 MiB of buffers are shared and were there before.
+  const Points level = over_time([](double) { return 20.0; });
+  const Points touched = over_time([](double t) { return 127 + 7 * t / kSeconds; });
+  const Points rss = over_time([](double t) { return 159 + 7 * t / kSeconds; });
+  const ProcessDiagnosis found =
+      diagnose({.rss = rss, .anon = level, .shmem = touched, .live = level});
+  EXPECT_EQ(found.verdict, Verdict::not_enough_data) << found.headline;
+  EXPECT_NE(to_json(found).text().find("shared memory grew by +6."), std::string::npos)
+      << to_json(found).text();
 }
 
 TEST(Diagnosis, AShortObservationIsNeverSure) {

@@ -48,7 +48,9 @@ const Case kCases[] = {
      [](Job& job) {
        job.add(7, "a", {growing(200, 0.5), level(150), growing(20, 0.5)});
      },
-     Verdict::retention},
+     Verdict::retention,
+     {},
+     fact::Confidence::medium},
     {"retention under cleanups",
      [](Job& job) {
        const auto key = job.add(7, "a", {rounds(200, 400, 20), level(150), rounds(10, 390, 20)});
@@ -59,7 +61,9 @@ const Case kCases[] = {
      [](Job& job) {
        job.add(7, "a", {level(1000), level(100), level(850)});
      },
-     Verdict::retention},
+     Verdict::retention,
+     {},
+     fact::Confidence::medium},
     {"both",
      [](Job& job) {
        const auto key =
