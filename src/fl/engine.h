@@ -91,9 +91,10 @@ class Engine {
   };
 
   Engine(const Config& config, const Execution& execution, SimulationResources& resources,
-         std::uint32_t parallel_clients, Partition partition, NetworkShape shape, World world);
+         std::uint32_t parallel_clients, Holdings holdings, NetworkShape shape, World world,
+         std::unique_ptr<Selector> selector);
 
-  base::Result<std::vector<std::uint32_t>> choose_cohort();
+  base::Result<std::vector<std::uint32_t>> choose_cohort(RoundReport& report);
   /// Each client by itself.
   std::vector<std::uint32_t> draw_cohort() const;
   base::Result<std::vector<double>> probe(std::span<const std::uint32_t> clients);
@@ -143,11 +144,11 @@ class Engine {
 
   const Config config_;
   SimulationResources& resources_;
-  const Partition partition_;
+  const Holdings holdings_;
   const NetworkShape shape_;
   World world_;
+  const std::unique_ptr<Selector> selector_;
   Population population_;
-  std::unique_ptr<Selector> selector_;
   std::unique_ptr<Aggregator> aggregator_;
   std::unique_ptr<ControlVariates> controls_;  ///< null but for scaffold
   const PrivacySpent privacy_;

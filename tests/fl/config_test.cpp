@@ -15,7 +15,7 @@ Config unusual() {
   config.synthetic = {{3, 32, 24}, 7, 1000, 100, 9};
   config.model = "my.json";
   config.network = R"({"layers":[]})";
-  config.partition = {PartitionKind::shards, 0.1, 3, SizeSkew::power_law, 0.7, 2.5};
+  config.partition = {PartitionKind::shards, 0.1, 3, 70, SizeSkew::power_law, 0.7, 2.5};
   config.clients = 1000;
   config.per_round = 50;
   config.rounds = 200;

@@ -18,14 +18,11 @@ base::Json numbers(std::span<const float> values) {
 
 }  // namespace
 
-Population::Population(const Partition& partition, const DataSet& data)
-    : clients_(partition.clients()) {
-  for (std::uint32_t id = 0; id < partition.clients(); ++id) {
-    Client& client = clients_[id];
-    client.samples = static_cast<std::uint32_t>(partition.of(id).size());
-    client.labels.resize(data.classes);
-    for (const std::uint32_t sample : partition.of(id))
-      ++client.labels[data.train.labels[sample]];
+Population::Population(const Holdings& holdings, const DataSet& data, bool with_labels)
+    : clients_(holdings.clients()) {
+  for (std::uint32_t id = 0; id < holdings.clients(); ++id) {
+    clients_[id].samples = holdings.size_of(id);
+    if (with_labels) clients_[id].labels = holdings.label_counts(id, data);
   }
 }
 
@@ -59,6 +56,7 @@ void Population::learn(const ClientReport& report) {
 
 Participation Population::participation() const {
   std::vector<std::uint32_t> counts;
+  counts.reserve(clients_.size());
   for (const Client& client : clients_)
     counts.push_back(client.participations);
   return participation_of(counts);

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "fl/data/data_set.h"
-#include "fl/data/partition.h"
+#include "fl/data/holdings.h"
 #include "fl/metrics.h"
 #include "fl/select/selector.h"
 #include "fl/world.h"
@@ -28,7 +28,8 @@ struct ClientReport {
 /// All clients, as the server knows them. Not thread-safe.
 class Population {
  public:
-  Population(const Partition& partition, const DataSet& data);
+  /// `with_labels`: clients have Client::labels.
+  Population(const Holdings& holdings, const DataSet& data, bool with_labels);
 
   /// Takes over the world's state of this round.
   void meet(const World& world);

@@ -36,6 +36,8 @@ class LinUcb final : public Selector {
         model_.add(*context, measured(*outcome.clients[id].loss));
   }
 
+  bool needs_labels() const override { return true; }
+
   base::Json state() const override {
     base::Json state = base::Json::object(
         {{"precision", to_json(model_.precision())}, {"moments", to_json(model_.moments())}});

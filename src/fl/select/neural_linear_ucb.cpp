@@ -59,6 +59,8 @@ class NeuralLinearUcb final : public Selector {
     ++untrained_rounds_;
   }
 
+  bool needs_labels() const override { return true; }
+
   base::Json state() const override {
     std::vector<double> contexts;
     for (const Context& context : contexts_)

@@ -13,7 +13,7 @@ class PopulationTest : public testing::Test {
     partition_.offsets = {0, 3, 5};
   }
 
-  Population population() const { return {partition_, data_}; }
+  Population population() const { return {Holdings(partition_), data_, true}; }
 
   DataSet data_;
   Partition partition_;
@@ -26,6 +26,12 @@ TEST_F(PopulationTest, KnowsHowManySamplesOfEachClassAClientHas) {
   EXPECT_EQ(all.clients()[0].labels, (std::vector<std::uint32_t>{1, 2}));
   EXPECT_EQ(all.clients()[1].labels, (std::vector<std::uint32_t>{1, 1}));
   EXPECT_FALSE(all.clients()[0].loss);
+}
+
+TEST_F(PopulationTest, HasLabelsOnlyForThoseWhoLookAtThem) {
+  const Population all(Holdings(partition_), data_, false);
+  EXPECT_EQ(all.clients()[0].samples, 3U);
+  EXPECT_TRUE(all.clients()[0].labels.empty());
 }
 
 TEST_F(PopulationTest, CountsThoseWhoDoNotAnswerUntilTheyDo) {
