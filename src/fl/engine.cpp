@@ -96,6 +96,10 @@ base::Status Engine::open(const std::string& folder) {
                                                             config_.world.staleness, folder});
   if (!aggregator) return aggregator.error();
   aggregator_ = std::move(*aggregator);
+  if (config_.clients > kMostClientsInCheckpoint && !folder.empty()) {
+    log_ = ClientLog(folder + "/clients");
+    population_.follow_changes();
+  }
   if (config_.aggregation.rule != Rule::scaffold) return {};
   auto controls =
       ControlVariates::create({shape_.elements, config_.clients, config_.per_round}, folder);

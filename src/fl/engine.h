@@ -14,6 +14,7 @@
 #include "fl/card_groups.h"
 #include "fl/card_patience.h"
 #include "fl/checkpoint.h"
+#include "fl/client_log.h"
 #include "fl/data/population.h"
 #include "fl/network_shape.h"
 #include "fl/pressure_gate.h"
@@ -121,6 +122,9 @@ class Engine {
                                 std::span<const LocalResult> results, UpdateGroup& updates);
   /// Has all ranks go on with groups of the same sizes.
   base::Status agree_on_groups();
+  /// What a checkpoint has of the clients; and back.
+  base::Result<base::Json> save_clients();
+  base::Status restore_clients(const base::Json& saved);
   /// Code::bad_input where `saved` are no groups; null where an earlier Ebb did not write them.
   base::Status restore_groups(const base::Json* saved);
   /// Again and again where the card that trains is out of memory.
@@ -151,6 +155,7 @@ class Engine {
   Population population_;
   std::unique_ptr<Aggregator> aggregator_;
   std::unique_ptr<ControlVariates> controls_;  ///< null but for scaffold
+  ClientLog log_{""};                          ///< of very many clients, where there is a folder
   const PrivacySpent privacy_;
   PressureGate gate_;
   CardPatience patience_;

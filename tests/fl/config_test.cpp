@@ -28,6 +28,7 @@ Config unusual() {
   config.eval_clients_every = 7;
   config.method = "system_aware.oort";
   config.method_parameters = {{"epsilon", 0.9}, {"alpha", 2}};
+  config.candidates = 77;
   config.workflow = Workflow::swarm;
   config.local_steps = 7;
   config.schedule = {ScheduleKind::step, 3, 20, 0.5, 40, 1e-4};

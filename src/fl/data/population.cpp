@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fl/data/population.h"
 
+#include <algorithm>
+
+#include "fl/data/client_records.h"
+
 namespace ebb::fl {
 namespace {
 
@@ -41,6 +45,8 @@ void Population::meet(const World& world) {
 void Population::choose(std::span<const std::uint32_t> cohort) {
   for (const std::uint32_t id : cohort)
     ++clients_[id].unanswered;
+  for (const std::uint32_t id : cohort)
+    changed(id);
 }
 
 void Population::learn(const ClientReport& report) {
@@ -52,6 +58,29 @@ void Population::learn(const ClientReport& report) {
   client.loss_rms = report.loss_rms;
   client.gradient_norm = report.gradient_norm;
   client.sketch = report.sketch;
+  changed(report.client);
+}
+
+void Population::follow_changes() {
+  follows_changes_ = true;
+  for (std::uint32_t id = 0; id < clients_.size(); ++id)
+    if (clients_[id].last_round || clients_[id].unanswered > 0) changed(id);
+}
+
+std::string Population::changes() {
+  std::sort(changed_.begin(), changed_.end());
+  changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
+  std::string records;
+  for (const std::uint32_t id : changed_)
+    append_record(records, id, clients_[id]);
+  changed_.clear();
+  return records;
+}
+
+base::Status Population::take(std::string_view records) {
+  while (!records.empty())
+    if (!take_record(records, clients_)) return damaged("a record of a client");
+  return {};
 }
 
 Participation Population::participation() const {

@@ -113,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(
                   config.partition.kind = PartitionKind::mix;
                   config.partition.samples_per_client = 40;
                   config.partition.sizes = SizeSkew::lognormal;
-                  config.clients = 2000;
+                  config.clients = 20000;
                   config.world.dropout = 0.3;
                 }},
         Variant{"Candidates",
