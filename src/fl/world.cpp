@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "fl/in_parts.h"
 #include "fl/random.h"
 
 namespace ebb::fl {
@@ -84,13 +85,17 @@ void World::start_channels() {
 
 void World::move_to(std::uint32_t round) {
   if (round < round_) start_channels();
-  for (; round_ < round; ++round_) {
-    for (std::uint32_t client = 0; client < devices_.size(); ++client) {
-      Random random(seed_, Purpose::channel, round_ + 1, client);
+  if (round == round_) return;
+  in_parts(devices_.size(), [&](std::size_t first, std::size_t end) {
+    for (auto client = static_cast<std::uint32_t>(first); client < end; ++client) {
       double& channel = devices_[client].channel;
-      channel = walked(channel, random.uniform(-kChannelStep, kChannelStep));
+      for (std::uint32_t reached = round_; reached < round;) {
+        Random random(seed_, Purpose::channel, ++reached, client);
+        channel = walked(channel, random.uniform(-kChannelStep, kChannelStep));
+      }
     }
-  }
+  });
+  round_ = round;
 }
 
 /// One way.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "fl/data/client_records.h"
+#include "fl/in_parts.h"
 
 namespace ebb::fl {
 namespace {
@@ -31,15 +32,17 @@ Population::Population(const Holdings& holdings, const DataSet& data, bool with_
 }
 
 void Population::meet(const World& world) {
-  for (std::uint32_t id = 0; id < clients_.size(); ++id) {
-    const Condition condition = world.condition(id);
-    Client& client = clients_[id];
-    client.speed = condition.speed;
-    client.channel = condition.channel;
-    client.seconds = condition.seconds;
-    client.energy = condition.energy;
-    client.tier = condition.tier;
-  }
+  in_parts(clients_.size(), [&](std::size_t first, std::size_t end) {
+    for (auto id = static_cast<std::uint32_t>(first); id < end; ++id) {
+      const Condition condition = world.condition(id);
+      Client& client = clients_[id];
+      client.speed = condition.speed;
+      client.channel = condition.channel;
+      client.seconds = condition.seconds;
+      client.energy = condition.energy;
+      client.tier = condition.tier;
+    }
+  });
 }
 
 void Population::choose(std::span<const std::uint32_t> cohort) {

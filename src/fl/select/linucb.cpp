@@ -24,7 +24,7 @@ class LinUcb final : public Selector {
       const auto [mean, deviation] = model_.predict(contexts[i]);
       bounds.push_back(mean + alpha_ * deviation_with_own(deviation, choice.clients[i]));
     }
-    Ids cohort = first(best_first(choice, bounds), choice.count);
+    Ids cohort = best_first(choice, bounds, choice.count);
     for (const std::uint32_t id : cohort)
       pending_.keep(id, contexts[id]);
     return cohort;
