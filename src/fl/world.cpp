@@ -86,8 +86,8 @@ void World::start_channels() {
 void World::move_to(std::uint32_t round) {
   if (round < round_) start_channels();
   if (round == round_) return;
-  in_parts(devices_.size(), [&](std::size_t first, std::size_t end) {
-    for (auto client = static_cast<std::uint32_t>(first); client < end; ++client) {
+  in_parts(devices_.size(), [&](std::size_t begin, std::size_t end) {
+    for (auto client = static_cast<std::uint32_t>(begin); client < end; ++client) {
       double& channel = devices_[client].channel;
       for (std::uint32_t reached = round_; reached < round;) {
         Random random(seed_, Purpose::channel, ++reached, client);

@@ -687,7 +687,7 @@ TEST_F(EbbSimulate, AMethodThatAsksEveryoneAsksCandidatesAndSaysSo) {
 TEST_F(EbbSimulate, SharedSamplesThatCannotBeAreRefused) {
   expect_refused(crowd({"--samples-per-client", "301"}),
                  "samples_per_client 301, expected at most the 300 samples of the data set");
-  expect_refused(crowd({"--samples-per-client", "0"}), "samples-per-client");
+  expect_refused(crowd({"--samples-per-client", "0"}), "samples_per_client 0, expected at least 1");
   expect_refused(crowd({"--candidates", "4"}),
                  "candidates 4, expected at least the 5 clients of a round, or 0");
 }

@@ -32,8 +32,8 @@ Population::Population(const Holdings& holdings, const DataSet& data, bool with_
 }
 
 void Population::meet(const World& world) {
-  in_parts(clients_.size(), [&](std::size_t first, std::size_t end) {
-    for (auto id = static_cast<std::uint32_t>(first); id < end; ++id) {
+  in_parts(clients_.size(), [&](std::size_t begin, std::size_t end) {
+    for (auto id = static_cast<std::uint32_t>(begin); id < end; ++id) {
       const Condition condition = world.condition(id);
       Client& client = clients_[id];
       client.speed = condition.speed;
