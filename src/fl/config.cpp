@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fl/config.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 
@@ -245,6 +246,10 @@ base::Status check(const Config& config) {
   if (config.per_round > config.clients)
     return base::error(base::Code::bad_input, "per_round %u, expected at most the %u clients",
                        config.per_round, config.clients);
+  if (config.candidates > 0 && config.candidates < std::min(config.per_round, config.clients))
+    return base::error(base::Code::bad_input,
+                       "candidates %u, expected at least the %u clients of a round, or 0",
+                       config.candidates, config.per_round);
   if (const auto right = check_local_work(config); !right) return right;
   if (const auto right = check(config.partition); !right) return right;
   if (const auto right = check_users(config); !right) return right;

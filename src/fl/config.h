@@ -96,6 +96,7 @@ struct Config {
 
   std::string method = "heuristic.random";
   ParameterValues method_parameters;
+  std::uint32_t candidates = 10000;  ///< CandidateLimit::most
   Workflow workflow = Workflow::server;
   Aggregation aggregation;
   WorldOptions world;

@@ -13,9 +13,15 @@
 namespace ebb::fl {
 namespace {
 
-double largest_weight_of(const Config& config, const Partition& partition) {
-  const double samples = static_cast<double>(partition.indices.size());
-  return std::max(samples, static_cast<double>(config.per_round)) * (1 + config.world.staleness);
+/// Sums of updates are exact below it.
+constexpr double kMostWeight = 0x1p32;
+
+/// What the weights of a round can add up to.
+double largest_weight_of(const Config& config, const Holdings& holdings) {
+  const bool all = config.privacy.sampling == Sampling::poisson;
+  const std::uint32_t cohort = all ? config.clients : config.per_round;
+  const auto samples = static_cast<double>(holdings.most_of(config.per_round));
+  return std::max(samples, static_cast<double>(cohort)) * (1 + config.world.staleness);
 }
 
 /// A control variate goes with each model, there and back.
@@ -32,14 +38,16 @@ base::Result<std::unique_ptr<Engine>> Engine::create(const Config& config,
   auto shape = shape_of(resources.network);
   if (!shape) return shape.error();
   const DataSet& data = *resources.data;
-  auto partition = config.partition.kind == PartitionKind::users
-                       ? partition_by_users(data.users, config.clients)
-                       : partition_samples(data.train.labels, data.classes, config.clients,
-                                           config.partition, config.seed);
-  if (!partition) return partition.error();
+  auto holdings = Holdings::create(data, config.clients, config.partition, config.seed);
+  if (!holdings) return holdings.error();
+  if (const double weight = largest_weight_of(config, *holdings); !(weight < kMostWeight))
+    return base::error(base::Code::bad_input,
+                       "the clients of a round may have %.0f samples, expected fewer than 2^32",
+                       weight);
   std::vector<std::uint64_t> visited;
-  for (std::uint32_t client = 0; client < partition->clients(); ++client)
-    visited.push_back(local_work(config, partition->of(client).size()).visited);
+  visited.reserve(config.clients);
+  for (std::uint32_t client = 0; client < config.clients; ++client)
+    visited.push_back(local_work(config, holdings->size_of(client)).visited);
   const bool scaffold = config.aggregation.rule == Rule::scaffold;
   if (scaffold && resources.card != nullptr)
     return base::error(base::Code::bad_input,
@@ -49,23 +57,25 @@ base::Result<std::unique_ptr<Engine>> Engine::create(const Config& config,
                           shape->elements * sizeof(float) * sent_with(config)};
   auto world = World::create(config.world, workload, visited, config.seed);
   if (!world) return world.error();
-  auto selector = create_selector(config.method, config.method_parameters);
+  auto selector =
+      create_selector(config.method, config.method_parameters, {config.candidates, config.seed});
   if (!selector) return selector.error();
   std::unique_ptr<Engine> engine(new Engine(config, execution, resources, parallel_clients,
-                                            std::move(*partition), std::move(*shape),
-                                            std::move(*world)));
-  engine->selector_ = std::move(*selector);
+                                            std::move(*holdings), std::move(*shape),
+                                            std::move(*world), std::move(*selector)));
   return engine;
 }
 
 Engine::Engine(const Config& config, const Execution& execution, SimulationResources& resources,
-               std::uint32_t parallel_clients, Partition partition, NetworkShape shape, World world)
+               std::uint32_t parallel_clients, Holdings holdings, NetworkShape shape, World world,
+               std::unique_ptr<Selector> selector)
     : config_(config),
       resources_(resources),
-      partition_(std::move(partition)),
+      holdings_(std::move(holdings)),
       shape_(std::move(shape)),
       world_(std::move(world)),
-      population_(partition_, *resources.data),
+      selector_(std::move(selector)),
+      population_(holdings_, *resources.data, selector_->needs_labels()),
       privacy_(config),
       gate_(execution, *resources.cleaner),
       patience_(resources.card.get()),
@@ -82,10 +92,14 @@ Engine::Engine(const Config& config, const Execution& execution, SimulationResou
 base::Status Engine::open(const std::string& folder) {
   if (auto agreed = agree_on_groups(); !agreed) return agreed;
   auto aggregator = create_aggregator(config_.aggregation, {shape_.elements, config_.per_round,
-                                                            largest_weight_of(config_, partition_),
+                                                            largest_weight_of(config_, holdings_),
                                                             config_.world.staleness, folder});
   if (!aggregator) return aggregator.error();
   aggregator_ = std::move(*aggregator);
+  if (config_.clients > kMostClientsInCheckpoint && !folder.empty()) {
+    log_ = ClientLog(folder + "/clients");
+    population_.follow_changes();
+  }
   if (config_.aggregation.rule != Rule::scaffold) return {};
   auto controls =
       ControlVariates::create({shape_.elements, config_.clients, config_.per_round}, folder);
@@ -99,13 +113,14 @@ bool Engine::is_mine(std::size_t item) const {
 }
 
 double Engine::visited_by(std::uint32_t client) const {
-  return static_cast<double>(local_work(config_, partition_.of(client).size()).visited);
+  return static_cast<double>(local_work(config_, holdings_.size_of(client)).visited);
 }
 
-base::Result<std::vector<std::uint32_t>> Engine::choose_cohort() {
+base::Result<std::vector<std::uint32_t>> Engine::choose_cohort(RoundReport& report) {
   if (config_.privacy.sampling == Sampling::poisson) return draw_cohort();
   Random random(config_.seed, Purpose::selection, round_);
-  const Choice::Probe ask = [this](std::span<const std::uint32_t> clients) {
+  const Choice::Probe ask = [&](std::span<const std::uint32_t> clients) {
+    report.probed += static_cast<std::uint32_t>(clients.size());
     return probe(clients);
   };
   const Choice choice{
@@ -157,7 +172,7 @@ void Engine::account(const std::vector<Member>& members, RoundReport& report) {
     // Whoever is chosen receives the model, whatever becomes of the answer.
     totals_.communicated_bytes += model;
     if (!member.fate.arrives) continue;
-    const double own = static_cast<double>(partition_.of(member.client).size());
+    const double own = static_cast<double>(holdings_.size_of(member.client));
     totals_.communicated_bytes += model;
     totals_.flops += visited_by(member.client) * shape_.flops_per_sample();
     totals_.energy += world_.condition(member.client).energy;
@@ -208,7 +223,7 @@ base::Result<RoundReport> Engine::run_round(const Steps& steps) {
     const Stopwatch watch(report.selection_seconds);
     world_.move_to(round_);
     population_.meet(world_);
-    auto cohort = choose_cohort();
+    auto cohort = choose_cohort(report);
     if (!cohort) return cohort.error();
     report.cohort = std::move(*cohort);
     population_.choose(report.cohort);

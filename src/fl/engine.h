@@ -14,6 +14,7 @@
 #include "fl/card_groups.h"
 #include "fl/card_patience.h"
 #include "fl/checkpoint.h"
+#include "fl/client_log.h"
 #include "fl/data/population.h"
 #include "fl/network_shape.h"
 #include "fl/pressure_gate.h"
@@ -91,9 +92,10 @@ class Engine {
   };
 
   Engine(const Config& config, const Execution& execution, SimulationResources& resources,
-         std::uint32_t parallel_clients, Partition partition, NetworkShape shape, World world);
+         std::uint32_t parallel_clients, Holdings holdings, NetworkShape shape, World world,
+         std::unique_ptr<Selector> selector);
 
-  base::Result<std::vector<std::uint32_t>> choose_cohort();
+  base::Result<std::vector<std::uint32_t>> choose_cohort(RoundReport& report);
   /// Each client by itself.
   std::vector<std::uint32_t> draw_cohort() const;
   base::Result<std::vector<double>> probe(std::span<const std::uint32_t> clients);
@@ -120,6 +122,9 @@ class Engine {
                                 std::span<const LocalResult> results, UpdateGroup& updates);
   /// Has all ranks go on with groups of the same sizes.
   base::Status agree_on_groups();
+  /// What a checkpoint has of the clients; and back.
+  base::Result<base::Json> save_clients();
+  base::Status restore_clients(const base::Json& saved);
   /// Code::bad_input where `saved` are no groups; null where an earlier Ebb did not write them.
   base::Status restore_groups(const base::Json* saved);
   /// Again and again where the card that trains is out of memory.
@@ -143,13 +148,14 @@ class Engine {
 
   const Config config_;
   SimulationResources& resources_;
-  const Partition partition_;
+  const Holdings holdings_;
   const NetworkShape shape_;
   World world_;
+  const std::unique_ptr<Selector> selector_;
   Population population_;
-  std::unique_ptr<Selector> selector_;
   std::unique_ptr<Aggregator> aggregator_;
   std::unique_ptr<ControlVariates> controls_;  ///< null but for scaffold
+  ClientLog log_{""};                          ///< of very many clients, where there is a folder
   const PrivacySpent privacy_;
   PressureGate gate_;
   CardPatience patience_;

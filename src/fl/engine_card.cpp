@@ -141,7 +141,7 @@ base::Status Engine::contribute_group(std::vector<Member>& members,
     member.norm = updates.norm(one.place);
     member.result = results[one.place];
     member.gradient_norm = gradient_norm_of(member);
-    member.sketch.assign(kSketchLength, 0);
+    member.sketch.clear();
     if (selector_->needs_sketches()) {
       const auto trained = updates.fetch(one.place);
       if (!trained) return trained.error();

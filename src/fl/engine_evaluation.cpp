@@ -66,7 +66,7 @@ base::Result<ClientScores> Engine::evaluate_clients() {
       static_cast<std::uint32_t>(mine.size()),
       [&](std::uint32_t slot, std::uint32_t item) -> base::Status {
         const std::uint32_t client = mine[item];
-        const auto one = evaluate_on(slot, resources_.data->train, partition_.of(client));
+        const auto one = evaluate_on(slot, resources_.data->train, holdings_.samples_of(client));
         if (!one) return one.error();
         found[std::size_t{client} * 2] = static_cast<std::int64_t>(one->right());
         found[std::size_t{client} * 2 + 1] = in_units(one->loss());
@@ -79,7 +79,7 @@ base::Result<ClientScores> Engine::evaluate_clients() {
   accuracies.reserve(config_.clients);
   losses.reserve(config_.clients);
   for (std::uint32_t client = 0; client < config_.clients; ++client) {
-    const auto samples = static_cast<double>(partition_.of(client).size());
+    const auto samples = static_cast<double>(holdings_.size_of(client));
     accuracies.push_back(static_cast<double>(found[std::size_t{client} * 2]) / samples);
     losses.push_back(static_cast<double>(found[std::size_t{client} * 2 + 1]) * kLossUnit);
   }
@@ -96,7 +96,7 @@ base::Result<std::vector<double>> Engine::probe(std::span<const std::uint32_t> c
                                  [&](std::uint32_t slot, std::uint32_t item) -> base::Status {
                                    const auto found =
                                        evaluate_on(slot, resources_.data->train,
-                                                   partition_.of(clients[mine[item]]));
+                                                   holdings_.samples_of(clients[mine[item]]));
                                    if (!found) return found.error();
                                    losses[mine[item]] = in_units(found->loss());
                                    return {};
@@ -106,7 +106,7 @@ base::Result<std::vector<double>> Engine::probe(std::span<const std::uint32_t> c
   std::vector<double> result;
   for (std::size_t i = 0; i < clients.size(); ++i) {
     result.push_back(static_cast<double>(losses[i]) * kLossUnit);
-    const double samples = static_cast<double>(partition_.of(clients[i]).size());
+    const double samples = static_cast<double>(holdings_.size_of(clients[i]));
     totals_.flops += samples * 2 * shape_.macs_per_sample;
     // It receives the model and answers with a number.
     totals_.communicated_bytes += static_cast<double>(shape_.elements * sizeof(float) + 8);

@@ -28,9 +28,34 @@ std::string difference(const base::Json& mine, const base::Json& saved) {
 
 }  // namespace
 
+base::Result<base::Json> Engine::save_clients() {
+  if (!log_.is_open()) return population_.state();
+  if (auto added = log_.add(population_.changes()); !added) return added.error();
+  return log_.seal();
+}
+
+base::Status Engine::restore_clients(const base::Json& saved) {
+  // A checkpoint of an earlier Ebb has all of them.
+  if (saved.find("sha256") == nullptr) {
+    auto restored = population_.restore(saved);
+    if (restored && log_.is_open()) population_.follow_changes();
+    return restored;
+  }
+  std::string records;
+  if (resources_.ranks->is_first()) {
+    auto taken = log_.take(saved);
+    if (!taken) return taken.error();
+    records = std::move(*taken);
+  }
+  if (auto told = broadcast_text(*resources_.ranks, records); !told) return told;
+  return population_.take(records);
+}
+
 base::Result<std::string> Engine::save(const base::Json& lines) {
   AggregatorState state = aggregator_->state();
   if (!resources_.ranks->is_first()) return std::string();
+  const auto clients = save_clients();
+  if (!clients) return clients.error();
   base::Json late = base::Json::array();
   for (const Late& one : late_)
     late.push(to_json(one.client).set("due", std::uint64_t{one.due}));
@@ -38,7 +63,7 @@ base::Result<std::string> Engine::save(const base::Json& lines) {
       {{"config", to_json(config_)},
        {"round", std::uint64_t{round_}},
        {"lines", lines},
-       {"clients", population_.state()},
+       {"clients", *clients},
        {"selector", selector_->state()},
        {"late", late},
        {"card", resources_.card != nullptr ? to_json(groups_) : base::Json()},
@@ -82,7 +107,7 @@ base::Status Engine::restore(const Checkpoint& checkpoint) {
                        static_cast<unsigned long long>(*round->as_unsigned()), config_.rounds);
   round_ = static_cast<std::uint32_t>(*round->as_unsigned());
   if (auto restored = restore_groups(header.find("card")); !restored) return restored;
-  if (auto restored = population_.restore(*clients); !restored) return restored;
+  if (auto restored = restore_clients(*clients); !restored) return restored;
   if (auto restored = selector_->restore(*selector); !restored) return restored;
   for (const base::Json& one : *late->as_array()) {
     auto client = client_report_from(one);

@@ -10,7 +10,7 @@
 namespace ebb::fl {
 
 std::vector<std::uint32_t> Engine::visiting_order(std::uint32_t client) const {
-  const std::span<const std::uint32_t> samples = partition_.of(client);
+  const std::vector<std::uint32_t> samples = holdings_.samples_of(client);
   Random random(config_.seed, Purpose::sample_order, round_, client);
   std::vector<std::uint32_t> order;
   const std::uint32_t passes = local_work(config_, samples.size()).passes;
@@ -27,7 +27,7 @@ LocalTask Engine::task_of(std::uint32_t client, std::span<const std::uint32_t> o
   task.client = client;
   task.round = round_;
   task.order = order;
-  const LocalWork work = local_work(config_, partition_.of(client).size());
+  const LocalWork work = local_work(config_, holdings_.size_of(client));
   task.epochs = work.passes;
   task.steps = work.steps;
   task.batch = config_.batch;
@@ -98,7 +98,7 @@ Contribution Engine::contribution_of(std::uint32_t place, const Member& member) 
   contribution.late = member.fate.late;
   contribution.weight = config_.aggregation.weighting == Weighting::none || controls_ != nullptr
                             ? 1
-                            : static_cast<double>(partition_.of(member.client).size());
+                            : static_cast<double>(holdings_.size_of(member.client));
   if (config_.privacy.on()) {
     // Neither the number of samples nor the size of an update may show.
     contribution.weight = 1;
@@ -127,10 +127,7 @@ void Engine::take_note(Member& member, std::span<const float> from,
                        std::span<const float> trained) const {
   member.norm = distance(from, trained);
   member.gradient_norm = gradient_norm_of(member);
-  if (selector_->needs_sketches())
-    member.sketch = sketch_of(from, trained);
-  else
-    member.sketch.assign(kSketchLength, 0);
+  if (selector_->needs_sketches()) member.sketch = sketch_of(from, trained);
 }
 
 double Engine::gradient_norm_of(const Member& member) const {
@@ -143,13 +140,14 @@ double Engine::gradient_norm_of(const Member& member) const {
 base::Status Engine::exchange(std::vector<Member>& members) {
   if (resources_.ranks->size() == 1 || config_.workflow == Workflow::cyclic) return {};
   // Each number is known to one rank; the others add zeros to its bits.
-  constexpr std::size_t kEach = 6 + kSketchLength;
-  std::vector<std::int64_t> numbers(members.size() * kEach);
+  const std::size_t sketched = selector_->needs_sketches() ? kSketchLength : 0;
+  const std::size_t each = 6 + sketched;
+  std::vector<std::int64_t> numbers(members.size() * each);
   const auto bits = [](double value) { return std::bit_cast<std::int64_t>(value); };
   for (std::size_t place = 0; place < members.size(); ++place) {
     const Member& member = members[place];
     if (!is_mine(place) || !member.fate.arrives) continue;
-    std::int64_t* at = numbers.data() + place * kEach;
+    std::int64_t* at = numbers.data() + place * each;
     *at++ = bits(member.result.loss);
     *at++ = bits(member.result.loss_rms);
     *at++ = bits(member.result.last_loss);
@@ -164,7 +162,7 @@ base::Status Engine::exchange(std::vector<Member>& members) {
   for (std::size_t place = 0; place < members.size(); ++place) {
     Member& member = members[place];
     if (!member.fate.arrives) continue;
-    const std::int64_t* at = numbers.data() + place * kEach;
+    const std::int64_t* at = numbers.data() + place * each;
     member.result.loss = number(*at++);
     member.result.loss_rms = number(*at++);
     member.result.last_loss = number(*at++);
@@ -172,7 +170,7 @@ base::Status Engine::exchange(std::vector<Member>& members) {
     member.norm = number(*at++);
     member.gradient_norm = number(*at++);
     member.sketch.clear();
-    for (std::size_t i = 0; i < kSketchLength; ++i)
+    for (std::size_t i = 0; i < sketched; ++i)
       member.sketch.push_back(std::bit_cast<float>(static_cast<std::int32_t>(*at++)));
   }
   return {};

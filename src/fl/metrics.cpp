@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/check.h"
 
@@ -11,6 +12,18 @@ namespace {
 
 double ratio(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+/// Counts are small, and there may be a million of them.
+std::vector<std::uint32_t> in_order(std::span<const std::uint32_t> counts) {
+  std::map<std::uint32_t, std::size_t> times;
+  for (const std::uint32_t count : counts)
+    ++times[count];
+  std::vector<std::uint32_t> sorted;
+  sorted.reserve(counts.size());
+  for (const auto& [count, often] : times)
+    sorted.insert(sorted.end(), often, count);
+  return sorted;
 }
 
 }  // namespace
@@ -66,8 +79,7 @@ Participation participation_of(std::span<const std::uint32_t> counts) {
   Participation participation{0, 1, 0};
   if (!(sum > 0)) return participation;
 
-  std::vector<std::uint32_t> sorted(counts.begin(), counts.end());
-  std::sort(sorted.begin(), sorted.end());
+  const std::vector<std::uint32_t> sorted = in_order(counts);
   const double mean = sum / clients;
   double differences = 0;  // over all pairs of different clients
   double entropy = 0;

@@ -18,14 +18,28 @@ std::uint64_t report_bytes(const Config& config) {
   return sizeof(RoundReport) + 2 * std::uint64_t{config.per_round} * sizeof(std::uint32_t);
 }
 
-std::uint64_t client_bytes(const SimulationResources& resources) {
-  return sizeof(Client) + resources.data->classes * sizeof(std::uint32_t) +
-         kSketchLength * sizeof(float);
+/// What is known of a client, with what its method looks at.
+std::uint64_t client_bytes(const Config& config, const SimulationResources& resources) {
+  std::uint64_t bytes = sizeof(Client) + World::kBytesPerClient;
+  const auto selector = create_selector(config.method, config.method_parameters);
+  if (selector && (*selector)->needs_labels())
+    bytes += resources.data->classes * sizeof(std::uint32_t);
+  if (selector && (*selector)->needs_sketches()) bytes += kSketchLength * sizeof(float);
+  return bytes;
+}
+
+/// Samples in the order of their owners, or of their labels where they are shared.
+std::uint64_t partition_bytes(const Config& config, const SimulationResources& resources) {
+  const bool all_alike =
+      config.partition.kind == PartitionKind::mix && config.partition.sizes == SizeSkew::none;
+  const std::uint64_t clients = all_alike ? 0 : config.clients;
+  return (resources.data->train.size() + clients) * sizeof(std::uint32_t);
 }
 
 /// What is found of each client, its two scores, and one kind of them in order.
 std::uint64_t evaluation_bytes(const Config& config) {
-  return config.clients * (sizeof(std::uint32_t) + 2 * sizeof(std::int64_t) + 3 * sizeof(double));
+  return std::uint64_t{config.clients} *
+         (sizeof(std::uint32_t) + 2 * sizeof(std::int64_t) + 3 * sizeof(double));
 }
 
 /// Control variates: what the server has of them, the file of the clients', what ranks tell each
@@ -75,8 +89,8 @@ std::vector<MemoryItem> fixed_items(const Config& config, const Execution& execu
   return {
       {kProgramItem, rss > data ? rss - data : 0},
       {kDataItem, data},
-      {"partition", resources.data->train.size() * sizeof(std::uint32_t)},
-      {"clients", config.clients * client_bytes(resources)},
+      {"partition", partition_bytes(config, resources)},
+      {"clients", config.clients * client_bytes(config, resources)},
       {"global model", model},
       {"accumulator", aggregator.accumulators},
       {"server state", aggregator.server_state},

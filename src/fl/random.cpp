@@ -4,11 +4,15 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <unordered_map>
 
 #include "base/check.h"
 
 namespace ebb::fl {
 namespace {
+
+/// A sample of less than this part is drawn without a list of everything.
+constexpr std::uint32_t kSparse = 16;
 
 /// Spreads a seed over 64 bits (the finaliser of SplitMix64), so that seeds 1, 2, 3 share nothing.
 std::uint64_t spread(std::uint64_t value) {
@@ -130,8 +134,26 @@ std::size_t Random::weighted(std::span<const double> weights) {
   return last;
 }
 
+std::vector<std::uint32_t> Random::sparse_sample(std::uint32_t bound, std::uint32_t count) {
+  // The same swaps, of which only the places that were touched are remembered.
+  std::unordered_map<std::uint32_t, std::uint32_t> moved;
+  const auto at = [&](std::uint32_t place) {
+    const auto found = moved.find(place);
+    return found == moved.end() ? place : found->second;
+  };
+  std::vector<std::uint32_t> drawn;
+  drawn.reserve(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto place = i + static_cast<std::uint32_t>(below(bound - i));
+    drawn.push_back(at(place));
+    moved[place] = at(i);
+  }
+  return drawn;
+}
+
 std::vector<std::uint32_t> Random::sample(std::uint32_t bound, std::uint32_t count) {
   EBB_CHECK(count <= bound);
+  if (bound > kSparse && count < bound / kSparse) return sparse_sample(bound, count);
   std::vector<std::uint32_t> all(bound);
   std::iota(all.begin(), all.end(), 0U);
   for (std::uint32_t i = 0; i < count; ++i)

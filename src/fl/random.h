@@ -26,6 +26,8 @@ enum class Purpose : std::uint32_t {
   sketch = 12,
   dropout_mask = 13,
   privacy_count = 14,
+  shared_samples = 15,
+  candidates = 16,
 };
 
 /// What a purpose's stream and its place in it are scrambled with.
@@ -77,6 +79,7 @@ class Random {
 
  private:
   void refill();
+  std::vector<std::uint32_t> sparse_sample(std::uint32_t bound, std::uint32_t count);
 
   RandomKey key_;
   std::array<std::uint32_t, 4> counter_;

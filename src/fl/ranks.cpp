@@ -36,6 +36,13 @@ class Lent final : public Ranks {
 
 }  // namespace
 
+base::Status broadcast_text(Ranks& ranks, std::string& text) {
+  std::uint64_t size = text.size();
+  if (auto told = ranks.broadcast(std::as_writable_bytes(std::span(&size, 1))); !told) return told;
+  text.resize(size);
+  return ranks.broadcast(std::as_writable_bytes(std::span(text)));
+}
+
 base::Result<std::uint64_t> least_of(Ranks& ranks, std::uint64_t mine) {
   // Each number is known to one rank; the others add zeros.
   std::vector<std::int64_t> all(ranks.size());

@@ -31,6 +31,9 @@ class Ranks {
   virtual void complete() {}
 };
 
+/// What rank 0 has, of any length, to all.
+base::Status broadcast_text(Ranks& ranks, std::string& text);
+
 /// The least of what the ranks have: the same on each.
 base::Result<std::uint64_t> least_of(Ranks& ranks, std::uint64_t mine);
 

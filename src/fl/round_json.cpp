@@ -97,6 +97,7 @@ base::Json to_json(const RoundReport& report) {
   json.set("client_scores", report.client_scores ? to_json(*report.client_scores) : base::Json());
   json.set("cohort", list_of(report.cohort));
   json.set("took_part", list_of(report.took_part));
+  json.set("probed_clients", std::uint64_t{report.probed});
   json.set("aggregator",
            report.aggregator ? base::Json(std::uint64_t{*report.aggregator}) : base::Json());
   json.set("lr", report.lr);
@@ -171,6 +172,8 @@ base::Result<RoundReport> round_report_from(const base::Json& json) {
   }
   report.cohort = members.list("cohort");
   report.took_part = members.list("took_part");
+  report.probed =
+      static_cast<std::uint32_t>(members.later_optional_whole("probed_clients").value_or(0));
   if (const auto aggregator = members.optional_whole("aggregator"))
     report.aggregator = static_cast<std::uint32_t>(*aggregator);
   report.lr = members.later_optional_number("lr");
@@ -220,6 +223,17 @@ base::Result<RoundReport> round_report_from(const base::Json& json) {
   return report;
 }
 
+/// Null where the method looks at everyone.
+base::Json candidates_json(const Config& config) {
+  const CandidatesDrawn drawn = candidates_of(config.method);
+  if (drawn == CandidatesDrawn::never || config.candidates == 0 ||
+      config.clients <= config.candidates)
+    return {};
+  return base::Json::object({{"count", std::uint64_t{config.candidates}},
+                             {"of", std::uint64_t{config.clients}},
+                             {"drawn", name_of(drawn)}});
+}
+
 base::Json to_json(const SimulationResult& result) {
   base::Json card = result.card ? to_json(*result.card) : base::Json();
   if (result.card) card.set("kernels", result.kernels);
@@ -229,6 +243,7 @@ base::Json to_json(const SimulationResult& result) {
     rounds.push(to_json(report));
   return base::Json::object(
       {{"config", to_json(result.config)},
+       {"candidates", candidates_json(result.config)},
        {"setup_seconds", result.setup_seconds},
        {"untrained", scores_json(result.untrained)},
        {"rounds", rounds},

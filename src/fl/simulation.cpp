@@ -100,7 +100,7 @@ class Run {
       if (!read) return read.error();
       bytes = std::move(*read);
     }
-    if (auto shared = share(bytes); !shared) return shared;
+    if (auto shared = broadcast_text(*resources_.ranks, bytes); !shared) return shared;
     const auto checkpoint = unpack_checkpoint(bytes, folder_.checkpoint_path());
     if (!checkpoint) return checkpoint.error();
     if (auto restored = engine_->restore(*checkpoint); !restored) return restored;
@@ -116,15 +116,6 @@ class Run {
       result_.rounds.push_back(std::move(*report));
     }
     return {};
-  }
-
-  /// What the first rank has, to all.
-  base::Status share(std::string& bytes) {
-    std::uint64_t size = bytes.size();
-    if (auto told = resources_.ranks->broadcast(std::as_writable_bytes(std::span(&size, 1))); !told)
-      return told;
-    bytes.resize(size);
-    return resources_.ranks->broadcast(std::as_writable_bytes(std::span(bytes)));
   }
 
   /// The first rank decides for all.

@@ -57,6 +57,7 @@ struct RoundReport {
   std::optional<ClientScores> client_scores;
   std::vector<std::uint32_t> cohort;
   std::vector<std::uint32_t> took_part;     ///< whose updates went into this round's model
+  std::uint32_t probed = 0;                 ///< who told their losses, for the method to choose
   std::optional<std::uint32_t> aggregator;  ///< of a swarm
   std::optional<double> lr;                 ///< of the clients; an earlier Ebb did not tell
   double train_loss = 0;                    ///< mean over the samples of those who trained
@@ -107,6 +108,8 @@ base::Result<std::optional<Scores>> scores_from(const base::Json& json);
 base::Json to_json(const RoundReport& report);
 base::Result<RoundReport> round_report_from(const base::Json& json);
 base::Json to_json(const SimulationResult& result);
+/// Of whom the method chooses: `count`, `of` how many, when `drawn`; null where of everyone.
+base::Json candidates_json(const Config& config);
 
 /// Told what happens, on the thread that simulates.
 class Observer {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "fl/in_parts.h"
 #include "fl/random.h"
 
 namespace ebb::fl {
@@ -17,6 +18,7 @@ constexpr double kWattsSigma = 0.3;
 constexpr double kChannelStep = 0.05;
 constexpr double kWorstChannel = 0.25;
 constexpr double kBestChannel = 1.75;
+constexpr std::uint64_t kMostVisited = (1ULL << 62U) - 1;
 
 /// One step of the walk; a wall throws it back, so that no value is more likely than another.
 double walked(double channel, double step) {
@@ -62,7 +64,7 @@ base::Result<World> World::create(const WorldOptions& options, const Workload& w
     Device& device = world.devices_[client];
     device.speed = std::clamp(random.lognormal(0, kSpeedSigma), kSlowest, kFastest);
     device.watts = kMedianWatts * random.lognormal(0, kWattsSigma);
-    device.visited = visited[client];
+    device.visited = visited[client] & kMostVisited;
   }
   std::vector<std::uint32_t> by_speed(visited.size());
   std::iota(by_speed.begin(), by_speed.end(), 0U);
@@ -70,7 +72,7 @@ base::Result<World> World::create(const WorldOptions& options, const Workload& w
     return world.devices_[one].speed < world.devices_[other].speed;
   });
   for (std::size_t rank = 0; rank < by_speed.size(); ++rank)
-    world.devices_[by_speed[rank]].tier = static_cast<std::uint32_t>(3 * rank / by_speed.size());
+    world.devices_[by_speed[rank]].tier = 3 * rank / by_speed.size() & 3;
   world.start_channels();
   return world;
 }
@@ -83,13 +85,17 @@ void World::start_channels() {
 
 void World::move_to(std::uint32_t round) {
   if (round < round_) start_channels();
-  for (; round_ < round; ++round_) {
-    for (std::uint32_t client = 0; client < devices_.size(); ++client) {
-      Random random(seed_, Purpose::channel, round_ + 1, client);
+  if (round == round_) return;
+  in_parts(devices_.size(), [&](std::size_t begin, std::size_t end) {
+    for (auto client = static_cast<std::uint32_t>(begin); client < end; ++client) {
       double& channel = devices_[client].channel;
-      channel = walked(channel, random.uniform(-kChannelStep, kChannelStep));
+      for (std::uint32_t reached = round_; reached < round;) {
+        Random random(seed_, Purpose::channel, ++reached, client);
+        channel = walked(channel, random.uniform(-kChannelStep, kChannelStep));
+      }
     }
-  }
+  });
+  round_ = round;
 }
 
 /// One way.
@@ -108,7 +114,8 @@ double World::seconds_of(const Device& device) const {
 Condition World::condition(std::uint32_t client) const {
   const Device& device = devices_[client];
   const double seconds = seconds_of(device);
-  return {device.speed, device.channel, device.tier, seconds, seconds * device.watts};
+  return {device.speed, device.channel, static_cast<std::uint32_t>(device.tier), seconds,
+          seconds * device.watts};
 }
 
 bool World::drops_out(std::uint32_t client) const {

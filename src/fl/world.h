@@ -67,6 +67,9 @@ class World {
   static base::Result<World> create(const WorldOptions& options, const Workload& workload,
                                     std::span<const std::uint64_t> visited, std::uint64_t seed);
 
+  /// What it keeps of a client.
+  static constexpr std::size_t kBytesPerClient = 32;
+
   /// Goes to `round`, from wherever it is: a resumed run meets the same world.
   void move_to(std::uint32_t round);
 
@@ -85,9 +88,11 @@ class World {
     double speed = 1;
     double watts = 1;
     double channel = 1;
-    std::uint32_t tier = 0;
-    std::uint64_t visited = 0;
+    std::uint64_t tier : 2 = 0;
+    std::uint64_t visited : 62 = 0;
   };
+
+  static_assert(sizeof(Device) == kBytesPerClient);
 
   World(const WorldOptions& options, const Workload& workload, std::uint64_t seed)
       : options_(options), workload_(workload), seed_(seed) {}

@@ -549,6 +549,19 @@ TEST_F(EbbSimulate, RanksEvaluateClientsToTheSameFigures) {
   EXPECT_EQ(scores_of(*base::parse_json(finished.output)), alone);
 }
 
+TEST_F(EbbSimulate, RanksKnowTheSameOfVeryManyClientsAfterAResume) {
+  const Words words =
+      simulate(tiny({"--partition", "mix", "--samples-per-client", "20", "--clients", "11000",
+                     "--method", "heuristic.topk_loss", "--dropout", "0.3", "--no-record"}));
+  const std::string alone = model_of(joined(words, {"--no-folder"}));
+  const Words here = joined(words, {"--json", "--folder", file("run"), "--rounds", "2"});
+  ASSERT_EQ(support::run(on_ranks(3, command(here))).status, 0);
+  const Finished more = support::run(on_ranks(
+      2, command({"simulate", "--resume", file("run"), "--rounds", "4", "--no-record", "--json"})));
+  ASSERT_EQ(more.status, 0) << more.error;
+  EXPECT_EQ(*base::parse_json(more.output)->find("model_sha256")->as_string(), alone);
+}
+
 TEST_F(EbbSimulate, RanksHaveTheSameControlVariates) {
   const Words words = simulate(tiny({"--rule", "scaffold", "--per-round", "5", "--no-record"}));
   const std::string alone = model_of(joined(words, {"--no-folder"}));
@@ -599,6 +612,85 @@ TEST_F(EbbSimulate, WhatIsWrongOnAllRanksIsSaidOnce) {
   EXPECT_FALSE(files::exists(file("ebb-runs"))) << "nothing half-written";
 }
 #endif
+
+/// Very many clients who share a few samples.
+Words crowd(const Words& more = {}) {
+  return simulate(joined({"--dataset",
+                          "synthetic",
+                          "--synthetic-train",
+                          "300",
+                          "--synthetic-test",
+                          "100",
+                          "--partition",
+                          "mix",
+                          "--samples-per-client",
+                          "20",
+                          "--sizes",
+                          "lognormal",
+                          "--clients",
+                          "100000",
+                          "--per-round",
+                          "5",
+                          "--rounds",
+                          "4",
+                          "--batch",
+                          "16",
+                          "--backend",
+                          "native"},
+                         more));
+}
+
+TEST_F(EbbSimulate, AHundredThousandClientsShareSamples) {
+  const base::Json result = json_of(crowd({"--folder", file("crowd")}));
+  EXPECT_EQ(result.find("rounds")->as_array()->size(), 4U);
+  EXPECT_TRUE(result.find("candidates")->is_null());
+  EXPECT_EQ(*result.find("model_sha256")->as_string(),
+            model_of(crowd({"--no-folder", "--threads", "1"})));
+  // What is written has the clients that took part in it, not all of them.
+  EXPECT_EQ(files::file_size(file("crowd/clients")) % 44, 0U);
+  EXPECT_LE(files::file_size(file("crowd/clients")), 44U * 5 * 4);
+  const auto weights = files::file_size(file("crowd/checkpoint"));
+  const base::Json few = json_of(crowd({"--clients", "8", "--folder", file("few")}));
+  EXPECT_LT(weights, files::file_size(file("few/checkpoint")) + 4096);
+}
+
+TEST_F(EbbSimulate, AHundredThousandClientsGoOnAfterAKillWithTheSameModel) {
+  const Words words = crowd({"--rounds", "40", "--dropout", "0.3"});
+  const std::string whole = model_of(joined(words, {"--no-folder"}));
+  const Words seldom = joined(words, {"--checkpoint-every", "3"});
+  EXPECT_EQ(interrupted(seldom, file("killed"), SIGKILL), -SIGKILL);
+  EXPECT_EQ(model_of({"simulate", "--resume", file("killed")}), whole);
+  const std::string clients = file("killed/clients");
+  std::string bytes = *base::read_file(clients);
+  bytes[50] = static_cast<char>(bytes[50] ^ 1);
+  ASSERT_TRUE(base::write_file_atomically(clients, bytes));
+  const Finished damaged = ebb({"simulate", "--resume", file("killed"), "--rounds", "41"});
+  EXPECT_EQ(damaged.status, 2);
+  EXPECT_NE(damaged.error.find("/clients: not as it was written"), std::string::npos)
+      << damaged.error;
+}
+
+TEST_F(EbbSimulate, AMethodThatAsksEveryoneAsksCandidatesAndSaysSo) {
+  const Words words = crowd({"--clients", "20000", "--candidates", "30", "--method", "ml.fedcor",
+                             "--no-folder", "--rounds", "3"});
+  const base::Json result = json_of(words);
+  EXPECT_EQ(result.find("candidates")->text(), R"({"count":30,"of":20000,"drawn":"once"})");
+  for (const base::Json& round : *result.find("rounds")->as_array())
+    EXPECT_EQ(round.find("probed_clients")->as_unsigned(), 30U);
+  const Finished shown = ebb(words);
+  EXPECT_NE(shown.output.find("candidates ml.fedcor: 30 of 20000 clients, drawn once; asked 90 "
+                              "times for a loss\n"),
+            std::string::npos)
+      << shown.output;
+}
+
+TEST_F(EbbSimulate, SharedSamplesThatCannotBeAreRefused) {
+  expect_refused(crowd({"--samples-per-client", "301"}),
+                 "samples_per_client 301, expected at most the 300 samples of the data set");
+  expect_refused(crowd({"--samples-per-client", "0"}), "samples_per_client 0, expected at least 1");
+  expect_refused(crowd({"--candidates", "4"}),
+                 "candidates 4, expected at least the 5 clients of a round, or 0");
+}
 
 TEST_F(EbbSimulate, GoesOnAfterAKillWithTheSameModel) {
   const Words words = simulate(tiny({"--rounds", "40"}));

@@ -15,7 +15,7 @@ Config unusual() {
   config.synthetic = {{3, 32, 24}, 7, 1000, 100, 9};
   config.model = "my.json";
   config.network = R"({"layers":[]})";
-  config.partition = {PartitionKind::shards, 0.1, 3, SizeSkew::power_law, 0.7, 2.5};
+  config.partition = {PartitionKind::shards, 0.1, 3, 70, SizeSkew::power_law, 0.7, 2.5};
   config.clients = 1000;
   config.per_round = 50;
   config.rounds = 200;
@@ -28,6 +28,7 @@ Config unusual() {
   config.eval_clients_every = 7;
   config.method = "system_aware.oort";
   config.method_parameters = {{"epsilon", 0.9}, {"alpha", 2}};
+  config.candidates = 77;
   config.workflow = Workflow::swarm;
   config.local_steps = 7;
   config.schedule = {ScheduleKind::step, 3, 20, 0.5, 40, 1e-4};

@@ -103,6 +103,24 @@ TEST(RandomNumbers, WeightedDrawsFollowTheirWeights) {
   EXPECT_NEAR(counts[2] / 40000.0, 0.75, 0.015);
 }
 
+TEST(RandomNumbers, SmallSamplesOfManyAreThoseOfAListThatIsShuffled) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    for (const std::uint32_t bound : {17U, 100U, 2000U}) {
+      for (const std::uint32_t count : {0U, 1U, bound / 17, bound / 16, bound / 15, bound}) {
+        Random shuffling(seed, Purpose::selection, bound, count);
+        std::vector<std::uint32_t> all(bound);
+        std::iota(all.begin(), all.end(), 0U);
+        for (std::uint32_t i = 0; i < count; ++i)
+          std::swap(all[i], all[i + shuffling.below(bound - i)]);
+        all.resize(count);
+        Random random(seed, Purpose::selection, bound, count);
+        EXPECT_EQ(random.sample(bound, count), all) << count << " of " << bound;
+        EXPECT_EQ(random.bits64(), shuffling.bits64());
+      }
+    }
+  }
+}
+
 TEST(RandomNumbers, SamplesAreDistinctAndReachEveryone) {
   Random random(6, Purpose::selection);
   std::set<std::uint32_t> seen;

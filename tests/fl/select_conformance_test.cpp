@@ -67,6 +67,17 @@ TEST_P(EverySelector, AsksForSketchesIfItLooksAtThem) {
   EXPECT_EQ(run(4) != run(9), make_selector(GetParam())->needs_sketches());
 }
 
+TEST_P(EverySelector, AsksForLabelsIfItLooksAtThem) {
+  const auto run = [](bool with_labels) {
+    const auto selector = make_selector(GetParam());
+    FakeFederation world(40);
+    for (Client& client : world.clients)
+      if (!with_labels) client.labels.clear();
+    return world.rounds(*selector, 5, 40);
+  };
+  EXPECT_EQ(run(true) != run(false), make_selector(GetParam())->needs_labels());
+}
+
 /// Twelve rounds by a selector that starts from `state`, after it was told of `open_round`.
 std::vector<Cohort> go_on(const std::string& key, const std::string& state, FakeFederation world,
                           const std::optional<Cohort>& open_round) {

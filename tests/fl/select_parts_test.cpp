@@ -20,6 +20,23 @@ TEST(Ranking, PutsTheHighestFirstAndEqualOnesInRandomOrder) {
   EXPECT_EQ(orders, (std::set<Ids>{{3, 1, 0, 2}, {3, 1, 2, 0}}));
 }
 
+TEST(Ranking, OfSomeIsTheBeginningOfTheRankingOfAll) {
+  for (std::uint32_t round = 0; round < 50; ++round) {
+    Random drawing(2, Purpose::selection, round);
+    std::vector<double> scores;
+    for (int i = 0; i < 60; ++i)
+      scores.push_back(static_cast<double>(drawing.below(7)));
+    scores[17] = std::nan("");
+    Random one(1, Purpose::selection, round);
+    const Ids all = ranked(scores, one);
+    EXPECT_EQ(all.size(), 60U);
+    for (const std::size_t count : {0U, 1U, 5U, 59U, 60U, 70U}) {
+      Random other(1, Purpose::selection, round);
+      EXPECT_EQ(ranked(scores, other, count), first(all, count)) << count;
+    }
+  }
+}
+
 TEST(Ranking, PutsTheUnseenBeforeTheHighestAndTheSilentLast) {
   std::vector<Client> clients(4);
   clients[3].unanswered = 60;

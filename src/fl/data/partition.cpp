@@ -14,11 +14,12 @@
 namespace ebb::fl {
 namespace {
 
-constexpr std::array<Named<PartitionKind>, 4> kPartitionKinds = {{
+constexpr std::array<Named<PartitionKind>, 5> kPartitionKinds = {{
     {PartitionKind::iid, "iid"},
     {PartitionKind::dirichlet, "dirichlet"},
     {PartitionKind::shards, "shards"},
     {PartitionKind::users, "users"},
+    {PartitionKind::mix, "mix"},
 }};
 constexpr std::array<Named<SizeSkew>, 3> kSkews = {{
     {SizeSkew::none, "none"},
@@ -118,12 +119,21 @@ base::Status check_numbers(std::span<const std::uint8_t> labels, std::uint32_t c
   if (clients == 0) return base::error(base::Code::bad_input, "0 clients, expected at least 1");
   const std::uint64_t each = options.kind == PartitionKind::shards ? options.shards_per_client : 1;
   const std::uint64_t least = each * clients;
-  if (labels.size() > UINT32_MAX || labels.size() < least) {
+  if (labels.size() < least) {
     return base::error(base::Code::bad_input,
                        "%zu samples for %u clients, expected at least %llu: %llu for each client",
                        labels.size(), clients, static_cast<unsigned long long>(least),
                        static_cast<unsigned long long>(each));
   }
+  return check_labels(labels, classes);
+}
+
+}  // namespace
+
+base::Status check_labels(std::span<const std::uint8_t> labels, std::uint32_t classes) {
+  if (labels.size() > UINT32_MAX)
+    return base::error(base::Code::bad_input, "%zu samples, expected fewer than 2^32",
+                       labels.size());
   const auto wrong = std::find_if(labels.begin(), labels.end(),
                                   [&](std::uint8_t label) { return label >= classes; });
   if (wrong == labels.end()) return {};
@@ -131,13 +141,13 @@ base::Status check_numbers(std::span<const std::uint8_t> labels, std::uint32_t c
                      wrong - labels.begin(), unsigned{*wrong}, classes);
 }
 
-}  // namespace
-
 base::Status check(const PartitionOptions& options) {
   if (!(options.alpha > 0 && std::isfinite(options.alpha)))
     return base::error(base::Code::bad_input, "alpha %g, expected a number above 0", options.alpha);
   if (options.shards_per_client == 0)
     return base::error(base::Code::bad_input, "0 shards per client, expected at least 1");
+  if (options.samples_per_client == 0)
+    return base::error(base::Code::bad_input, "0 samples per client, expected at least 1");
   if (options.kind == PartitionKind::users && options.sizes != SizeSkew::none)
     return base::error(base::Code::bad_input,
                        "sizes %s with partition users, expected none: each "
@@ -179,6 +189,9 @@ base::Result<Partition> partition_samples(std::span<const std::uint8_t> labels,
     case PartitionKind::users:
       return base::error(base::Code::bad_input,
                          "partition users, expected a data set that has users");
+    case PartitionKind::mix:
+      return base::error(base::Code::bad_input,
+                         "partition mix, expected one that deals the samples out");
   }
   if (options.sizes != SizeSkew::none) {
     // A stream of its own: the mixes are those of the same partition without skew.

@@ -10,13 +10,14 @@
 
 namespace ebb::fl {
 
-enum class PartitionKind : std::uint8_t { iid, dirichlet, shards, users };
+enum class PartitionKind : std::uint8_t { iid, dirichlet, shards, users, mix };
 enum class SizeSkew : std::uint8_t { none, lognormal, power_law };
 
 struct PartitionOptions {
   PartitionKind kind = PartitionKind::iid;
   double alpha = 0.5;  ///< of Dirichlet: the smaller, the fewer labels a client has
   std::uint32_t shards_per_client = 2;
+  std::uint32_t samples_per_client = 100;  ///< of mix, where samples are shared: on average
   SizeSkew sizes = SizeSkew::none;
   double size_sigma = 0.5;  ///< of the lognormal sizes
   double size_alpha = 1.5;  ///< of the power law: the smaller, the more unequal
@@ -46,8 +47,8 @@ struct Partition {
 /// factor until none is; samples that no client wants then have no owner. Without skew every sample
 /// has one.
 ///
-/// Code::bad_input where there are too few samples or an option is out of its range, and for users,
-/// which a data set says.
+/// Code::bad_input where there are too few samples or an option is out of its range; for users,
+/// which a data set says; and for mix, which deals nothing.
 base::Result<Partition> partition_samples(std::span<const std::uint8_t> labels,
                                           std::uint32_t classes, std::uint32_t clients,
                                           const PartitionOptions& options, std::uint64_t seed);
@@ -56,6 +57,10 @@ base::Result<Partition> partition_samples(std::span<const std::uint8_t> labels,
 /// Code::bad_input where there are fewer users than clients.
 base::Result<Partition> partition_by_users(std::span<const std::uint32_t> users,
                                            std::uint32_t clients);
+
+/// Code::bad_input where there are too many samples to be numbered, or a label is none of the
+/// classes.
+base::Status check_labels(std::span<const std::uint8_t> labels, std::uint32_t classes);
 
 /// Code::bad_input where an option is out of its range or does not go with another.
 base::Status check(const PartitionOptions& options);

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fl/data/population.h"
 
+#include <algorithm>
+
+#include "fl/data/client_records.h"
+#include "fl/in_parts.h"
+
 namespace ebb::fl {
 namespace {
 
@@ -18,32 +23,33 @@ base::Json numbers(std::span<const float> values) {
 
 }  // namespace
 
-Population::Population(const Partition& partition, const DataSet& data)
-    : clients_(partition.clients()) {
-  for (std::uint32_t id = 0; id < partition.clients(); ++id) {
-    Client& client = clients_[id];
-    client.samples = static_cast<std::uint32_t>(partition.of(id).size());
-    client.labels.resize(data.classes);
-    for (const std::uint32_t sample : partition.of(id))
-      ++client.labels[data.train.labels[sample]];
+Population::Population(const Holdings& holdings, const DataSet& data, bool with_labels)
+    : clients_(holdings.clients()) {
+  for (std::uint32_t id = 0; id < holdings.clients(); ++id) {
+    clients_[id].samples = holdings.size_of(id);
+    if (with_labels) clients_[id].labels = holdings.label_counts(id, data);
   }
 }
 
 void Population::meet(const World& world) {
-  for (std::uint32_t id = 0; id < clients_.size(); ++id) {
-    const Condition condition = world.condition(id);
-    Client& client = clients_[id];
-    client.speed = condition.speed;
-    client.channel = condition.channel;
-    client.seconds = condition.seconds;
-    client.energy = condition.energy;
-    client.tier = condition.tier;
-  }
+  in_parts(clients_.size(), [&](std::size_t begin, std::size_t end) {
+    for (auto id = static_cast<std::uint32_t>(begin); id < end; ++id) {
+      const Condition condition = world.condition(id);
+      Client& client = clients_[id];
+      client.speed = condition.speed;
+      client.channel = condition.channel;
+      client.seconds = condition.seconds;
+      client.energy = condition.energy;
+      client.tier = condition.tier;
+    }
+  });
 }
 
 void Population::choose(std::span<const std::uint32_t> cohort) {
   for (const std::uint32_t id : cohort)
     ++clients_[id].unanswered;
+  for (const std::uint32_t id : cohort)
+    changed(id);
 }
 
 void Population::learn(const ClientReport& report) {
@@ -55,10 +61,34 @@ void Population::learn(const ClientReport& report) {
   client.loss_rms = report.loss_rms;
   client.gradient_norm = report.gradient_norm;
   client.sketch = report.sketch;
+  changed(report.client);
+}
+
+void Population::follow_changes() {
+  follows_changes_ = true;
+  for (std::uint32_t id = 0; id < clients_.size(); ++id)
+    if (clients_[id].last_round || clients_[id].unanswered > 0) changed(id);
+}
+
+std::string Population::changes() {
+  std::sort(changed_.begin(), changed_.end());
+  changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
+  std::string records;
+  for (const std::uint32_t id : changed_)
+    append_record(records, id, clients_[id]);
+  changed_.clear();
+  return records;
+}
+
+base::Status Population::take(std::string_view records) {
+  while (!records.empty())
+    if (!take_record(records, clients_)) return damaged("a record of a client");
+  return {};
 }
 
 Participation Population::participation() const {
   std::vector<std::uint32_t> counts;
+  counts.reserve(clients_.size());
   for (const Client& client : clients_)
     counts.push_back(client.participations);
   return participation_of(counts);

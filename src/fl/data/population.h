@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
 #include "base/result.h"
 #include "fl/data/data_set.h"
-#include "fl/data/partition.h"
+#include "fl/data/holdings.h"
 #include "fl/metrics.h"
 #include "fl/select/selector.h"
 #include "fl/world.h"
@@ -28,7 +30,8 @@ struct ClientReport {
 /// All clients, as the server knows them. Not thread-safe.
 class Population {
  public:
-  Population(const Partition& partition, const DataSet& data);
+  /// `with_labels`: clients have Client::labels.
+  Population(const Holdings& holdings, const DataSet& data, bool with_labels);
 
   /// Takes over the world's state of this round.
   void meet(const World& world);
@@ -44,8 +47,23 @@ class Population {
   base::Json state() const;
   base::Status restore(const base::Json& state);
 
+  /// From now on it is known who has changed: everyone of whom there is something to know, at
+  /// first.
+  void follow_changes();
+  /// Records of those who have changed since the last call, or since they are followed.
+  std::string changes();
+  /// Takes over the records of any number of changes(), the oldest first. Code::bad_input where
+  /// they are none.
+  base::Status take(std::string_view records);
+
  private:
+  void changed(std::uint32_t id) {
+    if (follows_changes_) changed_.push_back(id);
+  }
+
   std::vector<Client> clients_;
+  bool follows_changes_ = false;
+  std::vector<std::uint32_t> changed_;  ///< some of them more than once
 };
 
 base::Json to_json(const ClientReport& report);

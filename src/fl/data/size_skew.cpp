@@ -21,18 +21,12 @@ struct Wish {
   }
 };
 
-double weight_of(const PartitionOptions& options, Random& random) {
-  return options.sizes == SizeSkew::lognormal
-             ? random.lognormal(0, options.size_sigma)
-             : std::pow(1 - random.uniform(), -1 / options.size_alpha);
-}
-
 std::vector<Wish> wishes_of(const Hands& hands, std::span<const std::uint8_t> labels,
                             std::size_t classes, const PartitionOptions& options, Random& random) {
   std::vector<Wish> wishes(hands.size());
   for (std::size_t client = 0; client < hands.size(); ++client) {
     Wish& wish = wishes[client];
-    wish.weight = weight_of(options, random);
+    wish.weight = size_weight(options, random);
     wish.mix.resize(classes);
     for (const std::uint32_t sample : hands[client])
       wish.mix[labels[sample]] += 1 / static_cast<double>(hands[client].size());
@@ -83,6 +77,12 @@ std::vector<std::size_t> by_loss(const Wish& wish, double scale) {
 }
 
 }  // namespace
+
+double size_weight(const PartitionOptions& options, Random& random) {
+  return options.sizes == SizeSkew::lognormal
+             ? random.lognormal(0, options.size_sigma)
+             : std::pow(1 - random.uniform(), -1 / options.size_alpha);
+}
 
 Hands with_skewed_sizes(const Hands& hands, std::span<const std::uint8_t> labels,
                         const Hands& by_label, const PartitionOptions& options, Random& random) {

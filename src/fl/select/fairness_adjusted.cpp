@@ -15,7 +15,7 @@ class FairnessAdjusted final : public Selector {
       scores.push_back(client.loss
                            ? std::optional(measured(*client.loss) - price_ * client.participations)
                            : std::nullopt);
-    return first(best_first(choice, scores), choice.count);
+    return best_first(choice, scores, choice.count);
   }
 
  private:

@@ -133,7 +133,8 @@ Method fedcor_method() {
            {"annealing", 0.95, 0.01, 1, "factor on the benefit of a client for each pick"}},
           [](std::span<const double> values) {
             return std::make_unique<FedCor>(values[0], values[1], values[2]);
-          }};
+          },
+          CandidatesDrawn::once};
 }
 
 }  // namespace ebb::fl::select

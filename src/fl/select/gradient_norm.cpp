@@ -12,7 +12,7 @@ class GradientNorm final : public Selector {
     for (const Client& client : choice.clients)
       norms.push_back(client.gradient_norm ? std::optional(measured(*client.gradient_norm))
                                            : std::nullopt);
-    return first(best_first(choice, norms), choice.count);
+    return best_first(choice, norms, choice.count);
   }
 };
 

@@ -53,6 +53,8 @@ class LabelCoverage final : public Selector {
     return cohort;
   }
 
+  bool needs_labels() const override { return true; }
+
  private:
   double loss_weight_;
   double tolerance_;
@@ -69,7 +71,8 @@ Method label_coverage_method() {
            {"tolerance", 0.1, 1e-6, 0.9, "how far a step may stay behind full greedy"}},
           [](std::span<const double> values) {
             return std::make_unique<LabelCoverage>(values[0], values[1]);
-          }};
+          },
+          CandidatesDrawn::each_round};
 }
 
 }  // namespace ebb::fl::select

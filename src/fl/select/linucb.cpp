@@ -24,7 +24,7 @@ class LinUcb final : public Selector {
       const auto [mean, deviation] = model_.predict(contexts[i]);
       bounds.push_back(mean + alpha_ * deviation_with_own(deviation, choice.clients[i]));
     }
-    Ids cohort = first(best_first(choice, bounds), choice.count);
+    Ids cohort = best_first(choice, bounds, choice.count);
     for (const std::uint32_t id : cohort)
       pending_.keep(id, contexts[id]);
     return cohort;
@@ -35,6 +35,8 @@ class LinUcb final : public Selector {
       if (const auto context = pending_.take(id); context && outcome.clients[id].loss)
         model_.add(*context, measured(*outcome.clients[id].loss));
   }
+
+  bool needs_labels() const override { return true; }
 
   base::Json state() const override {
     base::Json state = base::Json::object(

@@ -59,6 +59,8 @@ class MmrDiverse final : public Selector {
     return cohort;
   }
 
+  bool needs_labels() const override { return true; }
+
  private:
   double relevance_;
 };
@@ -71,7 +73,8 @@ Method mmr_diverse_method() {
           "maximal marginal relevance: Carbonell and Goldstein, SIGIR 1998",
           "useful clients (loss, norm, speed, channel, few participations) with unlike labels",
           {{"relevance", 0.7, 0, 1, "weight of usefulness against likeness"}},
-          [](std::span<const double> values) { return std::make_unique<MmrDiverse>(values[0]); }};
+          [](std::span<const double> values) { return std::make_unique<MmrDiverse>(values[0]); },
+          CandidatesDrawn::each_round};
 }
 
 }  // namespace ebb::fl::select

@@ -38,7 +38,7 @@ class NeuralLinearUcb final : public Selector {
       const auto [mean, deviation] = head.predict(network_->features(contexts[i]));
       bounds[i] = mean + alpha_ * deviation_with_own(deviation, choice.clients[i]);
     }
-    Ids cohort = first(best_first(choice, bounds), choice.count);
+    Ids cohort = best_first(choice, bounds, choice.count);
     for (const std::uint32_t id : cohort)
       pending_.keep(id, contexts[id]);
     return cohort;
@@ -58,6 +58,8 @@ class NeuralLinearUcb final : public Selector {
     }
     ++untrained_rounds_;
   }
+
+  bool needs_labels() const override { return true; }
 
   base::Json state() const override {
     std::vector<double> contexts;

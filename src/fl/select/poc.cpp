@@ -24,7 +24,7 @@ class PowerOfChoice final : public Selector {
     const std::vector<bool> silent = silent_ones(choice);
     for (std::size_t i = 0; i < pool.size(); ++i)
       if (silent[pool[i]]) (*losses)[i] = -1;
-    Ids cohort = first(ranked(*losses, choice.random), choice.count);
+    Ids cohort = ranked(*losses, choice.random, choice.count);
     for (std::uint32_t& place : cohort)
       place = pool[place];
     return cohort;

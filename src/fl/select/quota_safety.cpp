@@ -53,6 +53,7 @@ class QuotaSafety final : public Selector {
 
   void learn(const Outcome& outcome) override { base_->learn(outcome); }
   bool needs_sketches() const override { return base_->needs_sketches(); }
+  bool needs_labels() const override { return base_->needs_labels(); }
 
   base::Json state() const override {
     base::Json::Array recent;

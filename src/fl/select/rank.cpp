@@ -13,14 +13,31 @@ double measured(double value) {
   return std::isfinite(value) ? std::clamp(value, -1e9, 1e9) : 0;
 }
 
-Ids ranked(std::span<const double> scores, Random& random) {
-  const auto size = static_cast<std::uint32_t>(scores.size());
-  const auto order_of = [&](std::uint32_t id) {
-    return std::isnan(scores[id]) ? -std::numeric_limits<double>::infinity() : scores[id];
+Ids ranked(std::span<const double> scores, Random& random, std::size_t count) {
+  struct Ranked {
+    double score;
+    std::uint32_t place;  ///< in random order, which decides between equals
+    std::uint32_t id;
   };
-  Ids order = random.sample(size, size);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return order_of(a) > order_of(b); });
+  const auto size = static_cast<std::uint32_t>(scores.size());
+  std::vector<Ranked> all;
+  all.reserve(size);
+  for (const std::uint32_t id : random.sample(size, size)) {
+    const double score =
+        std::isnan(scores[id]) ? -std::numeric_limits<double>::infinity() : scores[id];
+    all.push_back({score, static_cast<std::uint32_t>(all.size()), id});
+  }
+  const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(count, size));
+  const auto before = [](const Ranked& a, const Ranked& b) {
+    return a.score != b.score ? a.score > b.score : a.place < b.place;
+  };
+  // Of a million only some are wanted.
+  if (end != all.end()) std::nth_element(all.begin(), end, all.end(), before);
+  std::sort(all.begin(), end, before);
+  Ids order;
+  order.reserve(static_cast<std::size_t>(end - all.begin()));
+  for (auto one = all.begin(); one != end; ++one)
+    order.push_back(one->id);
   return order;
 }
 
@@ -33,14 +50,15 @@ std::vector<bool> silent_ones(const Choice& choice) {
   return silent;
 }
 
-Ids best_first(const Choice& choice, std::span<const std::optional<double>> scores) {
+Ids best_first(const Choice& choice, std::span<const std::optional<double>> scores,
+               std::size_t count) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const std::vector<bool> silent = silent_ones(choice);
   std::vector<double> filled;
   filled.reserve(scores.size());
   for (std::size_t id = 0; id < scores.size(); ++id)
     filled.push_back(silent[id] ? -kInfinity : scores[id].value_or(kInfinity));
-  return ranked(filled, choice.random);
+  return ranked(filled, choice.random, count);
 }
 
 Acquaintance acquaintance(const Choice& choice) {
@@ -65,7 +83,7 @@ Ids drawn(std::span<const double> weights, std::size_t count, Random& random) {
     const double time = -std::log(1 - random.uniform());
     sooner.push_back(weight > 0 ? -time / weight : -std::numeric_limits<double>::infinity());
   }
-  return first(ranked(sooner, random), count);
+  return ranked(sooner, random, count);
 }
 
 Ids drawn(const Ids& ids, std::span<const double> weights, std::size_t count, Random& random) {

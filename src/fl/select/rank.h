@@ -17,8 +17,9 @@ using Ids = std::vector<std::uint32_t>;
 /// whose training diverged has nothing to teach.
 double measured(double value);
 
-/// Every index, highest score first, equal ones in random order; what is not a number comes last.
-Ids ranked(std::span<const double> scores, Random& random);
+/// Every index, or the first `count` of them: highest score first, equal ones in random order; what
+/// is not a number comes last.
+Ids ranked(std::span<const double> scores, Random& random, std::size_t count = SIZE_MAX);
 
 /// Who is left alone in this round. Whoever was chosen in vain is chosen again with a chance that
 /// halves each time: those who never answer would otherwise stay unexplored, or keep an old high
@@ -27,7 +28,8 @@ std::vector<bool> silent_ones(const Choice& choice);
 
 /// As ranked(), but clients without a score come first, in random order, because what they are
 /// worth is found out by choosing them; and silent_ones() last.
-Ids best_first(const Choice& choice, std::span<const std::optional<double>> scores);
+Ids best_first(const Choice& choice, std::span<const std::optional<double>> scores,
+               std::size_t count = SIZE_MAX);
 
 /// Everyone, by what is known of them.
 struct Acquaintance {

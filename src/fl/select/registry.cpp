@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 
 #include "base/text.h"
+#include "fl/names.h"
 #include "fl/select/all.h"
+#include "fl/select/candidates.h"
 
 namespace ebb::fl {
 namespace {
+
+constexpr std::array<Named<CandidatesDrawn>, 3> kDrawn = {{
+    {CandidatesDrawn::never, "never"},
+    {CandidatesDrawn::each_round, "each_round"},
+    {CandidatesDrawn::once, "once"},
+}};
 
 std::string nearest_hint(std::string_view text, const std::vector<std::string_view>& candidates) {
   const auto near = base::nearest(text, candidates);
@@ -54,7 +63,8 @@ base::Result<std::vector<double>> values_of(const Method& method,
 /// know are the other's.
 base::Result<std::unique_ptr<Selector>> create_wrapped(std::string_view key,
                                                        std::string_view base_key,
-                                                       const ParameterValues& parameters) {
+                                                       const ParameterValues& parameters,
+                                                       const CandidateLimit& limit) {
   const Method wrapper = select::quota_safety_method();
   if (key != wrapper.key || base_key.find(select::kBaseSeparator) != std::string_view::npos ||
       base_key == wrapper.key)
@@ -69,7 +79,7 @@ base::Result<std::unique_ptr<Selector>> create_wrapped(std::string_view key,
     (find_parameter(wrapper, parameter.first) != nullptr ? own : others).push_back(parameter);
   const auto values = values_of(wrapper, own);
   if (!values) return values.error();
-  auto base = create_selector(base_key, others);
+  auto base = create_selector(base_key, others, limit);
   if (!base) return base;
   return select::create_quota_safety(*values, std::string(base_key), *std::move(base));
 }
@@ -115,14 +125,26 @@ const std::vector<Method>& methods() {
 }
 
 base::Result<std::unique_ptr<Selector>> create_selector(std::string_view key,
-                                                        const ParameterValues& parameters) {
+                                                        const ParameterValues& parameters,
+                                                        const CandidateLimit& limit) {
   if (const std::size_t colon = key.find(select::kBaseSeparator); colon != std::string_view::npos)
-    return create_wrapped(key.substr(0, colon), key.substr(colon + 1), parameters);
+    return create_wrapped(key.substr(0, colon), key.substr(colon + 1), parameters, limit);
   const auto method = find_method(key);
   if (!method) return method.error();
   const auto values = values_of(**method, parameters);
   if (!values) return values.error();
-  return (*method)->create(*values);
+  auto selector = (*method)->create(*values);
+  if (limit.most == 0 || (*method)->candidates == CandidatesDrawn::never) return selector;
+  return select::of_candidates(std::move(selector), (*method)->candidates, limit);
+}
+
+const char* name_of(CandidatesDrawn drawn) {
+  return name_in<CandidatesDrawn>(kDrawn, drawn);
+}
+
+CandidatesDrawn candidates_of(std::string_view key) {
+  const auto method = find_method(key.substr(key.find(select::kBaseSeparator) + 1));
+  return method ? (*method)->candidates : CandidatesDrawn::never;
 }
 
 }  // namespace ebb::fl

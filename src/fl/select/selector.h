@@ -20,17 +20,19 @@ namespace ebb::fl {
 /// The length of Client::sketch.
 inline constexpr std::size_t kSketchLength = 64;
 
-/// What is known of a client when a cohort is chosen. Nothing here comes from the test set.
+/// What is known of a client when a cohort is chosen. Nothing here comes from the test set. There
+/// may be a million of them: members are in an order without gaps.
 struct Client {
+  /// Samples of each class. Only for selectors that ask for it.
+  std::vector<std::uint32_t> labels;
   std::uint32_t samples = 0;
-  std::vector<std::uint32_t> labels;  ///< samples of each class
 
   // The world in this round.
+  std::uint32_t tier = 0;  ///< 0 slow, 1 middle, 2 fast
   double speed = 1;        ///< samples' arithmetic per second, relative to the median client
   double channel = 1;      ///< quality of its network, relative
   double seconds = 0;      ///< simulated: training and transfer, if it were chosen now
   double energy = 0;       ///< simulated joules of the same
-  std::uint32_t tier = 0;  ///< 0 slow, 1 middle, 2 fast
 
   /// Times it was chosen since its last update arrived, or ever: it dropped out, was late, or is
   /// still at it.
@@ -79,8 +81,10 @@ class Selector {
   /// After each round.
   virtual void learn(const Outcome&) {}
 
-  /// Whether it looks at Client::sketch, which is all zeros otherwise.
+  /// Whether it looks at Client::sketch, which is empty otherwise.
   virtual bool needs_sketches() const { return false; }
+  /// Likewise Client::labels.
+  virtual bool needs_labels() const { return false; }
 
   /// All that select() depends on beyond its argument and its parameters, for a checkpoint; and
   /// back. Code::bad_input where `state` is not what such a selector saves; it is unchanged then.
@@ -99,6 +103,21 @@ struct Parameter {
 
 using ParameterValues = std::vector<std::pair<std::string, double>>;
 
+/// How a method that asks or compares everyone does with very many clients: it looks at a sample of
+/// them, the candidates. Nobody else is chosen.
+enum class CandidatesDrawn : std::uint8_t {
+  never,       ///< it looks at everyone
+  each_round,  ///< anew in each round
+  once,        ///< for all rounds, by the seed: what it has learned is of them
+};
+const char* name_of(CandidatesDrawn drawn);
+
+struct CandidateLimit {
+  std::uint32_t most =
+      0;  ///< of more clients, so many are candidates, or a cohort if that is more; 0: all
+  std::uint64_t seed = 0;
+};
+
 /// A selection method as `ebb simulate --list` shows it.
 struct Method {
   std::string_view key;       ///< e.g. "system_aware.oort"
@@ -108,6 +127,7 @@ struct Method {
   std::vector<Parameter> parameters;
   /// `values` holds one number per parameter, in their order.
   std::function<std::unique_ptr<Selector>(std::span<const double> values)> create;
+  CandidatesDrawn candidates = CandidatesDrawn::never;
 };
 
 /// Every method, sorted by key.
@@ -118,6 +138,10 @@ const std::vector<Method>& methods();
 /// then that method's. Code::bad_input for an unknown key (with the nearest), an unknown parameter
 /// or one out of range.
 base::Result<std::unique_ptr<Selector>> create_selector(std::string_view key,
-                                                        const ParameterValues& parameters = {});
+                                                        const ParameterValues& parameters = {},
+                                                        const CandidateLimit& limit = {});
+
+/// When the candidates of that method are drawn: those of the wrapped one, if it wraps one.
+CandidatesDrawn candidates_of(std::string_view key);
 
 }  // namespace ebb::fl

@@ -11,7 +11,7 @@ class TopLoss final : public Selector {
     std::vector<std::optional<double>> losses;
     for (const Client& client : choice.clients)
       losses.push_back(client.loss ? std::optional(measured(*client.loss)) : std::nullopt);
-    return first(best_first(choice, losses), choice.count);
+    return best_first(choice, losses, choice.count);
   }
 };
 

@@ -31,6 +31,7 @@ Json method_json(const fl::Method& method) {
                        {"title", method.title},
                        {"citation", method.citation},
                        {"summary", method.summary},
+                       {"candidates", fl::name_of(method.candidates)},
                        {"parameters", std::move(parameters)}});
 }
 

@@ -174,6 +174,27 @@ std::string privacy_lines(const SimulateOutcome& outcome) {
   return text;
 }
 
+/// Of methods that look at some of very many clients: at how many, and what they had them do.
+std::string candidate_lines(const SimulateOutcome& outcome) {
+  std::string text;
+  for (const fl::MethodRuns& runs : outcome.methods) {
+    const fl::SimulationResult& first = runs.repeats.front();
+    if (fl::candidates_json(first.config).is_null()) continue;
+    const bool once = fl::candidates_of(runs.method) == fl::CandidatesDrawn::once;
+    std::uint64_t probed = 0;
+    for (const fl::RoundReport& round : first.rounds)
+      probed += round.probed;
+    text +=
+        format_text("%s%s: %u of %u clients, drawn %s",
+                    text.empty() ? "\ncandidates " : "           ", runs.method.c_str(),
+                    first.config.candidates, first.config.clients, once ? "once" : "in each round");
+    if (probed > 0)
+      text += format_text("; asked %llu times for a loss", static_cast<unsigned long long>(probed));
+    text += "\n";
+  }
+  return text;
+}
+
 std::string known_bytes(const std::optional<std::uint64_t>& bytes) {
   return bytes ? bytes_text(*bytes) : "unknown";
 }
@@ -213,8 +234,8 @@ std::string outcome_text(const SimulateOutcome& outcome, const term::Style& styl
   const std::vector<fl::Ranked> ranking = fl::ranking_of(outcome.methods);
   std::string text = score_table(outcome, ranking, style) + client_table(outcome, ranking, style) +
                      "\n" + cost_table(outcome, ranking, style) + "\n" +
-                     time_table(outcome, ranking, style) + privacy_lines(outcome) +
-                     cleanup_lines(outcome);
+                     time_table(outcome, ranking, style) + candidate_lines(outcome) +
+                     privacy_lines(outcome) + cleanup_lines(outcome);
   if (outcome.methods.size() == 1 && outcome.methods.front().repeats.size() == 1)
     text += "\nmodel      sha256 " + outcome.methods.front().repeats.front().model_sha256 + "\n";
   return text;

@@ -13,7 +13,7 @@ class PopulationTest : public testing::Test {
     partition_.offsets = {0, 3, 5};
   }
 
-  Population population() const { return {partition_, data_}; }
+  Population population() const { return {Holdings(partition_), data_, true}; }
 
   DataSet data_;
   Partition partition_;
@@ -26,6 +26,12 @@ TEST_F(PopulationTest, KnowsHowManySamplesOfEachClassAClientHas) {
   EXPECT_EQ(all.clients()[0].labels, (std::vector<std::uint32_t>{1, 2}));
   EXPECT_EQ(all.clients()[1].labels, (std::vector<std::uint32_t>{1, 1}));
   EXPECT_FALSE(all.clients()[0].loss);
+}
+
+TEST_F(PopulationTest, HasLabelsOnlyForThoseWhoLookAtThem) {
+  const Population all(Holdings(partition_), data_, false);
+  EXPECT_EQ(all.clients()[0].samples, 3U);
+  EXPECT_TRUE(all.clients()[0].labels.empty());
 }
 
 TEST_F(PopulationTest, CountsThoseWhoDoNotAnswerUntilTheyDo) {
@@ -52,6 +58,51 @@ TEST_F(PopulationTest, ComesBackFromItsStateAsItWas) {
   EXPECT_EQ(again.clients()[1].loss_rms, all.clients()[1].loss_rms);
   EXPECT_EQ(again.clients()[1].sketch, all.clients()[1].sketch);
   EXPECT_EQ(again.clients()[0].unanswered, 1U);
+}
+
+TEST_F(PopulationTest, ComesBackFromItsChangesOneAfterTheOther) {
+  Population all = population();
+  all.follow_changes();
+  EXPECT_EQ(all.changes(), "");
+  const std::vector<std::uint32_t> cohort = {0, 1};
+  all.choose(cohort);
+  all.learn({1, 3, 0.1, 0.30000000000000004, 1.0 / 3, {0.1F, -2.5F}});
+  const std::string first = all.changes();
+  EXPECT_EQ(all.changes(), "") << "nothing since";
+  all.choose(std::vector<std::uint32_t>{0});
+  const std::string second = all.changes();
+  EXPECT_LT(second.size(), first.size()) << "of one client alone";
+  Population again = population();
+  ASSERT_TRUE(again.take(first + second));
+  EXPECT_EQ(again.state().text(), all.state().text());
+  EXPECT_EQ(again.clients()[0].unanswered, 2U);
+}
+
+TEST_F(PopulationTest, HasAllThatIsKnownForItsFirstChanges) {
+  Population all = population();
+  all.learn({1, 3, 0.1, 0.2, 0.3, {}});
+  all.follow_changes();
+  Population again = population();
+  ASSERT_TRUE(again.take(all.changes()));
+  EXPECT_EQ(again.state().text(), all.state().text());
+}
+
+TEST_F(PopulationTest, RemembersNoChangesUnlessTheyAreFollowed) {
+  Population all = population();
+  all.learn({1, 3, 0.1, 0.2, 0.3, {}});
+  EXPECT_EQ(all.changes(), "");
+}
+
+TEST_F(PopulationTest, RefusesRecordsThatAreNone) {
+  Population all = population();
+  all.follow_changes();
+  all.learn({1, 3, 0.1, 0.2, 0.3, {1, 2}});
+  const std::string record = all.changes();
+  for (std::size_t length = 1; length < record.size(); ++length)
+    EXPECT_FALSE(population().take(record.substr(0, length))) << length;
+  std::string of_nobody = record;
+  of_nobody[0] = 2;
+  EXPECT_FALSE(population().take(of_nobody));
 }
 
 TEST_F(PopulationTest, RefusesStatesThatAreNot) {

@@ -108,6 +108,24 @@ INSTANTIATE_TEST_SUITE_P(
                     {"type": "dropout", "p": 0.1},
                     {"type": "linear", "out_features": "classes"}]})";
                 }},
+        Variant{"SharedSamples",
+                [](Config& config) {
+                  config.partition.kind = PartitionKind::mix;
+                  config.partition.samples_per_client = 40;
+                  config.partition.sizes = SizeSkew::lognormal;
+                  config.clients = 20000;
+                  config.world.dropout = 0.3;
+                }},
+        Variant{"Candidates",
+                [](Config& config) {
+                  config.partition.kind = PartitionKind::mix;
+                  config.partition.samples_per_client = 20;
+                  config.clients = 300;
+                  config.candidates = 12;
+                  config.method = "ml.fedcor";
+                  config.method_parameters = {{"warm_up", 2}, {"interval", 2}};
+                  config.rounds = 6;
+                }},
         Variant{"FedProx", [](Config& config) { config.aggregation.rule = Rule::fedprox; }},
         Variant{"Scaffold",
                 [](Config& config) {
