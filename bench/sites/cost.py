@@ -3,7 +3,9 @@
 """What sampling costs a job: pairs of runs, one with libebb-sites.so and one without, in turn; the mean difference with
 its 95 % interval, of processor time.
 
-  bench/sites/cost.py [--build build/release] [--pairs 15] [--python PYTHON] [NAME]...
+  bench/sites/cost.py [--build build/release] [--pairs 15] [--python PYTHON] [--objects] [NAME]...
+
+--objects: as under `ebb run --sites=objects`.
 
 Counting instructions under valgrind does not do in its place: there a stack cannot be read as it is elsewhere, and what
 sampling may spend is soon used up.
@@ -32,6 +34,7 @@ class Bench:
         self.pairs_program = str(next((path for path in (options.build / "sites-pairs", options.build / "bin/sites-pairs")
                                        if path.exists()), "sites-pairs"))
         self.python, self.pairs, self.wanted = options.python, options.pairs, options.names
+        self.objects = "1" if options.objects else "0"
 
     def is_wanted(self, name):
         return not self.wanted or any(part in name for part in self.wanted)
@@ -49,7 +52,8 @@ class Bench:
     def environments(self, folder):
         """(without, with)."""
         base = {**os.environ, "PYTHONPATH": str(self.library.parent / "python"), "PYTHONHASHSEED": "0"}
-        return base, {**base, "LD_PRELOAD": str(self.library), "EBB_SITES": folder}
+        return base, {**base, "LD_PRELOAD": str(self.library), "EBB_SITES": folder,
+                      "EBB_SITES_OBJECTS": self.objects}
 
     def measure(self, command, unit):
         """Values without and with sampling, pair by pair."""
@@ -111,6 +115,7 @@ def main():
     parser.add_argument("--build", type=Path, default=Path("build/release"))
     parser.add_argument("--pairs", type=int, default=15)
     parser.add_argument("--python", default="/usr/bin/python3", help="the interpreter that runs the programs")
+    parser.add_argument("--objects", action="store_true", help="sample Python's small objects one by one")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     report(Bench(options))

@@ -81,6 +81,8 @@ struct Option {
   bool required = false;
   /// Given twice on the command line, the last one counts; else that is an error.
   bool last_counts = false;
+  /// On the command line it may stand alone, which is this word; another one stands behind "=".
+  std::string_view alone = {};
   std::string shown = {};  ///< default that --help shows; "": what stands in its place
   std::vector<std::string_view> choices = {};  ///< the words that it may be; none: any
   std::string_view group = {};  ///< heading of its part of a form; "": no form has it

@@ -55,11 +55,19 @@ void add_option(CLI::App& app, Given& given, bool has_places) {
     return;
   }
   CLI::Option* added = app.add_option_function<std::string>(
-      option.names(), [&given](const std::string& word) { given.words = {word}; },
+      option.names(),
+      [&given](const std::string& word) {
+        const bool is_alone = !given.option.alone.empty() && word == "true";
+        given.words = {is_alone ? std::string(given.option.alone) : word};
+      },
       base::help_text(option));
-  added->type_name(type_of(option));
   added->required(option.required);
   if (option.last_counts) added->take_last();
+  if (!option.alone.empty()) {
+    added->expected(0)->type_name("");
+    return;
+  }
+  added->type_name(type_of(option));
   if (has_dashes(option)) added->default_str(base::default_text(option));
 }
 

@@ -36,6 +36,7 @@ struct Options {
   bool manage = true;         ///< false: watch and record only; no agent, no environment
   bool nvflare = false;       ///< in NVFlare's processes, results go once they are processed
   bool sites = false;         ///< allocations are sampled: who holds the memory
+  bool objects = false;       ///< and Python's small objects one by one
   bool wait_for_all = false;  ///< supervise until the last process has ended, not only the command
   bool is_private = false;    ///< of commands the record has the program alone
   bool quiet = false;         ///< no line on stderr but for errors

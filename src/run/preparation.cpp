@@ -66,8 +66,8 @@ class Collector {
 };
 
 /// In front of everything else that is preloaded, the allocator among it.
-void prepare_sites(const std::string& folder, const std::string& socket, Collector& collector,
-                   Preparation& into) {
+void prepare_sites(const std::string& folder, const std::string& socket, bool objects,
+                   Collector& collector, Preparation& into) {
   if (!kHasSites) {
     into.notes.emplace_back(
         "no sites: this ebb was built without them; they need x86-64 and glibc");
@@ -88,6 +88,8 @@ void prepare_sites(const std::string& folder, const std::string& socket, Collect
   into.sites = socket.substr(0, socket.rfind('/'));
   collector.prepend("LD_PRELOAD", object, "allocations are sampled", into);
   into.variables.push_back({"EBB_SITES", into.sites, "where samples are kept"});
+  if (objects)
+    into.variables.push_back({"EBB_SITES_OBJECTS", "1", "Python's small objects are sampled"});
 }
 
 base::Result<std::vector<keep::EnvironmentVariable>> recommended(const Options& options) {
@@ -160,7 +162,7 @@ base::Result<Preparation> prepare(const Options& options, const std::string& soc
   made.variables.push_back({"EBB_SOCKET", socket, "where the agent finds the supervisor"});
   collector.prepend("PYTHONPATH", *folder + "/python",
                     "in Python jobs garbage collection takes part in cleanups", made);
-  if (options.sites) prepare_sites(*folder, socket, collector, made);
+  if (options.sites) prepare_sites(*folder, socket, options.objects, collector, made);
   return made;
 }
 

@@ -10,6 +10,9 @@
 namespace ebb::run {
 namespace {
 
+/// --sites alone.
+constexpr std::string_view kAllocations = "allocations";
+
 base::Status take_cards(const Words& words, Options& options) {
   keep::CardBounds& bounds = options.cards;
   bounds.percent.warn = words.gpu_warn.value_or(bounds.percent.warn);
@@ -22,6 +25,22 @@ base::Status take_cards(const Words& words, Options& options) {
     if (!given) continue;
     options.card_options += options.card_options.empty() ? "" : ", ";
     options.card_options += name;
+  }
+  return {};
+}
+
+base::Status take_sites(const Words& words, Options& options) {
+  options.sites = !words.sites.empty();
+  options.objects = words.sites == "objects";
+  if (options.sites && !options.objects && words.sites != kAllocations) {
+    return base::error(base::Code::bad_input, "--sites '%s': expected --sites or --sites=objects",
+                       words.sites.c_str());
+  }
+  if (options.sites && (words.observe || words.no_record)) {
+    return base::error(base::Code::bad_input,
+                       "--sites and --%s: expected one of them, since sites are sampled inside the "
+                       "job and kept in the record",
+                       words.observe ? "observe" : "no-record");
   }
   return {};
 }
@@ -68,8 +87,11 @@ base::Options options_of(Words& o) {
       {"observe", &o.observe, "Only watch and record: set and preload nothing"},
       {"nvflare", &o.nvflare,
        "In NVFlare, drop each result once it is processed (docs/nvflare.md)"},
-      {"sites", &o.sites,
-       "Sample allocations: which lines of code hold the memory (docs/sites.md)"},
+      {.key = "sites",
+       .place = &o.sites,
+       .help = "Sample allocations: which lines of code hold the memory (docs/sites.md); with "
+               "=objects, also each of Python's small objects",
+       .alone = kAllocations},
       {"wait_all", &o.wait,
        "Supervise until the last process of the job has ended, not only the command"},
       {"quiet", &o.quiet, "Print only errors on stderr"},
@@ -121,13 +143,7 @@ base::Result<Options> options_from(const Words& words, std::vector<std::string>&
     return base::error(base::Code::bad_input,
                        "--nvflare and --observe: expected one of them, since one changes the job");
   }
-  options.sites = words.sites;
-  if (words.sites && (words.observe || words.no_record)) {
-    return base::error(base::Code::bad_input,
-                       "--sites and --%s: expected one of them, since sites are sampled inside the "
-                       "job and kept in the record",
-                       words.observe ? "observe" : "no-record");
-  }
+  if (const auto taken = take_sites(words, options); !taken) return taken.error();
   options.wait_for_all = words.wait;
   options.is_private = words.is_private;
   options.quiet = words.quiet;

@@ -31,7 +31,7 @@ struct Words {
   bool is_private = false;
   bool observe = false;
   bool nvflare = false;
-  bool sites = false;
+  std::string sites;
   bool wait = false;
   bool quiet = false;
   bool dry_run = false;

@@ -11,23 +11,16 @@
 #include <cstring>
 
 #include "base/truth_word.h"
+#include "sites/counting.h"
 #include "sites/next_calls.h"
-#include "sites/sampler.h"
+#include "sites/python_objects.h"
 
 #define EBB_EXPORT __attribute__((visibility("default")))
 
 namespace ebb::sites {
-namespace {
-
 constinit Sampler sampler;
 
-/// Counts what the program was given.
-inline void* counted(void* block, std::size_t bytes) {
-  if (is_due(bytes)) [[unlikely]] {
-    if (block != nullptr) sampler.took(block, bytes);
-  }
-  return block;
-}
+namespace {
 
 /// Before a block goes back. False where it is none of the allocator's.
 [[gnu::noinline]] bool forget(void* block) {
@@ -40,26 +33,13 @@ inline bool goes_back(void* block) {
   return !sampler.may_hold(block) || forget(block);
 }
 
-/// Whether what `make` makes was counted already, by a call of malloc or aligned_alloc.
-template <class Make>
-bool is_counted_inside(const Make& make) {
-  constexpr std::int64_t kPlenty = 1 << 30;
-  const std::int64_t before = this_thread.left;
-  this_thread.left = kPlenty;
-  make();
-  const bool is_counted = this_thread.left < kPlenty;
-  this_thread.left = before;
-  return is_counted;
-}
-
 void look_at_new() {
   constexpr std::size_t kSome = 64;
   new_is_counted = next.new_one == nullptr || next.delete_one == nullptr ||
-                   !is_counted_inside([] { next.delete_one(next.new_one(kSome)); });
-  aligned_new_is_counted = next.new_one_aligned == nullptr || next.delete_one_aligned == nullptr ||
-                           !is_counted_inside([] {
-                             next.delete_one_aligned(next.new_one_aligned(kSome, kSome), kSome);
-                           });
+                   !uncounted([] { next.delete_one(next.new_one(kSome)); });
+  aligned_new_is_counted =
+      next.new_one_aligned == nullptr || next.delete_one_aligned == nullptr ||
+      !uncounted([] { next.delete_one_aligned(next.new_one_aligned(kSome, kSome), kSome); });
 }
 
 [[gnu::constructor]] void begin() {
@@ -199,6 +179,11 @@ EBB_EXPORT int ebb_sites_python(unsigned minor, void* (*this_python_thread)(), v
                               file, function, line)
              ? 1
              : 0;
+}
+
+/// 1 where Python's small objects are sampled one by one from now on (begin_python_objects).
+EBB_EXPORT int ebb_sites_python_objects() {
+  return begin_python_objects() ? 1 : 0;
 }
 
 /// The interpreter is about to end.

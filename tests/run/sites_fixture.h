@@ -26,10 +26,13 @@ class Sites : public EbbRun {
     return most;
   }
 
-  /// Runs a job until `is_so` of its record so far, and then to its end.
+  /// Runs a job until `is_so` of its record so far, and then to its end. With --sites, unless
+  /// `options` begin with another form of it.
   template <class Condition>
   void run_job_until(const Words& options, Words job, const Condition& is_so) const {
-    Words with_sites = {"--sites", "--interval", "100ms"};
+    Words with_sites = {"--interval", "100ms"};
+    if (options.empty() || !options.front().starts_with("--sites"))
+      with_sites.emplace_back("--sites");
     with_sites.insert(with_sites.end(), options.begin(), options.end());
     job.push_back(stop_file());
     const Finished done = run_until(with_sites, job, is_so);

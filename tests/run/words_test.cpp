@@ -48,6 +48,20 @@ TEST(RunWords, RefuseWhatNamesNoWayOrNoTime) {
   EXPECT_EQ(refusal_of(words), "--interval '1ms': expected 10ms to 1h");
 }
 
+TEST(RunWords, SampleAllocationsOrAlsoSmallObjects) {
+  std::vector<std::string> notes;
+  Words words = words_for("sleep");
+  EXPECT_FALSE(options_from(words, notes)->sites);
+  words.sites = "allocations";
+  EXPECT_TRUE(options_from(words, notes)->sites);
+  EXPECT_FALSE(options_from(words, notes)->objects);
+  words.sites = "objects";
+  EXPECT_TRUE(options_from(words, notes)->sites);
+  EXPECT_TRUE(options_from(words, notes)->objects);
+  words.sites = "arenas";
+  EXPECT_EQ(refusal_of(words), "--sites 'arenas': expected --sites or --sites=objects");
+}
+
 TEST(RunWords, RefuseToChangeAJobThatIsOnlyToBeObserved) {
   Words words = words_for("sleep");
   words.nvflare = true;

@@ -330,6 +330,22 @@ def _show_frames_to_sites():
     atexit.register(process.ebb_sites_python_ends)
 
 
+def _show_objects_to_sites():
+    """Under `ebb run --sites=objects`: small objects are sampled one by one from the interpreter's start on. Not where the
+    agent started a hook that comes late, nor where tracemalloc stands there: it would put us aside when it stops. Where
+    small objects are not in arenas they are malloc's, or each thread has its own."""
+    import ctypes
+    import os
+    import sys
+
+    if (os.environ.get("EBB_SITES_OBJECTS") != "1" or __name__ != "sitecustomize" or
+            "t" in getattr(sys, "abiflags", "") or os.environ.get("PYTHONMALLOC", "").startswith("mimalloc")):
+        return
+    import _tracemalloc
+    if not _tracemalloc.is_tracing():
+        ctypes.PyDLL(None).ebb_sites_python_objects()  # unlike CDLL with the interpreter's lock
+
+
 def _take_part():
     agent = _agent()
     if agent is None or not agent.ebb_agent_begin_collections():
@@ -350,6 +366,10 @@ def _take_part():
 
 try:
     _show_frames_to_sites()
+except Exception:
+    pass
+try:
+    _show_objects_to_sites()
 except Exception:
     pass
 try:
