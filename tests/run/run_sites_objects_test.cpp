@@ -1,64 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // ebb run --sites=objects: Python's small objects, one by one.
-#include <cstdio>
+#include <filesystem>
 
-#include "run/pythons.h"
-#include "run/sites_fixture.h"
+#include "run/site_objects_fixture.h"
 
 namespace ebb::run {
 namespace {
-
-constexpr const char* kRemember = "small_objects.py:31 remember";
-
-class SiteObjects : public Sites {
- protected:
-  static Words job(const std::string& program, const char* what) {
-    return {program, EBB_SMALL_OBJECTS_PY, what};
-  }
-
-  /// What the report says of all that remember() took: texts and tuples are sites of their own.
-  static double remembered(const Json& report, const char* key) {
-    const Json* sites = report.find("sites");
-    if (sites == nullptr || sites->as_array() == nullptr) return 0;
-    double sum = 0;
-    for (const Json& site : *sites->as_array())
-      if (text(site, "place") == kRemember) sum += site.find(key)->as_double().value_or(0);
-    return sum;
-  }
-
-  /// The report of a job, at the moment at which `is_so` of it.
-  template <class Condition>
-  Json report_once(const Words& options, const Words& words, const Condition& is_so) const {
-    Json said;
-    std::size_t next = 2;
-    run_job_until(options, words, [&](const record::RecordedRun& run) {
-      if (looks_in(run) < next) return false;
-      next = looks_in(run) + 2;
-      said = report();
-      return is_so(said);
-    });
-    return said;
-  }
-};
 
 TEST_F(SiteObjects, NameTheLineThatKeepsThemNotTheOneThatNeededAnArena) {
   const auto is_named = [](const Json& said) { return !grower(said).empty(); };
   const Json said = report_once({"--sites=objects"}, job("/usr/bin/python3", "grow"), is_named);
   EXPECT_EQ(grower(said), kRemember);
-}
-
-TEST_F(SiteObjects, CountOnceInEveryPythonThatIsHere) {
-  const std::map<int, std::string> all = pythons();
-  ASSERT_FALSE(all.empty());
-  for (const auto& [minor, program] : all) {
-    std::printf("Python 3.%d: %s\n", minor, program.c_str());
-    // Were their arenas counted too, these would hold as much, for look_through().
-    const auto is_most = [](const Json& said) {
-      return remembered(said, "bytes") > 16 << 20 && remembered(said, "share") > 0.65;
-    };
-    const Json said = report_once({"--sites=objects"}, job(program, "hold"), is_most);
-    EXPECT_TRUE(is_most(said)) << program << "\n" << said.text(true);
-  }
 }
 
 TEST_F(SiteObjects, ThatWereDroppedAreNoLongerHeld) {

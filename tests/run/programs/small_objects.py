@@ -2,7 +2,7 @@
 """small_objects.py grow|hold|drop STOP: small objects of Python, until the file STOP is there.
 
 grow: remember() keeps some; look_through() takes more and drops them, so that whenever Python needs another arena, it is
-for look_through(). hold: the same, until remember() keeps 32 MiB. drop: 64 MiB at once, which are dropped; then
+for look_through(). hold: the same, until remember() keeps 32 MiB; then STOP.held is there. drop: 64 MiB at once, which are dropped; then
 STOP.dropped is there.
 """
 import gc
@@ -54,6 +54,7 @@ def main():
         for _ in range(500):  # in steps that no arena is filled by: empty ones go back
             remember(NOTES // 1000)
             look_through(NOTES // 500)
+        open(stop + ".held", "w").close()
     while not os.path.exists(stop):
         if what == "grow":
             remember(4000)
