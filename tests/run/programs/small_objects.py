@@ -2,8 +2,8 @@
 """small_objects.py grow|hold|drop STOP: small objects of Python, until the file STOP is there.
 
 grow: remember() keeps some; look_through() takes more and drops them, so that whenever Python needs another arena, it is
-for look_through(). hold: the same, until remember() keeps 32 MiB; then STOP.held is there. drop: 64 MiB at once, which are dropped; then
-STOP.dropped is there.
+for look_through(). hold: the same, until remember() keeps 32 MiB; then STOP.held is there. drop: 64 MiB at once, which
+are dropped; then STOP.dropped is there.
 """
 import gc
 import os
