@@ -96,7 +96,9 @@ base::Status Engine::open(const std::string& folder) {
                                                             config_.world.staleness, folder});
   if (!aggregator) return aggregator.error();
   aggregator_ = std::move(*aggregator);
-  if (config_.clients > kMostClientsInCheckpoint && !folder.empty()) {
+  // Only who writes them follows changes: nobody else would ever let go of them.
+  if (config_.clients > kMostClientsInCheckpoint && !folder.empty() &&
+      resources_.ranks->is_first()) {
     log_ = ClientLog(folder + "/clients");
     population_.follow_changes();
   }

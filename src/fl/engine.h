@@ -155,7 +155,7 @@ class Engine {
   Population population_;
   std::unique_ptr<Aggregator> aggregator_;
   std::unique_ptr<ControlVariates> controls_;  ///< null but for scaffold
-  ClientLog log_{""};                          ///< of very many clients, where there is a folder
+  ClientLog log_{""};                          ///< of very many clients; on the rank that writes
   const PrivacySpent privacy_;
   PressureGate gate_;
   CardPatience patience_;
