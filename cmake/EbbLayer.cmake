@@ -21,7 +21,7 @@ set(EBB_INNERMOST_LAYERS cache pack replay sum trace)
 if(EBB_SANITIZE STREQUAL "thread")
   set(EBB_COMPUTING_LAYERS cache replay sum)
 elseif(EBB_SANITIZE)
-  set(EBB_COMPUTING_LAYERS base cache fl pack record replay sum trace trend)
+  set(EBB_COMPUTING_LAYERS cache fl pack record replay sum trace trend)
 endif()
 # Whose results are the same bits everywhere: no multiplication and addition in one instruction, which
 # rounds once, only because a processor has it.
@@ -57,14 +57,15 @@ function(ebb_waits target)
   _ebb_compile(${target} $<$<CONFIG:Release>:-O1>)
 endfunction()
 
+# _ebb_library(<name> <folder> KIND kind LAYERS folder... COMPUTES yes SOURCES file...)
 function(_ebb_library name folder)
-  ebb_allowed_layers(${folder} allowed)
-  add_library(${name} STATIC ${ARGN})
+  cmake_parse_arguments(PART "" "KIND;COMPUTES" "LAYERS;SOURCES" ${ARGN})
+  add_library(${name} ${PART_KIND} ${PART_SOURCES})
   target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}/src"
                                             "${PROJECT_BINARY_DIR}/generated")
   target_link_libraries(${name} PRIVATE ebb_options)
   set(options "")
-  if(NOT folder IN_LIST EBB_COMPUTING_LAYERS)
+  if(NOT folder IN_LIST EBB_COMPUTING_LAYERS OR (EBB_SANITIZE AND NOT PART_COMPUTES))
     list(APPEND options $<$<CONFIG:Release>:-O1>)
   elseif(EBB_SANITIZE)
     list(APPEND options -O1)
@@ -76,25 +77,39 @@ function(_ebb_library name folder)
   endif()
   if(EBB_BUILD_FUZZERS AND folder IN_LIST EBB_FUZZED_LAYERS)
     list(APPEND options -fsanitize=fuzzer-no-link)
-    if(NOT EBB_FUZZ_COMPARISONS)
+    if(NOT EBB_LONG_TESTS)
+      # Half a minute of fuzzing learns little from single branches, and the unit tests wait for their counters.
       list(APPEND options
-        -fno-sanitize-coverage=trace-cmp
+        -fno-sanitize-coverage=trace-cmp,edge,indirect-calls -fsanitize-coverage=func
         -fsanitize-coverage-ignorelist=${PROJECT_SOURCE_DIR}/cmake/sanitize/not_covered.txt)
     endif()
   endif()
   _ebb_compile(${name} ${options})
-  foreach(lower IN LISTS allowed)
+  foreach(lower IN LISTS PART_LAYERS)
     target_link_libraries(${name} PUBLIC ebb_${lower})
   endforeach()
 endfunction()
 
-# ebb_layer(<folder> SOURCES file... [THREADED file...]): the library ebb_<folder>. What threads share is
-# a library of its own, ebb_<folder>_threads: the build for the thread sanitizer needs no more of the folder.
+# ebb_layer(<folder> SOURCES file... [COMPUTING file...] [THREADED file... [THREADED_NEEDS folder...]]): the library
+# ebb_<folder>. Where files stand behind COMPUTING, the other ones of a computing folder are not optimised under a
+# sanitizer. What threads share is a library of its own, ebb_<folder>_threads: the build for the thread sanitizer needs no
+# more of the folder, and of the folders below it only those behind THREADED_NEEDS, where they are named.
 function(ebb_layer folder)
-  cmake_parse_arguments(LAYER "" "" "SOURCES;THREADED" ${ARGN})
-  _ebb_library(ebb_${folder} ${folder} ${LAYER_SOURCES})
+  cmake_parse_arguments(LAYER "" "" "SOURCES;COMPUTING;THREADED;THREADED_NEEDS" ${ARGN})
+  ebb_allowed_layers(${folder} allowed)
+  set(computes ON)
+  if(LAYER_COMPUTING)
+    _ebb_library(ebb_${folder}_computing ${folder} KIND OBJECT COMPUTES ON LAYERS ${allowed}
+                 SOURCES ${LAYER_COMPUTING})
+    list(APPEND LAYER_SOURCES $<TARGET_OBJECTS:ebb_${folder}_computing>)
+    set(computes OFF)
+  endif()
+  _ebb_library(ebb_${folder} ${folder} KIND STATIC COMPUTES ${computes} LAYERS ${allowed} SOURCES ${LAYER_SOURCES})
   if(LAYER_THREADED)
-    _ebb_library(ebb_${folder}_threads ${folder} ${LAYER_THREADED})
+    if(LAYER_THREADED_NEEDS)
+      set(allowed ${LAYER_THREADED_NEEDS})
+    endif()
+    _ebb_library(ebb_${folder}_threads ${folder} KIND STATIC COMPUTES ON LAYERS ${allowed} SOURCES ${LAYER_THREADED})
     target_link_libraries(ebb_${folder} PUBLIC ebb_${folder}_threads)
   endif()
 endfunction()

@@ -371,6 +371,7 @@ class Simulator(unittest.TestCase):
         self.assertIn("before round 5", [entry["when"] for entry in record])
         self.assertGreater(sum(entry["returned_bytes"] for entry in record), 0)
 
+    @long_test
     def test_two_clients_on_glibc_need_40_percent_less(self):
         self.compare("glibc", 2, 0.40, ebbs={"MALLOC_ARENA_MAX": "1"}, MALLOC_ARENA_MAX="4")
 

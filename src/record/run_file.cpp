@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.h"
 #include "record/beside_rows.h"
 #include "record/deaths.h"
 #include "record/device_rows.h"

@@ -146,13 +146,13 @@ TEST(EbbTune, NamesTheSmallestCardUnderALimit) {
 }
 
 TEST(EbbTune, DoesNotJudgeWhatRunsOutOfMemoryAsIfItHadRun) {
-  const std::string file = kRuns + "fl_resnet18.capgc60.pickle.gz";
-  const base::Json json = json_of({"tune", file, "--cap", "120MiB", "--json"});
+  const std::string file = kRuns + "prefetch_streams.capgc60.pickle.gz";
+  const base::Json json = json_of({"tune", file, "--cap", "400MiB", "--json"});
   const base::Json& later = *json.find("later_as_recorded");
   EXPECT_EQ(later.find("out_of_memory_futures")->text(), later.find("futures")->text());
   EXPECT_TRUE(later.find("over_live")->is_null());
   EXPECT_TRUE(later.find("growth")->is_null());
-  const Finished shown = ebb({"tune", file, "--cap", "120MiB"});
+  const Finished shown = ebb({"tune", file, "--cap", "400MiB"});
   const std::size_t from = shown.output.find("as recorded");
   ASSERT_NE(from, std::string::npos) << shown.output;
   const std::string line = shown.output.substr(from, shown.output.find('\n', from) - from);

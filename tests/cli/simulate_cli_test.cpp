@@ -847,7 +847,7 @@ TEST_F(EbbSimulate, UnderALimitThatIsNotLiftedNothingStartsThatWouldNotEnd) {
   // main().
   Finished told;
   for (int kib = 560000; kib < 1200000 && told.error.find(refused) == std::string::npos;
-       kib += 20000)
+       kib += 40000)
     told = support::run(limited("-v " + std::to_string(kib), direct));
   expect_refusal(told, refused);
 }

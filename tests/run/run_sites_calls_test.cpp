@@ -12,6 +12,7 @@
 #include "heap/installed.h"
 #include "run/pythons.h"
 #include "run/sites_fixture.h"
+#include "support/effort.h"
 
 namespace ebb::run {
 namespace {
@@ -20,6 +21,9 @@ TEST_F(Sites, NameTheLineInEveryPythonThatIsHere) {
   const std::map<int, std::string> all = pythons();
   ASSERT_FALSE(all.empty());
   for (const auto& [minor, program] : all) {
+    // The layout of frames has changed most between the oldest and the newest.
+    if (!support::is_thorough() && minor != all.begin()->first && minor != all.rbegin()->first)
+      continue;
     std::printf("Python 3.%d: %s\n", minor, program.c_str());
     Json said;
     const auto is_named = [&] {
