@@ -109,14 +109,15 @@ void subtract(std::vector<std::uint64_t>& from, const std::vector<std::uint64_t>
 class SiteTeller {
  public:
   SiteTeller(const trace::Snapshot& snapshot, int device, const Workload& workload)
-      : workload_(workload),
+      : snapshot_(snapshot),
+        device_(device),
+        workload_(workload),
         clock_(snapshot, device, workload),
         stacks_(snapshot, device, workload),
         lives_(blocks_of(workload)),
         by_stack_(numbered_by_stack()),
         lines_(stacks_),
-        by_line_(numbered_by_line()),
-        job_(steps_of(snapshot, device, workload)) {}
+        by_line_(numbered_by_line()) {}
 
   DeviceSites tell(HeldAt at, std::uint32_t operation) && {
     told_.at = at;
@@ -129,11 +130,12 @@ class SiteTeller {
       told_.live.blocks += held.blocks;
     }
     if (!told_.has_stacks) return std::move(told_);
-    const HeldOverTime held(workload_, job_, by_line_);
+    const JobSteps job = steps_of(snapshot_, device_, workload_);
+    const HeldOverTime held(workload_, job, by_line_);
     const PlaceGrowth growth(held);
     told_.step_seconds = step_seconds(clock_, held.steps());
     tell_sites(held, growth, holdings_at(by_line_, operation));
-    tell_holders(HeldOverTime(workload_, job_, by_stack_), growth, now);
+    tell_holders(HeldOverTime(workload_, job, by_stack_), growth, now);
     return std::move(told_);
   }
 
@@ -218,6 +220,8 @@ class SiteTeller {
                                                  : DeviceHolder::Kind::place;
   }
 
+  const trace::Snapshot& snapshot_;
+  const int device_;
   const Workload& workload_;
   const Clock clock_;
   SiteNumbers stacks_;
@@ -225,7 +229,6 @@ class SiteTeller {
   const NumberedBlocks by_stack_;
   const SiteLines lines_;
   const NumberedBlocks by_line_;
-  const JobSteps job_;
   /// Of each line that grows.
   std::vector<std::optional<bool>> grows_by_kept_;
   DeviceSites told_;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/bytes.h"
+#include "base/plain_text.h"
 #include "replay/doctor/diagnosis_builder.h"
 #include "replay/doctor/segments_diagnosis.h"
 #include "replay/doctor/step_growth.h"
@@ -69,15 +70,20 @@ DeviceSites sites_then(const DiagnosisBuilder& builder, bool has_failed) {
   return device_sites(builder.snapshot, builder.device, builder.work, at, operation);
 }
 
+/// Less than this of a leak is not what to look at.
+constexpr double kMostOfIt = 0.5;
+
 /// Of a leak, the line that most of it is from.
 void name_the_place(SnapshotDiagnosis& diagnosis) {
   if (diagnosis.verdict != fact::Verdict::leak) return;
   const auto place = diagnosis.sites.growing_place();
   if (!place) return;
   const std::string pace = base::signed_bytes_text(std::llround(place->per_step)) + "/step";
+  const std::string line = base::plain_line(place->text);
   diagnosis.headline += base::format_text("; %s at %s, %.0f %% of the growth", pace.c_str(),
-                                          place->text.c_str(), 100 * place->share);
-  diagnosis.fix.text = "Look at what " + place->text + " allocates and nothing frees";
+                                          line.c_str(), 100 * place->share);
+  if (place->share >= kMostOfIt)
+    diagnosis.fix.text = "Look at what " + line + " allocates and nothing frees";
 }
 
 }  // namespace

@@ -192,6 +192,21 @@ TEST(DeviceSites, ThatEveryStepLeavesBehindGrowAndTheVerdictNamesThem) {
   EXPECT_EQ(*first.find("frames")->as_array()->front().find("function")->as_string(), "step");
 }
 
+TEST(DeviceSites, ThatAreALittleOfALeakAreNotWhatToLookAt) {
+  Patient job;
+  job.take(200 * kMiB);
+  for (int step = 0; step < 12; ++step) {
+    healthy_step(job);
+    job.take(5 * kMiB);
+    job.take(3 * kMiB);
+  }
+  const SnapshotDiagnosis found = examine(with_stacks(job, {{3 * kMiB, kStep}}));
+  EXPECT_EQ(found.headline,
+            "Every step keeps 8.0 MiB more alive than the one before; +3.0 MiB/step at "
+            "train.py:42 step, 38 % of the growth");
+  EXPECT_EQ(found.fix.text, "Free what these places allocate in every step");
+}
+
 TEST(DeviceSites, HoldAtTheBeginningOfEveryStepWhatTheyHeldThere) {
   Patient job;
   const DeviceSites sites =
