@@ -83,7 +83,7 @@ test('what a device came to hold more is shown between two moments of the plot a
     const said = page.locator('.flame-said');
     await page.getByRole('button', { name: 'growth between two moments' }).click();
     assert.match(await said.innerText(), /^grown between 0 and 1,\d+ allocations and frees: /);
-    assert.match(await page.locator('.flame-between .hint').innerText(), /over allocations and frees\.$/);
+    assert.match(await page.locator('.flame-between .hint').innerText(), /drag over allocations and frees in a plot above\.$/);
     const slider = page.getByRole('slider', { name: 'to' });
     for (let i = 0; i < 3; ++i) await slider.press('ArrowLeft');
     const before = await said.innerText();

@@ -75,8 +75,7 @@ export class Between {
     this.moments = moments;
     this.unit = unit ?? 'seconds';
     this.axis = axisOf(unit, name);
-    this.hint.textContent = this.axis === 'seconds'
-      ? 'Or drag over a time in a plot above.' : `Or drag over a part of a plot above, over ${this.axis}.`;
+    this.hint.textContent = `Or drag over ${this.axis === 'seconds' ? 'a time' : this.axis} in a plot above.`;
     for (const { input } of [this.from, this.to]) input.max = String(moments.length - 1);
     const stays = before.length > 0 && (from > 0 || to < before.length - 1);
     this.set(stays
