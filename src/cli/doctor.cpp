@@ -9,21 +9,11 @@
 #include "cli/page_file.h"
 #include "cli/snapshot_file.h"
 #include "replay/doctor/stats_diagnosis.h"
+#include "show/device_site_view.h"
 #include "show/doctor_view.h"
 #include "show/snapshot_page.h"
 
 namespace ebb::cli {
-namespace {
-
-struct DoctorOptions {
-  std::string subject;
-  std::string against;
-  std::string fail_on;
-  std::string length = "15s";
-  std::string db;
-  std::string cgroup;
-  SnapshotOptions shared;
-};
 
 base::Options options_of(DoctorOptions& o) {
   return with_snapshot_options(
@@ -41,10 +31,14 @@ base::Options options_of(DoctorOptions& o) {
           {"against", &o.against, "Another snapshot: names what grew from that one to this one"},
           {"card", base::Bytes{&o.shared.card},
            "Bytes that the device has in all, e.g. 80GiB: tells what other processes held"},
+          {"pprof", &o.pprof, "Write who holds it to this file as a profile for pprof"},
+          {"collapsed", &o.collapsed, "Write who holds it to this file as collapsed stacks"},
           {"fail_on", &o.fail_on, "Exit status 1 if this is the verdict or one of those in also"},
       },
       o.shared);
 }
+
+namespace {
 
 int diagnose_snapshot(const DoctorOptions& options) {
   const auto circumstances = circumstances_of(options.shared);
@@ -64,6 +58,9 @@ int diagnose_snapshot(const DoctorOptions& options) {
     const auto replays = replay::replays_of(diagnoses.back(), job.workload, *circumstances);
     pages.push_back(show::page_of_diagnosis(job, diagnoses.back(), replays));
   }
+  const auto sites =
+      show::write_site_files(diagnoses, options.subject, options.pprof, options.collapsed);
+  if (!sites) return complain(sites.error());
   const int written = write_pages(pages, options.shared.html);
   if (written != kDone) return written;
   if (options.shared.json) answer_json(replay::doctor_json(*jobs, diagnoses));
@@ -94,15 +91,17 @@ int compare_snapshots(const DoctorOptions& options) {
 
 /// Options that a subject other than a snapshot has no use for; `subject` in words.
 base::Status refuse_snapshot_options(const DoctorOptions& options, const std::string& subject) {
-  if (options.against.empty() && options.shared.html.empty()) return {};
-  return base::error(base::Code::bad_input, "%s: --against and --html are for snapshots",
+  if (options.against.empty() && options.shared.html.empty() && !options.asks_for_sites())
+    return {};
+  return base::error(base::Code::bad_input,
+                     "%s: --against, --html, --pprof and --collapsed are for snapshots",
                      subject.c_str());
 }
 
 int run_doctor(const DoctorOptions& options) {
   if (!options.cgroup.empty()) {
     if (!options.subject.empty() || !options.against.empty() || !options.fail_on.empty() ||
-        !options.shared.html.empty()) {
+        !options.shared.html.empty() || options.asks_for_sites()) {
       return complain(base::error(base::Code::bad_input,
                                   "--cgroup %s: expected no subject beside it, and of the other "
                                   "options --json alone",
@@ -120,16 +119,14 @@ int run_doctor(const DoctorOptions& options) {
   if (names_a_process(options.subject) && !in_record) {
     const auto usable = refuse_snapshot_options(options, "process " + options.subject);
     if (!usable) return complain(usable.error());
-    return diagnose_process(
-        {options.subject, options.length, options.fail_on, options.shared.json});
+    return diagnose_process(options);
   }
   if (names_a_run(options.subject) || names_a_process(options.subject)) {
     if (!options.against.empty()) {
       return complain(base::error(base::Code::bad_input, "run '%s': --against is for snapshots",
                                   options.subject.c_str()));
     }
-    return diagnose_run(
-        {options.subject, options.db, options.fail_on, options.shared.html, options.shared.json});
+    return diagnose_run(options);
   }
   if (const auto known =
           check_fail_on(options.fail_on, fact::kSnapshotVerdicts, "fragmentation or leak");
@@ -138,7 +135,12 @@ int run_doctor(const DoctorOptions& options) {
   if (replay::may_be_stats(options.subject)) {
     const auto usable = refuse_snapshot_options(options, options.subject + " is JSON");
     if (!usable) return complain(usable.error());
-    return diagnose_stats({options.subject, options.fail_on, options.shared.json});
+    return diagnose_stats(options);
+  }
+  if (!options.against.empty() && options.asks_for_sites()) {
+    return complain(base::error(base::Code::bad_input,
+                                "--against %s: --pprof and --collapsed are for one snapshot",
+                                options.against.c_str()));
   }
   if (!options.against.empty()) return compare_snapshots(options);
   return diagnose_snapshot(options);
@@ -150,6 +152,7 @@ void add_doctor(Verb program) {
   program.add({"doctor", "Why a job ran out of memory or grows, and the smallest fix",
                "Examples:\n"
                "  ebb doctor snapshot.pickle\n"
+               "  ebb doctor snapshot.pickle --html who.html --collapsed stacks.txt\n"
                "  ebb doctor stats.json                     of torch.cuda.memory_stats()\n"
                "  ebb doctor 4242 --for 1m\n"
                "  ebb doctor last --fail-on leak\n"

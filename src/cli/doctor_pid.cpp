@@ -42,14 +42,14 @@ base::Error with_hint(base::Error error, pid_t pid) {
 
 }  // namespace
 
-int diagnose_process(const ProcessQuestion& question) {
-  const auto pid = sense::parse_pid(question.pid, "process");
+int diagnose_process(const DoctorOptions& options) {
+  const auto pid = sense::parse_pid(options.subject, "process");
   if (!pid) return complain(pid.error());
   if (const auto known =
-          check_fail_on(question.fail_on, fact::kProcessVerdicts, "leak or retention");
+          check_fail_on(options.fail_on, fact::kProcessVerdicts, "leak or retention");
       !known)
     return complain(known.error());
-  const auto length = base::parse_duration(question.length);
+  const auto length = base::parse_duration(options.length);
   if (!length) return complain(length.error());
   auto watch = keep::ProcessWatch::of(*pid);
   if (!watch) return complain(with_hint(watch.error(), *pid));
@@ -63,13 +63,13 @@ int diagnose_process(const ProcessQuestion& question) {
     term::Progress progress("observing");
     const auto ending =
         run::watch_process(*watch, plan, signals, [&](const keep::WatchSample& sample) {
-          progress.show(std::min(sample.seconds / *length, 1.0), "process " + question.pid);
+          progress.show(std::min(sample.seconds / *length, 1.0), "process " + options.subject);
           return true;
         });
     if (!ending) return complain(ending.error());
   }
   const keep::ProcessDiagnosis diagnosis = watch->diagnose();
-  if (question.json) {
+  if (options.shared.json) {
     base::Json json = fact::to_json(diagnosis);
     json.set("environment", keep::to_json(environment));
     answer_json(json);
@@ -80,7 +80,7 @@ int diagnose_process(const ProcessQuestion& question) {
     answer(show::text_of(show::diagnosis_lines(diagnosis, style)) +
            show::environment_text(environment, style));
   }
-  return status_on(question.fail_on, diagnosis.verdict, diagnosis.also);
+  return status_on(options.fail_on, diagnosis.verdict, diagnosis.also);
 }
 
 }  // namespace ebb::cli

@@ -11,6 +11,7 @@
 #include "run/left_tables.h"
 #include "show/report_page.h"
 #include "show/report_view.h"
+#include "show/site_files.h"
 #include "story/run_story.h"
 
 namespace ebb::cli {
@@ -25,29 +26,32 @@ bool names_a_run(const std::string& subject) {
   return !std::filesystem::exists(subject, failure);
 }
 
-int diagnose_run(const RunQuestion& question) {
+int diagnose_run(const DoctorOptions& options) {
   if (const auto known =
-          check_fail_on(question.fail_on, fact::kProcessVerdicts, "leak or retention");
+          check_fail_on(options.fail_on, fact::kProcessVerdicts, "leak or retention");
       !known)
     return complain(known.error());
   run::fold_left_tables(run::kFoldBeforeAnswer);
-  const auto recorded = record::read_run(question.run, question.db);
+  const auto recorded = record::read_run(options.subject, options.db);
   if (!recorded && recorded.error().code == base::Code::not_found) {
     return complain(base::error(base::Code::not_found, "%s; and no file of that name",
                                 recorded.error().message.c_str()));
   }
   if (!recorded) return complain(recorded.error());
   const story::RunStory story = story::story_of(*recorded);
-  if (!question.html.empty()) {
-    const int written = write_pages({show::page_of_run(*recorded, story)}, question.html);
+  const auto sites =
+      show::write_site_files(story.sites, options.subject, options.pprof, options.collapsed);
+  if (!sites) return complain(sites.error());
+  if (!options.shared.html.empty()) {
+    const int written = write_pages({show::page_of_run(*recorded, story)}, options.shared.html);
     if (written != kDone) return written;
   }
-  if (question.json) {
+  if (options.shared.json) {
     answer_json(story::verdict_json(*recorded, story));
   } else {
     answer(show::verdict_text(*recorded, story, term::Style::of_stream(STDOUT_FILENO)));
   }
-  return status_on(question.fail_on, story.diagnosis.verdict, story.diagnosis.also);
+  return status_on(options.fail_on, story.diagnosis.verdict, story.diagnosis.also);
 }
 
 }  // namespace ebb::cli

@@ -9,16 +9,16 @@
 
 namespace ebb::cli {
 
-int diagnose_stats(const StatsQuestion& question) {
-  const auto stats = replay::read_stats_file(question.file);
+int diagnose_stats(const DoctorOptions& options) {
+  const auto stats = replay::read_stats_file(options.subject);
   if (!stats) return complain(stats.error());
   const replay::StatsDiagnosis diagnosis = replay::diagnose(*stats);
-  if (question.json) {
+  if (options.shared.json) {
     answer_json(fact::to_json(diagnosis));
   } else {
-    answer(show::stats_text(question.file, diagnosis, term::Style::of_stream(STDOUT_FILENO)));
+    answer(show::stats_text(options.subject, diagnosis, term::Style::of_stream(STDOUT_FILENO)));
   }
-  return status_on(question.fail_on, diagnosis.verdict, diagnosis.also);
+  return status_on(options.fail_on, diagnosis.verdict, diagnosis.also);
 }
 
 }  // namespace ebb::cli

@@ -202,6 +202,8 @@ Json to_json(const FlameGraph& flame) {
   add(json, "frames", list(flame.frames, to_json));
   add(json, "stacks", list(flame.stacks, to_json));
   add(json, "moments", list(flame.moments));
+  if (flame.moments_unit != Unit::seconds) json.set("moments_unit", name_of(flame.moments_unit));
+  add(json, "moments_name", flame.moments_name);
   return json;
 }
 

@@ -224,9 +224,11 @@ struct FlameGraph {
   std::vector<Measure> measures;  ///< one is shown at a time, at first the first
   std::vector<Frame> frames;
   std::vector<FlameStack> stacks;
-  /// Ascending, in seconds as in the plots of the page: growth is shown between any two of them,
-  /// also those that a plot is zoomed to. Fewer than two: no such choice.
+  /// Ascending, as in plots of the page whose `x_unit` is the same: growth is shown between any two
+  /// of them, also those that such a plot is zoomed to. Fewer than two: no such choice.
   std::vector<double> moments = {};
+  Unit moments_unit = Unit::seconds;
+  std::string moments_name = {};  ///< of what a moment is so many, and `x_label` of those plots
 };
 
 /// Where a page that a server shows learns that it has changed. Both are addresses on that server,

@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "base/plain_text.h"
 #include "base/text.h"
+#include "show/device_site_view.h"
 #include "show/verdict.h"
 #include "show/words.h"
 #include "term/table.h"
@@ -22,6 +23,7 @@ std::string diagnosis_text(const replay::Job& job, const replay::SnapshotDiagnos
                            const term::Style& style) {
   std::string text = plain_line(job.name) + "\n\n" +
                      text_of(verdict_lines(card_of(diagnosis), kSnapshotColumn, style));
+  if (diagnosis.sites.has_stacks) return text + device_sites_text(diagnosis.sites, kSnapshotColumn);
   if (diagnosis.origins.empty()) return text;
   term::Table table({{"live then"}, {"blocks"}, {"allocated at", term::Align::left}});
   for (const replay::Origin& origin : diagnosis.origins)

@@ -10,7 +10,8 @@
 
 namespace ebb::show {
 
-/// A recorded job's verdict, and who holds what was live then.
+/// A recorded job's verdict, and who holds what was live then: by line of the program where stacks
+/// were recorded, else by size.
 std::string diagnosis_text(const replay::Job& job, const replay::SnapshotDiagnosis& diagnosis,
                            const term::Style& style);
 

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/plain_text.h"
 #include "pack/crc32.h"
+#include "show/site_view.h"
 
 namespace ebb::show {
 namespace {
@@ -52,7 +53,7 @@ class Tables {
   }
 
   std::uint64_t location(const fact::SiteFrame& frame) {
-    const std::string name = frame.function.empty() ? story::text_of(frame) : frame.function;
+    const std::string name = frame.function.empty() ? fact::text_of(frame) : frame.function;
     const std::string file = frame.file.empty() ? frame.module : frame.file;
     const auto function_key = std::pair(name, file);
     const auto [function, is_new] = functions_.try_emplace(function_key, functions_.size() + 1);
@@ -116,7 +117,7 @@ std::string gzip_of(const std::string& bytes) {
   return text;
 }
 
-Message value_type(Tables& tables, const char* type, const char* unit) {
+Message value_type(Tables& tables, const std::string& type, const char* unit) {
   Message message;
   message.number(1, tables.string(type));
   message.number(2, tables.string(unit));
@@ -125,38 +126,48 @@ Message value_type(Tables& tables, const char* type, const char* unit) {
 
 }  // namespace
 
-std::string collapsed_stacks(const story::SitesStory& sites) {
+std::string collapsed_stacks(const SiteRows& sites) {
   std::string text;
-  for (const story::SiteStory& site : sites.sites) {
+  for (const SiteRow& site : sites.rows) {
     std::string line;
     for (auto frame = site.frames.rbegin(); frame != site.frames.rend(); ++frame) {
-      std::string call = base::plain_line(story::text_of(*frame));
+      std::string call = base::plain_line(fact::text_of(*frame));
       std::replace(call.begin(), call.end(), ';', ':');
       line += (line.empty() ? "" : ";") + call;
     }
-    if (line.empty()) line = story::place_of(site.frames);
+    if (line.empty()) line = fact::place_of(site.frames);
     text += line + " " + std::to_string(site.bytes) + "\n";
   }
   return text;
 }
 
-std::string pprof_file(const story::SitesStory& sites) {
+std::string pprof_file(const SiteRows& sites) {
   Tables tables;
   Message profile;
   profile.bytes(1, value_type(tables, "live", "bytes").text());
-  profile.bytes(1, value_type(tables, "growth_per_hour", "bytes").text());
-  for (const story::SiteStory& site : sites.sites) {
+  profile.bytes(1, value_type(tables, std::string("growth_per_") + sites.per_long, "bytes").text());
+  for (const SiteRow& site : sites.rows) {
     Message sample;
     std::vector<std::uint64_t> locations;
     for (const fact::SiteFrame& frame : site.frames)
       locations.push_back(tables.location(frame));
-    const double growth = site.growth ? std::max(site.growth->per_second * 3600, 0.0) : 0;
+    const double growth = std::max(site.growth_long.value_or(0), 0.0);
     sample.numbers(1, locations);
     sample.numbers(2, {site.bytes, static_cast<std::uint64_t>(growth)});
     profile.bytes(2, sample.text());
   }
   profile.number(14, tables.string("live"));
   return gzip_of(profile.text() + tables.text());
+}
+
+base::Status write_site_files(const SiteRows& sites, const std::string& pprof,
+                              const std::string& collapsed) {
+  if (!pprof.empty()) {
+    if (const auto written = base::write_file_atomically(pprof, pprof_file(sites)); !written)
+      return written;
+  }
+  if (collapsed.empty()) return {};
+  return base::write_file_atomically(collapsed, collapsed_stacks(sites));
 }
 
 base::Status write_site_files(const story::SitesStory& sites, const std::string& run,
@@ -166,12 +177,7 @@ base::Status write_site_files(const story::SitesStory& sites, const std::string&
     return base::error(base::Code::bad_input,
                        "run '%s' has no sites, expected one of ebb run --sites", run.c_str());
   }
-  if (!pprof.empty()) {
-    if (const auto written = base::write_file_atomically(pprof, pprof_file(sites)); !written)
-      return written;
-  }
-  if (collapsed.empty()) return {};
-  return base::write_file_atomically(collapsed, collapsed_stacks(sites));
+  return write_site_files(rows_of(sites), pprof, collapsed);
 }
 
 }  // namespace ebb::show

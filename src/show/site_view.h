@@ -4,10 +4,14 @@
 #include <string>
 
 #include "page/document.h"
+#include "show/site_rows.h"
 #include "story/run_story.h"
 #include "story/site_history.h"
 
 namespace ebb::show {
+
+/// The sites of a run as text and files have them.
+SiteRows rows_of(const story::SitesStory& sites);
 
 /// The sites that grew and those that hold most, under the verdict; empty where allocations were
 /// not sampled.

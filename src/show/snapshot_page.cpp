@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "show/device_site_view.h"
 #include "show/page_parts.h"
 #include "show/snapshot_map.h"
 #include "show/tuning_words.h"
@@ -267,6 +268,8 @@ page::Document page_of_diagnosis(const replay::Job& job, const replay::SnapshotD
     page.plots.push_back(curves_of(rows));
     page.tables.push_back(settings_table(rows));
   }
+  page::FlameGraph sites = device_sites_flame(diagnosis.sites, job.device);
+  if (!sites.stacks.empty()) page.flames.push_back(std::move(sites));
   page.tables.push_back(origins_table(diagnosis.origins));
   page.bars.push_back(ledger_chart(diagnosis.ledger));
   return page;

@@ -25,6 +25,7 @@ page::Document page_of_tuning(const replay::Job& job, const replay::TuneResult& 
 void add_tuning(page::Document& page, const replay::Job& job, const replay::TuneResult& result,
                 std::size_t index, const replay::Outcome& best_at_peak);
 
+/// Also who holds it, by line of the program, where stacks were recorded.
 page::Document page_of_diagnosis(const replay::Job& job, const replay::SnapshotDiagnosis& diagnosis,
                                  const replay::DiagnosisReplays& replays);
 

@@ -34,7 +34,7 @@ struct HeldPlace {
 std::vector<HeldPlace> places_of(const std::vector<run::LiveSite>& sites) {
   std::map<std::string, HeldPlace> all;
   for (const run::LiveSite& site : sites) {
-    const std::string text = base::plain_line(story::place_of(site.frames));
+    const std::string text = base::plain_line(fact::place_of(site.frames));
     HeldPlace& place = all[text];
     place = {text, place.bytes + site.bytes, place.grown + site.grown};
   }

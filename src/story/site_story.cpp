@@ -204,14 +204,6 @@ void add_json(base::Json& json, const SitesStory& story) {
                                      {"cost_seconds", sampling.spent_seconds}}));
   Json sites = Json::array();
   for (const SiteStory& site : story.sites) {
-    Json frames = Json::array();
-    for (const fact::SiteFrame& frame : site.frames) {
-      const auto known = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
-      frames.push(Json::object({{"function", known(frame.function)},
-                                {"file", known(frame.file)},
-                                {"line", frame.line > 0 ? Json(std::uint64_t{frame.line}) : Json()},
-                                {"module", known(frame.module)}}));
-    }
     Json range;
     if (site.growth) {
       range = Json::array();
@@ -228,7 +220,7 @@ void add_json(base::Json& json, const SitesStory& story) {
         .set("growth_range", std::move(range))
         .set("growth_share", site.growth ? Json(site.growth_share) : Json())
         .set("confidence", site.growth ? Json(fact::name_of(site.confidence)) : Json())
-        .set("frames", std::move(frames));
+        .set("frames", to_json(site.frames));
     sites.push(std::move(one));
   }
   json.set("sites", std::move(sites));

@@ -63,21 +63,6 @@ struct SitesStory {
 /// What is below noise is left out: few samples, or less than a hundredth and 1 MiB.
 SitesStory sites_of(const record::RecordedRun& run);
 
-/// The innermost call in Python; null where there is none.
-const fact::SiteFrame* python_frame(const fact::SiteStack& frames);
-
-/// The call that a person would look at: in Python the innermost of the job's own files if it is
-/// near, else the innermost; without Python the innermost that is no allocator's and no
-/// container's; null where no call has a name.
-const fact::SiteFrame* telling_frame(const fact::SiteStack& frames);
-
-/// "loader.py:42 load_batch", "parse (libfoo.so)", "libfoo.so, no symbols", "unknown code".
-std::string text_of(const fact::SiteFrame& frame);
-std::string place_of(const fact::SiteStack& frames);
-
-/// All of its calls: the same for stacks whose calls return to different instructions of a line.
-std::string reading_of(const fact::SiteStack& frames);
-
 /// The keys `sites` and `sampling` of a report; docs/sites.md has them.
 void add_json(base::Json& json, const SitesStory& story);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the pages of recorded runs, and of a tuned job, in a real browser.
+// Opens the pages of recorded runs, and of a job that was diagnosed and tuned, in a real browser.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { closeBrowser, colourOf, countPixels, settled, withPage } from '../page/browser.mjs';
@@ -63,4 +63,31 @@ test('the page of a tuned job draws the futures of the answer and of the default
       const drawn = await countPixels(page, '.plot canvas', await colourOf(page, name));
       assert.ok(drawn > 100, `${name}: ${drawn} pixels`);
     }
+  }));
+
+test('the page of a snapshot says which lines hold the memory of the device', () => withPage('doctor', {}, async (page) => {
+  const flame = page.locator('.flame');
+  assert.equal(await flame.locator('h2').innerText(), 'Who holds it');
+  const calls = await flame.locator('.call').allInnerTexts();
+  for (const name of ['device 0', 'collect.py:249 <module>', 'collect.py:110 prefetch_streams', 'no stack recorded'])
+    assert.ok(calls.includes(name), name);
+  await flame.locator('.call', { hasText: 'collect.py:110' }).click();
+  assert.equal(await flame.locator('.flame-said').innerText(), 'collect.py:110 prefetch_streams: 161.0 MiB, 37.3 %');
+  await page.setViewportSize({ width: 500, height: 900 });
+  await settled(page);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= 500);
+}));
+
+test('what a device came to hold more is shown between two moments of the plot above', () =>
+  withPage('doctor', {}, async (page) => {
+    const said = page.locator('.flame-said');
+    await page.getByRole('button', { name: 'growth between two moments' }).click();
+    assert.match(await said.innerText(), /^grown between 0 and 1,\d+ allocations and frees: /);
+    assert.match(await page.locator('.flame-between .hint').innerText(), /drag over allocations and frees in a plot above\.$/);
+    const slider = page.getByRole('slider', { name: 'to' });
+    for (let i = 0; i < 3; ++i) await slider.press('ArrowLeft');
+    const before = await said.innerText();
+    await page.locator('.plot', { hasText: 'Reserved and allocated over time' }).locator('.plot-area').press('+');
+    assert.notEqual(await said.innerText(), before);
+    assert.match(await said.innerText(), / between \d{3} and [\d,]+ allocations and frees/);
   }));

@@ -250,6 +250,7 @@ TEST_F(EbbReport, DoctorFailsOnTheVerdictItIsTold) {
   EXPECT_EQ(ebb({"doctor", "leaky", "--fail-on", "retention"}).status, 0);
   expect_refused(ebb({"doctor", "leaky", "--fail-on", "leek"}), "--fail-on 'leek'");
   expect_refused(ebb({"doctor", "leaky", "--against", "train"}), "--against is for snapshots");
+  expect_refused(ebb({"doctor", "leaky", "--pprof", folder_ / "profile"}), "has no sites");
 }
 
 TEST_F(EbbReport, WhatIsNotThereIsOneLine) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// report_pages FOLDER: records runs there and has the program make a page of each, and one of what
-// it tunes a recorded job to, for the browser.
+// report_pages FOLDER: records runs there and has the program make a page of each, and of a
+// recorded job one of its diagnosis and one of what it is tuned to, for the browser.
 #include <cstdlib>
 
 #include "story/job.h"
@@ -55,6 +55,8 @@ int main(int count, char** words) {
                    folder + "/" + name + ".html"))
       return 1;
   }
+  const std::string lines = EBB_TEST_DATA "/torch-2.11/frames/prefetch_streams.default.pickle.gz";
+  if (!make_page("doctor '" + lines + "'", folder + "/doctor.html")) return 1;
   const std::string job = EBB_TEST_DATA "/torch-2.11/runs/prefetch_streams.default.pickle.gz";
   return make_page("tune '" + job + "'", folder + "/tuning.html") ? 0 : 1;
 }

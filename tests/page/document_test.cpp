@@ -104,6 +104,13 @@ TEST(Document, WritesStacksByTheNumbersOfTheirCalls) {
       R"("frames":[{"name":"42","kind":"root"},{"name":"a.py:1 f","kind":"python"},)"
       R"({"name":"malloc","kind":"native"}],"stacks":[{"frames":[0,1,2],"values":[512],"held":[0,512]}],)"
       R"("moments":[1,2.5]}])");
+  document.flames = {FlameGraph()};
+  document.flames[0].moments = {0, 9};
+  document.flames[0].moments_unit = Unit::count;
+  document.flames[0].moments_name = "allocations and frees";
+  EXPECT_EQ(to_json(document).find("flames")->text(),
+            R"([{"moments":[0,9],"moments_unit":"count",)"
+            R"("moments_name":"allocations and frees"}])");
 }
 
 TEST(Document, AlignsNumbersRightUnlessTold) {

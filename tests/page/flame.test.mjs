@@ -2,7 +2,7 @@
 // Flame graphs over time in a real browser: what grew between two moments.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { grownBetween, momentsOf, nearest } from '../../web/src/flame_between.js';
+import { axisOf, grownBetween, momentsOf, nearest } from '../../web/src/flame_between.js';
 import { closeBrowser, settled, withPage } from './browser.mjs';
 
 after(closeBrowser);
@@ -43,6 +43,26 @@ test('what is no moment, or not known at one, has not grown', () => {
   assert.deepEqual(momentsOf({ moments: [1, 2, null] }), [1, 2]);
   const { stacks } = grownBetween({ stacks: [{ frames: [0], held: [1, 4] }, { frames: [1] }, null] }, [0, 1]);
   assert.deepEqual(stacks, [{ frames: [0], values: [3] }, { frames: [1], values: [NaN] }]);
+});
+
+test('moments are told apart by what they count', () => {
+  assert.equal(axisOf(undefined, undefined), 'seconds');
+  assert.equal(axisOf('seconds', 'time'), 'seconds');
+  assert.equal(axisOf('count', 'allocations and frees'), 'allocations and frees');
+  assert.notEqual(axisOf('count', 'steps'), axisOf('count', 'allocations and frees'));
+  assert.notEqual(axisOf('count', undefined), 'seconds');
+});
+
+pageTest('a time is not taken for a number of something else', async (page) => {
+  await page.evaluate(() => {
+    const data = JSON.parse(document.getElementById('document').textContent);
+    Object.assign(data.flames[0], { moments_unit: 'count', moments_name: 'requests' });
+    window.dispatchEvent(new CustomEvent('ebb-document', { detail: data }));
+  });
+  await choose(page, GROWN);
+  assert.equal(await said(page), 'grown between 0 and 90 requests: 100.0 MiB, 100.0 %');
+  await dragInPlot(page, 0.02, 0.36);
+  assert.equal(await said(page), 'grown between 0 and 90 requests: 100.0 MiB, 100.0 %');
 });
 
 pageTest('what grew is shown from the first moment to the last, and between others by the sliders', async (page) => {

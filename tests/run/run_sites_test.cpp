@@ -188,6 +188,10 @@ TEST_F(Sites, CollapsedStacksAndAProfileAreWritten) {
   EXPECT_TRUE(has_cache) << stacks;
   EXPECT_GT(bytes, 1U << 20);
   EXPECT_EQ(of_profile, bytes) << "the same in both files";
+  const Finished doctor =
+      support::run({EBB_PROGRAM, "doctor", "last", "--db", db(), "--collapsed", folder_ / "again"});
+  EXPECT_EQ(doctor.status, 0) << doctor.error;
+  EXPECT_EQ(base::read_file(folder_ / "again").value_or(""), stacks) << "as ebb report has them";
 }
 
 TEST_F(Sites, AreRefusedWhereTheyCannotBe) {

@@ -38,6 +38,8 @@ test('a snapshot that is dropped has its verdict, timeline and map, and then bet
     assert.match(await page.locator('.subtitle').innerText(), /rank 0\.pickle/);
     await page.getByRole('heading', { name: 'Reserved and allocated over time' }).waitFor();
     await page.getByRole('heading', { name: 'Segments and blocks at the moment in question' }).waitFor();
+    await page.getByRole('heading', { name: 'Who holds it', exact: true }).waitFor();
+    assert.ok((await page.locator('.call').allInnerTexts()).includes('collect.py:110 prefetch_streams'));
     await advice(page).getByText('best setting').waitFor();
     await page.getByRole('heading', { name: 'Other settings', exact: true }).waitFor();
     await page.getByText('Kept while this page is open').waitFor();

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "show/site_view.h"
 #include "support/pprof.h"
 #include "support/temporary_directory.h"
 
@@ -21,7 +22,7 @@ story::SitesStory some_sites() {
 }
 
 TEST(SiteFiles, CollapsedStacksGoFromTheOutermostCallInwards) {
-  EXPECT_EQ(collapsed_stacks(some_sites()),
+  EXPECT_EQ(collapsed_stacks(rows_of(some_sites())),
             "main (job);a.c:5 inner: 12345\na stack that could not be read 0\n");
 }
 
@@ -30,7 +31,7 @@ TEST(SiteFiles, AProfileHasItsStacksLinesAndBytes) {
   story.sites[0].growth.emplace().per_second = 2;
   story.sites[1].growth.emplace().per_second = -1;
   const support::TemporaryDirectory folder;
-  folder.write("profile", pprof_file(story));
+  folder.write("profile", pprof_file(rows_of(story)));
   const auto profile = support::read_pprof(folder / "profile");
   ASSERT_TRUE(profile);
   EXPECT_EQ(profile->types,

@@ -167,41 +167,6 @@ TEST(SitesOfARun, WithoutSamplingNothingIsSaid) {
   EXPECT_EQ(json.text(), R"({"sampling":null,"sites":null})");
 }
 
-TEST(PlaceOfAStack, IsWhereAPersonWouldLook) {
-  const fact::SiteStack cpp = {
-      {"operator new(unsigned long)", "", 0, "/lib/libstdc++.so.6"},
-      {"std::vector<int, std::allocator<int> >::resize(unsigned long)", "v.h", 3, "/bin/job"},
-      {"void std::__fill<int>(int*)", "v.h", 9, "/bin/job"},
-      {"net::send(int)", "/src/net.cpp", 24, "/bin/job"}};
-  EXPECT_EQ(place_of(cpp), "net.cpp:24 net::send");
-  const fact::SiteFrame ones = {"ones", "/usr/lib/python3/dist-packages/numpy/numeric.py", 205, ""};
-  const fact::SiteFrame load = {"load_batch", "/job/loader.py", 42, ""};
-  EXPECT_EQ(place_of({ones, load}), "loader.py:42 load_batch");
-  EXPECT_EQ(place_of({ones, ones, ones, ones, load}), "numeric.py:205 ones") << "too far away";
-  EXPECT_EQ(place_of({{"_bootstrap", "<frozen importlib>", 9, ""}, load}),
-            "loader.py:42 load_batch");
-  EXPECT_EQ(place_of({ones}), "numeric.py:205 ones");
-  EXPECT_EQ(place_of({{"parse", "", 0, "/lib/libfoo.so"}}), "parse (libfoo.so)");
-  EXPECT_EQ(place_of({{"", "", 0, "/lib/libfoo.so"}}), "libfoo.so, no symbols");
-  EXPECT_EQ(place_of({{"", "", 0, "/bin/job"}, {"start_thread", "", 0, "/lib/libc.so.6"}}),
-            "job, no symbols");
-  EXPECT_EQ(place_of({{"", "", 0, "?"}}), "unknown code");
-  EXPECT_EQ(place_of({}), "a stack that could not be read");
-}
-
-TEST(PlaceOfAStack, HasTheFunctionsNameWithoutItsParameters) {
-  const auto name = [](const char* function) {
-    return place_of({{function, "/src/net.cpp", 24, "/bin/job"}});
-  };
-  EXPECT_EQ(name("net::(anonymous namespace)::send(int, char const*)"),
-            "net.cpp:24 net::(anonymous namespace)::send");
-  EXPECT_EQ(name("(anonymous namespace)::Pool::run()"),
-            "net.cpp:24 (anonymous namespace)::Pool::run");
-  EXPECT_EQ(name("void call<void (*)(int)>(void (*)(int))"), "net.cpp:24 void call<void (*)(int)>");
-  EXPECT_EQ(name("net::send(int)::{lambda()#1}::operator()() const"), "net.cpp:24 net::send");
-  EXPECT_EQ(name("main"), "net.cpp:24 main");
-}
-
 TEST_F(Sites, ThatGrewOfLateLeadThoseThatHoldMore) {
   add(8, python("reserve", 3), [](int) { return 128 * kMiB; });
   add(16, python("loss", 7), [](int s) { return 2 * kMiB * static_cast<std::uint64_t>(s); });

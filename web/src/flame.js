@@ -4,7 +4,7 @@ import { Between, TIME_CHOSEN, grownBetween, momentsOf } from './flame_between.j
 import { boxesOf, neighbour, pathTo, treeOf } from './flame_layout.js';
 import { format } from './format.js';
 /** @import { Call } from './flame_layout.js' */
-/** @import { Range } from './line.js' */
+/** @import { ChosenTime } from './flame_between.js' */
 /** @import { Piece } from './sheet.js' */
 /** @import { FlameGraph, Unit } from './types.js' */
 
@@ -46,7 +46,7 @@ class FlameWidget {
     this.processes = el('label', { class: 'flame-process' }, 'process ', this.process);
     this.element = section('flame', data, this.row, this.between.element, this.processes, this.stage, this.said);
     document.addEventListener(TIME_CHOSEN, (event) =>
-      this.chooseTime(/** @type {CustomEvent<Range | null>} */ (event).detail), { signal: this.life.signal });
+      this.chooseTime(/** @type {CustomEvent<ChosenTime>} */ (event).detail), { signal: this.life.signal });
     this.take(data);
   }
 
@@ -60,7 +60,7 @@ class FlameWidget {
     this.choices = choices.filter(({ tree }) => tree().value > 0);
     const moments = momentsOf(data);
     if (moments.length > 0) {
-      this.between.take(moments);
+      this.between.take(moments, data);
       this.choices.push({
         name: GROWN,
         unit: 'bytes',
@@ -89,12 +89,12 @@ class FlameWidget {
   }
 
   /// Another time in a plot is what to look at here as well.
-  /** @param {Range | null} time */
-  chooseTime(time) {
+  /** @param {ChosenTime} time */
+  chooseTime({ axis, range }) {
     const grown = this.choices.find(({ name }) => name === GROWN);
-    if (!grown) return;
-    this.between.choose(time);
-    if (time || this.shown === grown) this.choose(grown);
+    if (!grown || axis !== this.between.axis) return;
+    this.between.choose(range);
+    if (range || this.shown === grown) this.choose(grown);
   }
 
   showTree() {

@@ -3,10 +3,17 @@
 import { el, items } from './dom.js';
 import { format } from './format.js';
 /** @import { Range } from './line.js' */
-/** @import { FlameGraph } from './types.js' */
+/** @import { FlameGraph, Unit } from './types.js' */
 
-/// Whoever shows a part of the time tells the page: seconds from and to, or null for all of it.
+/// Whoever shows a part of the time tells the page: along what, and from and to there, or null for all of it.
 export const TIME_CHOSEN = 'ebb-time-chosen';
+/** @typedef {{ axis: string, range: Range | null }} ChosenTime */
+
+/// What moments are told apart by: seconds, or that of which there have been so many.
+/** @type {(unit: Unit | undefined, name: string | undefined) => string} */
+export function axisOf(unit, name) {
+  return (unit ?? 'seconds') === 'seconds' ? 'seconds' : name ?? '';
+}
 
 /// Numbers that ascend; none where there are fewer than two.
 /** @type {(graph: FlameGraph) => number[]} */
@@ -40,11 +47,14 @@ export class Between {
   constructor(onChange) {
     /** @type {number[]} */
     this.moments = [];
+    /** @type {Unit} */
+    this.unit = 'seconds';
+    this.axis = 'seconds';
     this.onChange = onChange;
     this.from = this.slider('from');
     this.to = this.slider('to');
-    this.element = el('div', { class: 'flame-between' }, this.from.row, this.to.row,
-      el('p', { class: 'hint' }, 'Or drag over a time in a plot above.'));
+    this.hint = el('p', { class: 'hint' });
+    this.element = el('div', { class: 'flame-between' }, this.from.row, this.to.row, this.hint);
   }
 
   /** @param {string} name */
@@ -55,11 +65,17 @@ export class Between {
   }
 
   /// Takes newer moments; the times that were chosen stay, an end that was the last one stays the last.
-  /** @param {number[]} moments */
-  take(moments) {
+  /**
+   * @param {number[]} moments
+   * @param {FlameGraph} graph
+   */
+  take(moments, { moments_unit: unit, moments_name: name }) {
     const before = this.moments;
     const [from, to] = this.indices;
     this.moments = moments;
+    this.unit = unit ?? 'seconds';
+    this.axis = axisOf(unit, name);
+    this.hint.textContent = `Or drag over ${this.axis === 'seconds' ? 'a time' : this.axis} in a plot above.`;
     for (const { input } of [this.from, this.to]) input.max = String(moments.length - 1);
     const stays = before.length > 0 && (from > 0 || to < before.length - 1);
     this.set(stays
@@ -77,7 +93,7 @@ export class Between {
     [[this.from, from], [this.to, to]].forEach(([slider, index]) => {
       const { input, told } = /** @type {typeof this.from} */ (slider);
       input.value = String(index);
-      told.textContent = format(this.moments[/** @type {number} */ (index)], 'seconds');
+      told.textContent = format(this.moments[/** @type {number} */ (index)], this.unit);
       input.setAttribute('aria-valuetext', told.textContent);
     });
   }
@@ -98,7 +114,7 @@ export class Between {
   }
 
   get text() {
-    const [from, to] = this.indices.map((index) => format(this.moments[index], 'seconds'));
-    return `between ${from} and ${to}`;
+    const [from, to] = this.indices.map((index) => format(this.moments[index], this.unit));
+    return `between ${from} and ${to}${this.axis === 'seconds' ? '' : ` ${this.axis}`}`;
   }
 }

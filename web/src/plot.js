@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { el, items, NOTHING, oncePerFrame, section } from './dom.js';
-import { TIME_CHOSEN } from './flame_between.js';
+import { TIME_CHOSEN, axisOf } from './flame_between.js';
 import { format } from './format.js';
 import { LineSet } from './line_set.js';
 import { drawAreas } from './plot_areas.js';
@@ -157,8 +157,9 @@ export class PlotWidget {
 
   /// What else on the page is about a time shows this one.
   tellTime() {
-    if (this.plot.x_unit !== 'seconds') return;
-    document.dispatchEvent(new CustomEvent(TIME_CHOSEN, { detail: this.view.chosenTime }));
+    const { x_unit: unit, x_label: label } = this.plot;
+    document.dispatchEvent(new CustomEvent(TIME_CHOSEN,
+      { detail: { axis: axisOf(unit, label), range: this.view.chosenTime } }));
   }
 
   /** @param {number} index */

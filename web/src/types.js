@@ -96,6 +96,8 @@
  * @property {Frame[]} [frames]
  * @property {FlameStack[]} [stacks]
  * @property {number[]} [moments]
+ * @property {Unit} [moments_unit] seconds where it is not there
+ * @property {string} [moments_name]
  */
 
 /** @typedef {[offset: number, size: number, requested: number, state: number, stack: number]} Block */

@@ -2,9 +2,13 @@
 #include "replay/doctor/doctor.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "base/bytes.h"
+#include "base/plain_text.h"
 #include "replay/doctor/diagnosis_builder.h"
 #include "replay/doctor/segments_diagnosis.h"
+#include "replay/doctor/step_growth.h"
 
 namespace ebb::replay {
 namespace {
@@ -51,6 +55,37 @@ std::vector<Lifetime> suspects(const DiagnosisBuilder& builder) {
   return live;
 }
 
+/// Who held what at the moment that the verdict is about.
+DeviceSites sites_then(const DiagnosisBuilder& builder, bool has_failed) {
+  HeldAt at = has_failed ? HeldAt::failure : HeldAt::peak;
+  std::uint32_t operation = builder.diagnosis.operation;
+  if (builder.diagnosis.verdict == fact::Verdict::leak) {
+    at = HeldAt::end;
+    operation = std::max(end_of_job(builder.work), 1U) - 1;
+  } else if (builder.diagnosis.verdict == fact::Verdict::capacity &&
+             operation != builder.bound.operation) {
+    at = HeldAt::peak;
+    operation = builder.bound.operation;
+  }
+  return device_sites(builder.snapshot, builder.device, builder.work, at, operation);
+}
+
+/// Less than this of a leak is not what to look at.
+constexpr double kMostOfIt = 0.5;
+
+/// Of a leak, the line that most of it is from.
+void name_the_place(SnapshotDiagnosis& diagnosis) {
+  if (diagnosis.verdict != fact::Verdict::leak) return;
+  const auto place = diagnosis.sites.growing_place();
+  if (!place) return;
+  const std::string pace = base::signed_bytes_text(std::llround(place->per_step)) + "/step";
+  const std::string line = base::plain_line(place->text);
+  diagnosis.headline += base::format_text("; %s at %s, %.0f %% of the growth", pace.c_str(),
+                                          line.c_str(), 100 * place->share);
+  if (place->share >= kMostOfIt)
+    diagnosis.fix.text = "Look at what " + line + " allocates and nothing frees";
+}
+
 }  // namespace
 
 base::Result<SnapshotDiagnosis> diagnose(const trace::Snapshot& snapshot, int device,
@@ -64,6 +99,8 @@ base::Result<SnapshotDiagnosis> diagnose(const trace::Snapshot& snapshot, int de
   builder.look_at(failed.value_or(builder.recorded.outcome.peak_operation));
   failed ? explain_failure(builder) : explain_peak(builder);
   builder.diagnosis.origins = origins_of(snapshot, device, workload, suspects(builder));
+  builder.diagnosis.sites = sites_then(builder, failed.has_value());
+  name_the_place(builder.diagnosis);
   return std::move(builder.diagnosis);
 }
 

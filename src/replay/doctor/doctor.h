@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "fact/diagnosis.h"
+#include "replay/doctor/device_sites.h"
 #include "replay/doctor/empty_cache.h"
 #include "replay/doctor/ledger.h"
 #include "replay/doctor/origins.h"
@@ -28,6 +29,7 @@ struct SnapshotDiagnosis : fact::Diagnosis {
   std::uint32_t operation = 0;  ///< when that was
   std::uint64_t limit = cache::kUnlimited;
   std::optional<ReservedGrowth> growth;  ///< where every request was served, and it does grow
+  DeviceSites sites;            ///< by line of the program: at that moment; for a leak, at the end
   std::vector<Origin> origins;  ///< who holds what was live then; for a leak, what is left behind
 };
 
@@ -45,7 +47,8 @@ struct DiagnosisReplays {
 DiagnosisReplays replays_of(const SnapshotDiagnosis& diagnosis, const Workload& workload,
                             const Circumstances& circumstances);
 
-/// The keys of every diagnosis, and limit_bytes, ledger, growth, origins and the fix's row.
+/// The keys of every diagnosis, and limit_bytes, ledger, growth, origins, sites, live and the fix's
+/// row.
 base::Json to_json(const SnapshotDiagnosis& diagnosis);
 
 }  // namespace ebb::replay

@@ -15,6 +15,7 @@ base::Json to_json(const SnapshotDiagnosis& diagnosis) {
   json.set("ledger", to_json(diagnosis.ledger));
   json.set("growth", diagnosis.growth ? to_json(*diagnosis.growth) : base::Json());
   json.set("origins", to_json(diagnosis.origins));
+  add_json(json, diagnosis.sites);
   return json;
 }
 

@@ -165,6 +165,8 @@ SnapshotDiagnosis diagnose_segments(const trace::Snapshot& snapshot, int device,
   std::erase_if(live,
                 [&](const Lifetime& life) { return life.released < workload.first_recorded; });
   diagnosis.origins = origins_of(snapshot, device, workload, live);
+  const std::uint32_t last = std::max<std::uint32_t>(workload.first_recorded, 1) - 1;
+  diagnosis.sites = device_sites(snapshot, device, workload, HeldAt::end, last);
   return diagnosis;
 }
 

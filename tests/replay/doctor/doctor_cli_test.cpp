@@ -88,6 +88,61 @@ TEST_F(EbbDoctor, ShowsFramesWhereTheyWereRecorded) {
   EXPECT_NE(told.output.find(".py:"), std::string::npos) << told.output;
 }
 
+TEST_F(EbbDoctor, NamesTheLinesThatHoldTheMemory) {
+  const std::string file = recorded("frames/prefetch_streams.default.pickle.gz");
+  const Finished told = doctor({file});
+  ASSERT_EQ(told.status, 0) << told.error;
+  for (const char* part :
+       {"\nheld by          161.0 MiB        37 %  collect.py:110 prefetch_streams < "
+        "collect.py:197 one < collect.py:249 <module>, since ",
+        "collect.py:103 prefetch_streams (in module.py:1097 <lambda>)",
+        "\nlive        432.1 MiB in 24 blocks at the peak; 191.4 MiB in 7 blocks without a "
+        "stack\n"})
+    EXPECT_NE(told.output.find(part), std::string::npos) << part << "\n" << told.output;
+  EXPECT_EQ(told.output.find("grew by"), std::string::npos) << told.output;
+
+  const base::Json json = json_of(doctor({file, "--json"}));
+  const base::Json& first = json.find("sites")->as_array()->front();
+  EXPECT_EQ(*first.find("place")->as_string(), "collect.py:110 prefetch_streams");
+  EXPECT_EQ(first.find("bytes")->as_unsigned(), 168870912U);
+  const base::Json& call = first.find("frames")->as_array()->front();
+  EXPECT_EQ(*call.find("function")->as_string(), "prefetch_streams");
+  EXPECT_EQ(*call.find("file")->as_string(), "collect.py");
+  EXPECT_EQ(call.find("line")->as_unsigned(), 110U);
+  EXPECT_EQ(*json.find("live")->find("at")->as_string(), "peak");
+  EXPECT_EQ(json.find("live")->find("no_stack_blocks")->as_unsigned(), 7U);
+  EXPECT_TRUE(json_of(doctor({recorded("runs/prefetch_streams.cap.pickle.gz"), "--json"}))
+                  .find("sites")
+                  ->is_null());
+}
+
+TEST_F(EbbDoctor, WritesWhoHoldsItForOtherTools) {
+  const std::string file = recorded("frames/prefetch_streams.default.pickle.gz");
+  const std::string stacks = folder_ / "stacks.txt";
+  const std::string profile = folder_ / "profile.gz";
+  const std::string page = folder_ / "page.html";
+  const Finished told = doctor({file, "--collapsed", stacks, "--pprof", profile, "--html", page});
+  ASSERT_EQ(told.status, 0) << told.error;
+  std::uint64_t bytes = 0;
+  std::ifstream lines(stacks);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_TRUE(line.starts_with("collect.py:249 <module>;collect.py:197 one;")) << line;
+    bytes += std::stoull(line.substr(line.rfind(' ') + 1));
+  }
+  const base::Json json = json_of(doctor({file, "--json"}));
+  const std::uint64_t with_stack = *json.find("live")->find("bytes")->as_unsigned() -
+                                   *json.find("live")->find("no_stack_bytes")->as_unsigned();
+  EXPECT_LE(bytes, with_stack);
+  EXPECT_GE(bytes, with_stack - with_stack / 1000) << "but for what nobody would see";
+  EXPECT_TRUE(bytes_of(profile).starts_with("\x1F\x8B"));
+  EXPECT_NE(bytes_of(page).find("Who holds it"), std::string::npos);
+
+  const std::string without = recorded("runs/prefetch_streams.default.pickle.gz");
+  expect_one_line(doctor({without, "--collapsed", stacks}), "no stacks were recorded");
+  expect_one_line(doctor({file, "--against", without, "--pprof", profile}), "--pprof");
+  expect_one_line(doctor({write("stats.json", "{}"), "--pprof", profile}), "--pprof");
+}
+
 TEST_F(EbbDoctor, TellsEveryDevice) {
   device::SimOptions cards;
   cards.devices = 2;

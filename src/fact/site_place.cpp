@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "story/site_story.h"
+#include "fact/site.h"
 
-namespace ebb::story {
+namespace ebb::fact {
 namespace {
 
 constexpr std::size_t kLongestFunction = 80;
@@ -43,7 +43,7 @@ std::string_view name_alone(std::string_view function) {
 
 /// Of an allocator, a container or an interpreter: whoever called it wanted the memory. Or of the C
 /// library before main() and before a thread's own function, which wanted none.
-bool is_machinery(const fact::SiteFrame& frame) {
+bool is_machinery(const SiteFrame& frame) {
   const std::string_view name = name_alone(frame.function);
   if (name.starts_with("operator new")) return true;
   const std::string_view head = name.substr(0, name.find('<'));
@@ -52,6 +52,7 @@ bool is_machinery(const fact::SiteFrame& frame) {
       return true;
   for (const std::string_view prefix :
        {"PyMem_", "PyObject_Malloc", "PyObject_Calloc", "PyObject_Realloc", "_PyObject_", "_PyMem_",
+        "c10::", "at::", "torch::unwind::", "torch::CapturedTraceback::", "torch::cuda::",
         "g_malloc", "g_realloc", "g_slice_alloc", "__libc_start_", "start_thread", "__GI___clone",
         "__clone", "clone3"})
     if (name.starts_with(prefix)) return true;
@@ -60,7 +61,7 @@ bool is_machinery(const fact::SiteFrame& frame) {
 }
 
 /// Installed beside Python, by it or by pip, and no file of the job itself.
-bool is_of_library(const fact::SiteFrame& frame) {
+bool is_of_library(const SiteFrame& frame) {
   const std::string_view file = frame.file;
   if (file.starts_with("<")) return true;
   for (const std::string_view folder : {"/site-packages/", "/dist-packages/"})
@@ -70,7 +71,7 @@ bool is_of_library(const fact::SiteFrame& frame) {
 
 }  // namespace
 
-std::string text_of(const fact::SiteFrame& frame) {
+std::string text_of(const SiteFrame& frame) {
   std::string name(name_alone(frame.function).substr(0, kLongestFunction));
   if (frame.line > 0) {
     return std::string(last_part(frame.file)) + ":" + std::to_string(frame.line) +
@@ -81,40 +82,63 @@ std::string text_of(const fact::SiteFrame& frame) {
   return module.empty() || module == "?" ? "unknown code" : module + ", no symbols";
 }
 
-const fact::SiteFrame* python_frame(const fact::SiteStack& frames) {
+bool is_of_torch(const SiteFrame& frame) {
+  if (frame.file.starts_with("torch/")) return true;
+  for (const char* folder : {"-packages/torch/", "/pytorch/torch/"})
+    if (frame.file.find(folder) != std::string::npos) return true;
+  return false;
+}
+
+const SiteFrame* python_frame(const SiteStack& frames) {
   const auto python = std::find_if(frames.begin(), frames.end(),
-                                   [](const fact::SiteFrame& frame) { return frame.is_python(); });
+                                   [](const SiteFrame& frame) { return frame.is_python(); });
   return python == frames.end() ? nullptr : &*python;
 }
 
-const fact::SiteFrame* telling_frame(const fact::SiteStack& frames) {
-  if (const fact::SiteFrame* python = python_frame(frames)) {
+const SiteFrame* telling_frame(const SiteStack& frames) {
+  if (const SiteFrame* python = python_frame(frames)) {
     // numpy.ones() is not what leaks: who called it does. Deep inside a library its own lines tell.
+    const SiteFrame* inside = nullptr;
     std::size_t passed = 0;
     for (const auto* frame = python; frame != frames.data() + frames.size(); ++frame) {
-      if (!frame->is_python()) continue;
+      if (!frame->is_python() || is_of_torch(*frame)) continue;
       if (!is_of_library(*frame)) return frame;
+      if (inside == nullptr) inside = frame;
       if (++passed > kMostHelpers) break;
     }
-    return python;
+    return inside != nullptr ? inside : python;
   }
-  const auto named = std::find_if(frames.begin(), frames.end(), [](const fact::SiteFrame& frame) {
+  const auto named = std::find_if(frames.begin(), frames.end(), [](const SiteFrame& frame) {
     return !frame.function.empty() && !is_machinery(frame);
   });
   if (named != frames.end()) return &*named;
   return nullptr;
 }
 
-std::string reading_of(const fact::SiteStack& frames) {
+std::string reading_of(const SiteStack& frames) {
   std::string text;
-  for (const fact::SiteFrame& frame : frames)
+  for (const SiteFrame& frame : frames)
     text += text_of(frame) + frame.file + "\n";
   return text;
 }
 
-std::string place_of(const fact::SiteStack& frames) {
-  if (const fact::SiteFrame* frame = telling_frame(frames)) return text_of(*frame);
+std::string place_of(const SiteStack& frames) {
+  if (const SiteFrame* frame = telling_frame(frames)) return text_of(*frame);
   return frames.empty() ? "a stack that could not be read" : text_of(frames.front());
 }
 
-}  // namespace ebb::story
+base::Json to_json(const SiteStack& frames) {
+  using base::Json;
+  const auto known = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
+  Json list = Json::array();
+  for (const SiteFrame& frame : frames) {
+    Json one;
+    one.set("function", known(frame.function)).set("file", known(frame.file));
+    one.set("line", frame.line > 0 ? Json(std::uint64_t{frame.line}) : Json());
+    one.set("module", known(frame.module));
+    list.push(std::move(one));
+  }
+  return list;
+}
+
+}  // namespace ebb::fact
