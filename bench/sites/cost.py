@@ -3,21 +3,24 @@
 """What sampling costs a job: pairs of runs, one with libebb-sites.so and one without, in turn; the mean difference with
 its 95 % interval, of processor time.
 
-  bench/sites/cost.py [--build build/release] [--pairs 15] [--python PYTHON] [--objects] [NAME]...
+  bench/sites/cost.py [--build build/release] [--pairs 15] [--seconds S] [--cores 0,1,2] [--python PYTHON] [--objects] [NAME]...
 
---objects: as under `ebb run --sites=objects`.
+--objects: as under `ebb run --sites=objects`. --cores: programs side by side, each on one of these cores. --seconds: no
+pair begins later.
 
 Counting instructions under valgrind does not do in its place: there a stack cannot be read as it is elsewhere, and what
 sampling may spend is soon used up.
 """
 import argparse
 import os
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import SimpleQueue
 
 from programs import OBJECT_PAIRS, PROGRAMS
 
@@ -35,6 +38,11 @@ class Bench:
                                        if path.exists()), "sites-pairs"))
         self.python, self.pairs, self.wanted = options.python, options.pairs, options.names
         self.objects = "1" if options.objects else "0"
+        self.ends = time.monotonic() + options.seconds if options.seconds else float("inf")
+        self.side_by_side = len(options.cores) or 1
+        self.cores = SimpleQueue()
+        for core in options.cores or [None]:
+            self.cores.put(core)
 
     def is_wanted(self, name):
         return not self.wanted or any(part in name for part in self.wanted)
@@ -56,25 +64,40 @@ class Bench:
                       "EBB_SITES_OBJECTS": self.objects}
 
     def measure(self, command, unit):
-        """Values without and with sampling, pair by pair."""
+        """Values without and with sampling, pair by pair; on a core of its own, where there are some."""
+        core = self.cores.get()
+        try:
+            return self.measure_on(core, command, unit)
+        finally:
+            self.cores.put(core)
+
+    def measure_on(self, core, command, unit):
         plain, sampled = [], []
-        for pair in range(self.pairs):
+        # One pair alone has no interval.
+        while len(plain) < self.pairs and (len(plain) < 2 or time.monotonic() < self.ends):
             with tempfile.TemporaryDirectory() as folder:
                 # Whoever comes first, in turn: what the machine does meanwhile hits both alike.
                 order = list(zip((plain, sampled), self.environments(folder)))
-                for values, environment in order[::1 if pair % 2 else -1]:
-                    values.append(seconds_of(command, unit, environment))
+                for values, environment in order[::1 if len(plain) % 2 else -1]:
+                    values.append(seconds_of(on_core(core, command), unit, environment))
         return plain, sampled
 
 
+def on_core(core, command):
+    return command if core is None or command[1] == "8" else ["taskset", "-c", core, *command]
+
+
 def seconds_of(command, unit, environment):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as program:
+        said = program.stdout.read()
+        _, status, used = os.wait4(program.pid, 0)
+        program.returncode = os.waitstatus_to_exitcode(status)
+    if program.returncode:
+        raise subprocess.CalledProcessError(program.returncode, command)
+    seconds = used.ru_utime + used.ru_stime
     if unit is None:
         return seconds
-    return float(done.stdout) if done.stdout else 1e9 * seconds / OBJECT_PAIRS
+    return float(said) if said else 1e9 * seconds / OBJECT_PAIRS
 
 
 def interval(values):
@@ -84,36 +107,49 @@ def interval(values):
     return statistics.mean(values), t * statistics.stdev(values) / count**0.5
 
 
+def measured(bench, command, unit):
+    """What measure() gives, or why there is nothing."""
+    try:
+        return bench.measure(command, unit)
+    except (OSError, subprocess.CalledProcessError) as error:
+        return error
+
+
 def report(bench):
-    print("| what | without | with | difference (95 %) |\n|---|--:|--:|--:|")
-    shares = []  # of each program, pair by pair
-    for name, (command, unit) in bench.workloads().items():
-        if not bench.is_wanted(name):
+    wanted = {name: of for name, of in bench.workloads().items() if bench.is_wanted(name)}
+    with ThreadPoolExecutor(bench.side_by_side) as pool:
+        values = list(pool.map(lambda of: measured(bench, *of), wanted.values()))
+    print("| what | pairs | without | with | difference (95 %) |\n|---|--:|--:|--:|--:|")
+    shares = []  # of each program: the mean and half the width of its interval
+    for (name, (_, unit)), value in zip(wanted.items(), values):
+        if isinstance(value, Exception):
+            print(f"| {name} | not measured: {value.__class__.__name__} | | | |")
             continue
-        try:
-            plain, sampled = bench.measure(command, unit)
-        except (OSError, subprocess.CalledProcessError) as error:
-            print(f"| {name} | not measured: {error.__class__.__name__} | | |", flush=True)
-            continue
+        plain, sampled = value
         base = statistics.mean(plain)
         if unit:
             mean, margin = interval([b - a for a, b in zip(plain, sampled)])
             text = f"{mean:+.2f} ns ({mean - margin:+.2f} to {mean + margin:+.2f})"
-            print(f"| {name} | {base:.2f} {unit} | {statistics.mean(sampled):.2f} | {text} |", flush=True)
+            print(f"| {name} | {len(plain)} | {base:.2f} {unit} | {statistics.mean(sampled):.2f} | {text} |")
         else:
-            shares.append([100 * (b - a) / base for a, b in zip(plain, sampled)])
-            mean, margin = interval(shares[-1])
+            mean, margin = interval([100 * (b - a) / base for a, b in zip(plain, sampled)])
+            shares.append((mean, margin))
             text = f"{mean:+.2f} % ({mean - margin:+.2f} to {mean + margin:+.2f})"
-            print(f"| {name} | {base:.3f} s | {statistics.mean(sampled):.3f} s | {text} |", flush=True)
+            print(f"| {name} | {len(plain)} | {base:.3f} s | {statistics.mean(sampled):.3f} s | {text} |")
     if len(shares) > 1:
-        mean, margin = interval([statistics.mean(row) for row in zip(*shares)])
-        print(f"| all {len(shares)} together | | | {mean:+.2f} % ({mean - margin:+.2f} to {mean + margin:+.2f}) |")
+        # Errors of programs have nothing to do with each other.
+        mean = statistics.mean(mean for mean, _ in shares)
+        margin = sum(margin**2 for _, margin in shares)**0.5 / len(shares)
+        print(f"| all {len(shares)} together | | | | {mean:+.2f} % ({mean - margin:+.2f} to {mean + margin:+.2f}) |")
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=Path, default=Path("build/release"))
     parser.add_argument("--pairs", type=int, default=15)
+    parser.add_argument("--seconds", type=float, help="no pair begins later")
+    parser.add_argument("--cores", type=lambda text: text.split(","), default=[], metavar="N,N",
+                        help="run programs side by side, each on one of these cores")
     parser.add_argument("--python", default="/usr/bin/python3", help="the interpreter that runs the programs")
     parser.add_argument("--objects", action="store_true", help="sample Python's small objects one by one")
     parser.add_argument("names", nargs="*")
