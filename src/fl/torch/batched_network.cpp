@@ -28,9 +28,20 @@ std::uint64_t usual_channels(const NetworkShape& shape) {
   return channels[channels.size() / 2];
 }
 
-std::unique_ptr<Layers> layers_for(const NetworkShape& shape, std::int64_t clients) {
-  if (clients == 1) return plain_layers();
-  return usual_channels(shape) < kManyChannels ? column_layers() : grouped_layers(clients);
+std::unique_ptr<Layers> layers_for(const NetworkShape& shape, std::int64_t clients,
+                                   BatchedNetwork::Use use) {
+  const bool has_many = usual_channels(shape) >= kManyChannels;
+  if (clients > 1) return has_many ? grouped_layers(clients) : column_layers();
+  return has_many && use == BatchedNetwork::Use::evaluation ? channels_last_layers()
+                                                            : plain_layers();
+}
+
+/// Room for a parameter, with the channels of an input last where it is a convolution's.
+at::Tensor room_with_channels_last(const std::vector<std::int64_t>& dimensions,
+                                   const at::TensorOptions& options) {
+  std::vector<std::int64_t> turned = dimensions;
+  std::rotate(turned.end() - 3, turned.end() - 2, turned.end());
+  return at::empty(turned, options).movedim(-1, -3);
 }
 
 }  // namespace
@@ -159,18 +170,19 @@ class BatchedNetwork::Pass {
 };
 
 BatchedNetwork::BatchedNetwork(const plan::Network& network, const NetworkShape& shape,
-                               std::int64_t clients, at::Device device)
-    : network_(network), shape_(shape), clients_(clients), layers_(layers_for(shape, clients)) {
+                               std::int64_t clients, at::Device device, Use use)
+    : network_(network),
+      shape_(shape),
+      clients_(clients),
+      layers_(layers_for(shape, clients, use)) {
   const auto options = at::TensorOptions().dtype(at::kFloat).device(device);
   for (const ParameterShape& parameter : shape.parameters) {
     std::vector<std::int64_t> dimensions = parameter.dimensions;
     if (clients > 1) dimensions.insert(dimensions.begin(), clients);
     // load() fills it.
-    at::Tensor values = at::empty(dimensions, options);
-    if (dimensions.size() == 5 && layers_->keeps_channels_last())
-      values =
-          values.view({dimensions[0], dimensions[1], dimensions[3], dimensions[4], dimensions[2]})
-              .permute({0, 1, 4, 2, 3});
+    const bool turns = parameter.dimensions.size() == 4 && layers_->keeps_channels_last();
+    const at::Tensor values =
+        turns ? room_with_channels_last(dimensions, options) : at::empty(dimensions, options);
     parameters_.push_back(values.detach().set_requires_grad(true));
   }
 }

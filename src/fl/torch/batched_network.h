@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -19,9 +20,12 @@ namespace ebb::fl {
 /// the plain network. Not thread-safe.
 class BatchedNetwork {
  public:
+  /// One client trains as on the host, and is evaluated as a card likes it.
+  enum class Use : std::uint8_t { training, evaluation };
+
   /// `network` and `shape` outlive it.
   BatchedNetwork(const plan::Network& network, const NetworkShape& shape, std::int64_t clients,
-                 at::Device device);
+                 at::Device device, Use use = Use::training);
 
   std::int64_t clients() const { return clients_; }
 

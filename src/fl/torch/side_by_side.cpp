@@ -187,7 +187,7 @@ Evaluation SideBySide::evaluate(std::span<const float> weights, const Split& spl
   Evaluation evaluation(data_.classes);
   evaluation.samples = samples.size();
   if (samples.empty()) return evaluation;
-  BatchedNetwork network(network_, shape_, 1, device_);
+  BatchedNetwork network(network_, shape_, 1, device_, BatchedNetwork::Use::evaluation);
   network.load(weights);
   // One size for all batches: filled up with samples that do not count.
   const std::size_t rows = std::min(evaluated_.load(), std::bit_ceil(samples.size()));
