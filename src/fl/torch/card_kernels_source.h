@@ -189,10 +189,35 @@ __device__ void gather(const T* windows, T* flow, unsigned clients, unsigned lan
     BODY(from, to, clients, lanes, kernel, stride, padding, samples, height, width, down, across, \
          count);                                                                                  \
   }
-WINDOWS(windows, look, float)
 WINDOWS(windows_of_four, look, float4)
 WINDOWS(windows_back, gather, float)
 WINDOWS(windows_back_of_four, gather, float4)
+
+// Of single channels: a warp is a row of outputs, and writes one window after the other. `count`
+// such rows.
+extern "C" __global__ void windows(const float* __restrict__ flow, float* __restrict__ windows,
+                                   Long clients, Long channels, Long kernel, Long stride,
+                                   Long padding, Long samples, Long height, Long width, Long down,
+                                   Long across, Long count) {
+  unsigned row = blockIdx.x * blockDim.y + threadIdx.y;
+  if (row >= count) return;
+  unsigned picture = row / (unsigned)down, size = kernel * kernel * channels;
+  int top = (int)(row % (unsigned)down) * (int)stride - (int)padding;
+  Long apart = clients * channels;
+  const float* from = flow + picture % (unsigned)samples * height * width * apart +
+                      picture / (unsigned)samples * channels;
+  float* to = windows + row * across * size;
+  for (unsigned i = threadIdx.x; i < size; i += 32) {
+    unsigned pixel = i / (unsigned)channels;
+    int y = top + (int)(pixel / (unsigned)kernel);
+    int x = (int)(pixel % (unsigned)kernel) - (int)padding;
+    bool is_there = y >= 0 && y < height;
+    const float* line = from + y * width * apart + i % (unsigned)channels;
+#pragma unroll 6
+    for (int output = 0; output < across; ++output, x += (int)stride)
+      to[(Long)output * size + i] = is_there && x >= 0 && x < width ? line[x * apart] : 0.0f;
+  }
+}
 
 extern "C" __global__ void rectify(const float4* x, const float4* bias, float4* result, Long lanes,
                                    Long count) {
@@ -359,20 +384,28 @@ extern "C" __global__ void measure_moves(const float* from, const float* to, dou
     unsigned long long theirs = __shfl_down_sync(0xffffffffu, bits, other);
     if (theirs > bits) bits = theirs;
   }
-  if (threadIdx.x % 32 == 0) atomicMax(largest + client, bits);
+  // One of each block to one place: those who meet there wait for each other.
+  __shared__ unsigned long long of_warps[32];
+  if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = bits;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (unsigned i = 1; i < blockDim.x / 32; ++i)
+    if (of_warps[i] > bits) bits = of_warps[i];
+  atomicMax(largest + client, bits);
 }
 
-extern "C" __global__ void add_moves(const float* from, const float* to, const double* scales,
-                                     Long* sums, Long elements, Long clients, Long channels,
-                                     Long square) {
+extern "C" __global__ void add_moves(const float* __restrict__ from, const float* __restrict__ to,
+                                     const double* __restrict__ scales, Long* __restrict__ sums,
+                                     Long elements, Long clients, Long channels, Long square) {
   Long at = blockIdx.x * (Long)blockDim.x + threadIdx.x;
   if (at >= elements) return;
   Long sum = 0;
   double start = from[at];
   const float* mine = to + placed(at, channels, square);
+#pragma unroll 8
   for (Long client = 0; client < clients; ++client) {
-    double scale = scales[client];
-    if (scale != 0) sum += __double2ll_rn(((double)mine[client * elements] - start) * scale);
+    double scale = scales[client], moved = ((double)mine[client * elements] - start) * scale;
+    if (scale != 0) sum += __double2ll_rn(moved);  // what does not count may be no number
   }
   sums[at] = sum;
 }
