@@ -73,7 +73,8 @@ class Rounds {
           const auto added = sum_.add(updates, shares);
           sums = now() - start - training;
           return added;
-        });
+        },
+        nullptr);
   }
 
   base::Status evaluate() {

@@ -44,6 +44,14 @@ at::Tensor room_with_channels_last(const std::vector<std::int64_t>& dimensions,
   return at::empty(turned, options).movedim(-1, -3);
 }
 
+/// One after the other into a row on the host.
+void write(const std::vector<at::Tensor>& values, at::Tensor row) {
+  if (values.front().is_cpu())
+    at::cat_out(row, values);
+  else
+    row.copy_(at::cat(values));  // a card makes one row of them sooner than it sends each
+}
+
 }  // namespace
 
 /// One forward pass: takes the parameters in the order in which the layers come.
@@ -212,15 +220,26 @@ at::Tensor BatchedNetwork::finite() const {
   return all.cpu();
 }
 
+at::Tensor BatchedNetwork::of_client(const at::Tensor& values, std::int64_t client) const {
+  return (clients_ == 1 ? values : values[client]).flatten();
+}
+
 void BatchedNetwork::store(std::int64_t client, at::Tensor row) const {
   const at::NoGradGuard guard;
   std::vector<at::Tensor> mine;
   for (const at::Tensor& parameter : parameters_)
-    mine.push_back((clients_ == 1 ? parameter : parameter[client]).flatten());
-  if (parameters_.front().is_cpu())
-    at::cat_out(row, mine);
-  else
-    row.copy_(at::cat(mine));  // a card makes one row of them sooner than it sends each
+    mine.push_back(of_client(parameter, client));
+  write(mine, std::move(row));
+}
+
+void BatchedNetwork::gradient(std::int64_t client, at::Tensor row) const {
+  const at::NoGradGuard guard;
+  std::vector<at::Tensor> mine;
+  for (const at::Tensor& parameter : parameters_) {
+    const at::Tensor gradient = parameter.grad();
+    mine.push_back(of_client(gradient.defined() ? gradient : at::zeros_like(parameter), client));
+  }
+  write(mine, std::move(row));
 }
 
 at::Tensor BatchedNetwork::forward(const at::Tensor& pictures, const Dropout* dropout,
@@ -229,28 +248,19 @@ at::Tensor BatchedNetwork::forward(const at::Tensor& pictures, const Dropout* dr
   return layers_->leave(pass.through(network_.layers, layers_->enter(pictures)));
 }
 
-void BatchedNetwork::follow(double lr, std::span<const float> direction) {
+void BatchedNetwork::follow(double lr, const at::Tensor& directions) {
   const at::NoGradGuard guard;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const ParameterShape& shape = shape_.parameters[i];
-    const at::Tensor part =
-        at::from_blob(const_cast<float*>(direction.data() + shape.offset), shape.dimensions);
-    parameters_[i].sub_(part, lr);
+    const at::Tensor part = directions.narrow(1, static_cast<std::int64_t>(shape.offset),
+                                              static_cast<std::int64_t>(shape.elements));
+    parameters_[i].sub_(part.view(parameters_[i].sizes()), lr);
   }
 }
 
-void BatchedNetwork::take_gradients(std::span<float> into) {
-  const at::NoGradGuard guard;
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    const ParameterShape& shape = shape_.parameters[i];
-    at::Tensor part = at::from_blob(into.data() + shape.offset, shape.dimensions);
-    const at::Tensor gradient = parameters_[i].grad();
-    if (gradient.defined())
-      part.copy_(gradient);
-    else
-      part.zero_();
-    parameters_[i].mutable_grad() = at::Tensor();
-  }
+void BatchedNetwork::forget_gradients() {
+  for (at::Tensor& parameter : parameters_)
+    parameter.mutable_grad() = at::Tensor();
 }
 
 void BatchedNetwork::step(double lr, double proximal, const at::Tensor& pulled) {

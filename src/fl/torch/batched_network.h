@@ -51,14 +51,18 @@ class BatchedNetwork {
   /// loaded; and forgets them. `pulled`: 1 for each client that still trains, else 0; undefined
   /// where all do.
   void step(double lr, double proximal, const at::Tensor& pulled = at::Tensor());
-  /// Goes `lr` down `direction`, a number for each weight. Requires: one client, on the host.
-  void follow(double lr, std::span<const float> direction);
-  /// Copies the gradients that backward() left since the last step() or take_gradients() into
-  /// `into`, and forgets them. Requires: one client, on the host.
-  void take_gradients(std::span<float> into);
+  /// Goes `lr` down `directions`, a number for each weight: [clients, weights], on the device.
+  void follow(double lr, const at::Tensor& directions);
+  /// Copies the gradients that backward() left since the last step() or forget_gradients(), of one
+  /// client, into a row on the host.
+  void gradient(std::int64_t client, at::Tensor row) const;
+  void forget_gradients();
 
  private:
   class Pass;
+
+  /// What a client has of one parameter, or of its gradient, in a row.
+  at::Tensor of_client(const at::Tensor& values, std::int64_t client) const;
 
   const plan::Network& network_;
   const NetworkShape& shape_;
