@@ -114,9 +114,6 @@ class Engine {
   /// Of scaffold: what the client's steps go by; and what it has learned, beside its update.
   void correct(std::uint32_t slot, LocalTask& task);
   base::Status learn_control(std::uint32_t slot, const Member& member, const LocalTask& task);
-  /// The same of a gradient that is known; `old` is room for a model.
-  base::Status learn_control(const Member& member, std::span<const float> gradient,
-                             std::span<float> old);
   base::Status finish_controls(const std::vector<Member>& members);
   base::Status train_groups(std::vector<Member>& members, std::span<const std::uint32_t> mine);
   /// Trains members, each a contribution; those that an earlier attempt has added stay added.

@@ -2,6 +2,7 @@
 // What is different with control variates: steps that are corrected, and a gradient beside each
 // update.
 #include "fl/engine.h"
+#include "fl/in_parts.h"
 #include "fl/stopwatch.h"
 
 namespace ebb::fl {
@@ -12,19 +13,32 @@ class Engine::GroupCorrections final : public Corrections {
   GroupCorrections(Engine& engine, std::vector<Member>& members,
                    std::span<const GroupContribution> contributions)
       : engine_(engine), members_(members), contributions_(contributions) {
-    engine_.corrections_.front().resize(engine_.weights_.size());
+    engine_.corrections_.front().resize(kLearnedTogether * engine_.weights_.size());
   }
 
   std::size_t size() const override { return contributions_.size(); }
   void read(std::size_t place, std::span<float> into) override {
     engine_.controls_->correction(member(place).client, into);
   }
-  base::Status learn(std::size_t place, std::span<const float> gradient) override {
-    Member& one = member(place);
-    if (one.learned) return {};
-    const auto learned = engine_.learn_control(one, gradient, engine_.corrections_.front());
-    one.learned = learned.has_value();
-    return learned;
+  base::Status learn(std::size_t first, std::span<const float> gradients) override {
+    const std::size_t elements = engine_.weights_.size();
+    const std::span<float> room = engine_.corrections_.front();
+    std::vector<base::Status> learned(gradients.size() / elements);
+    double seconds = 0;
+    {
+      const Stopwatch watch(seconds);
+      on_threads(learned.size(), [&](std::size_t i) {
+        Member& one = member(first + i);
+        if (one.learned) return;
+        learned[i] = engine_.controls_->learn(one.client, gradients.subspan(i * elements, elements),
+                                              room.subspan(i * elements, elements));
+        one.learned = learned[i].has_value();
+      });
+    }
+    engine_.adding_ns_ += static_cast<std::int64_t>(seconds * 1e9);
+    for (std::size_t i = 0; i < learned.size(); ++i)
+      if (!learned[i]) return engine_.diverged(member(first + i), learned[i].error());
+    return {};
   }
 
  private:
@@ -59,16 +73,11 @@ base::Status Engine::learn_control(std::uint32_t slot, const Member& member,
   std::vector<float>& gradient = trained_[slot];
   if (auto found = resources_.trainer->gradient(slot, weights_, task, gradient); !found)
     return found;
-  return learn_control(member, gradient, corrections_[slot]);
-}
-
-base::Status Engine::learn_control(const Member& member, std::span<const float> gradient,
-                                   std::span<float> old) {
   double seconds = 0;
   base::Status learned;
   {
     const Stopwatch watch(seconds);
-    learned = controls_->learn(member.client, gradient, old);
+    learned = controls_->learn(member.client, gradient, corrections_[slot]);
   }
   adding_ns_ += static_cast<std::int64_t>(seconds * 1e9);
   return learned ? learned : diverged(member, learned.error());

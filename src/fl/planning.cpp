@@ -128,7 +128,8 @@ base::Status add_training(const Config& config, const SimulationResources& resou
   }
   // The host takes the clients' models one after the other, where it takes them at all.
   plan.items.push_back({"model of a client", model});
-  plan.items.push_back({"correction of a client", scaffold ? 2 * model : 0});
+  plan.items.push_back(
+      {"correction of a client", scaffold ? (1 + 2 * kLearnedTogether) * model : 0});
   plan.items.push_back({"sums on their way", std::min(2 * model, kSumsOnTheirWayBytes)});
   const std::vector<MemoryItem>& on_card = resources.card_use.items;
   plan.items.insert(plan.items.end(), on_card.begin(), on_card.end());

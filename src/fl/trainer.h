@@ -37,8 +37,11 @@ struct LocalResult {
   std::uint64_t steps = 0;
 };
 
+/// Gradients that are learned at a time: the host does more with each than fetch it.
+inline constexpr std::size_t kLearnedTogether = 4;
+
 /// What trainings side by side go by beside their gradients, and what is learned of them: control
-/// variates. Models pass through the host one at a time.
+/// variates. What is read passes through the host one model at a time.
 class Corrections {
  public:
   virtual ~Corrections() = default;
@@ -47,9 +50,10 @@ class Corrections {
   virtual std::size_t size() const = 0;
   /// What each step of the training at `place` adds to its gradient.
   virtual void read(std::size_t place, std::span<float> into) = 0;
-  /// Takes the gradient of the mean loss at the model that all started from, over the samples of
-  /// the first pass at `place`, as Trainer::gradient has it.
-  virtual base::Status learn(std::size_t place, std::span<const float> gradient) = 0;
+  /// Takes gradients of the mean loss at the model that all started from, over the samples of the
+  /// first pass, as Trainer::gradient has it: of the trainings from `first` on, one after the
+  /// other, kLearnedTogether at most.
+  virtual base::Status learn(std::size_t first, std::span<const float> gradients) = 0;
 };
 
 /// Trains and evaluates one network. Calls with different slots may run at the same time; each slot

@@ -108,7 +108,7 @@ base::Status SideBySide::train(std::span<const float> global, std::span<const Lo
 at::Tensor SideBySide::directions_of(Corrections* corrections, std::int64_t clients) const {
   if (corrections == nullptr) return {};
   const auto elements = static_cast<std::int64_t>(shape_.elements);
-  const at::Tensor row = row_on_host();
+  const at::Tensor row = rows_on_host(1)[0];
   at::Tensor directions =
       at::empty({clients, elements}, at::TensorOptions().dtype(at::kFloat).device(device_));
   for (std::int64_t place = 0; place < clients; ++place) {
@@ -129,17 +129,21 @@ base::Status SideBySide::learn(BatchedNetwork& network, std::span<const LocalTas
   for (const LocalTask& task : tasks)
     passes.push_back(first_pass_of(task));
   walk(network, passes, {.share = Stretch::Share::of_pass});
-  const at::Tensor row = row_on_host();
-  for (std::size_t place = 0; place < corrections.size(); ++place) {
-    network.gradient(static_cast<std::int64_t>(place), row);
-    const auto learned = corrections.learn(place, {row.data_ptr<float>(), shape_.elements});
+  const std::size_t together = std::min(kLearnedTogether, corrections.size());
+  const at::Tensor rows = rows_on_host(together);
+  for (std::size_t first = 0; first < corrections.size(); first += together) {
+    const std::size_t count = std::min(together, corrections.size() - first);
+    for (std::size_t i = 0; i < count; ++i)
+      network.gradient(static_cast<std::int64_t>(first + i), rows[static_cast<std::int64_t>(i)]);
+    const auto learned =
+        corrections.learn(first, {rows.data_ptr<float>(), count * shape_.elements});
     if (!learned) return learned;
   }
   return {};
 }
 
-at::Tensor SideBySide::row_on_host() const {
-  return at::empty({static_cast<std::int64_t>(shape_.elements)},
+at::Tensor SideBySide::rows_on_host(std::size_t count) const {
+  return at::empty({static_cast<std::int64_t>(count), static_cast<std::int64_t>(shape_.elements)},
                    at::TensorOptions().dtype(at::kFloat).pinned_memory(device_.is_cuda()));
 }
 

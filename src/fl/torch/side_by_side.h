@@ -51,8 +51,8 @@ class SideBySide {
   /// Has corrections learn the gradients at what the network has been given.
   base::Status learn(BatchedNetwork& network, std::span<const LocalTask> tasks,
                      Corrections& corrections) const;
-  /// Of a model, which a card reads and writes by itself.
-  at::Tensor row_on_host() const;
+  /// As long as models, which a card reads and writes by itself.
+  at::Tensor rows_on_host(std::size_t count) const;
 
   const plan::Network& network_;
   const NetworkShape& shape_;

@@ -98,9 +98,10 @@ class FullNowAndThen final : public Trainer {
 
     std::size_t size() const override { return own_.size(); }
     void read(std::size_t place, std::span<float> into) override { own_.read(place, into); }
-    base::Status learn(std::size_t place, std::span<const float> gradient) override {
-      if (fails_ && place > 0) return no_room();
-      return own_.learn(place, gradient);
+    base::Status learn(std::size_t first, std::span<const float> gradients) override {
+      if (!fails_) return own_.learn(first, gradients);
+      const auto learned = own_.learn(first, gradients.first(gradients.size() / kLearnedTogether));
+      return learned ? base::Status(no_room()) : learned;
     }
 
    private:

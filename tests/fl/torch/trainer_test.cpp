@@ -136,8 +136,11 @@ class SomeCorrections final : public Corrections {
   void read(std::size_t place, std::span<float> into) override {
     std::copy(of(place).begin(), of(place).end(), into.begin());
   }
-  base::Status learn(std::size_t place, std::span<const float> gradient) override {
-    learned[place].assign(gradient.begin(), gradient.end());
+  base::Status learn(std::size_t first, std::span<const float> gradients) override {
+    const std::size_t elements = values.size() / learned.size();
+    for (; !gradients.empty(); gradients = gradients.subspan(elements))
+      learned[first++].assign(gradients.begin(),
+                              gradients.begin() + static_cast<std::ptrdiff_t>(elements));
     return {};
   }
 
