@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the time of a round's training goes on a card: rounds of some clients side by side, timed,
-// and then two of them with PyTorch's profiler, whose trace bench/gpu/kernels.py adds up.
+// Where the time of a round goes on a card: trainings of some clients side by side and evaluations
+// of 10,000 pictures, timed, and then two of one or the other with PyTorch's profiler, whose trace
+// bench/gpu/kernels.py adds up.
 //
-//   fl-profile MODEL CLIENTS SAMPLES BATCH TRACE.json [cuda|native]
+//   fl-profile MODEL CLIENTS SAMPLES BATCH TRACE.json [cuda|native [training|evaluation]]
 #include <torch/csrc/autograd/profiler_kineto.h>
 
 #include <algorithm>
@@ -25,6 +26,7 @@ namespace settings = torch::profiler::impl;
 
 constexpr int kTimed = 10;
 constexpr int kProfiled = 2;
+constexpr std::uint32_t kEvaluated = 10000;
 
 double now() {
   return static_cast<double>(base::system_clock().now_ns()) * 1e-9;
@@ -40,6 +42,7 @@ struct Setting {
   std::uint32_t clients;
   std::uint32_t samples;
   std::uint32_t batch;
+  bool profiles_evaluation;
 };
 
 /// One round at a time, with the sums of its updates.
@@ -50,14 +53,14 @@ class Rounds {
     options.picture =
         setting.model == "cnn-mnist" ? plan::Picture{1, 28, 28} : plan::Picture{3, 32, 32};
     options.train = setting.clients * setting.samples;
-    options.test = 10;
+    options.test = kEvaluated;
     auto data = fl::synthetic_data_set(options);
     if (!data) return data.error();
     const auto network = plan::network_named(setting.model, options.picture, 10);
     if (!network) return network.error();
     auto trainer = fl::TorchTrainer::create(*network, *data, backend, {.clients = setting.clients});
     if (!trainer) return trainer.error();
-    return std::unique_ptr<Rounds>(new Rounds(setting, std::move(*trainer)));
+    return std::unique_ptr<Rounds>(new Rounds(setting, *data, std::move(*trainer)));
   }
 
   base::Status run() {
@@ -70,20 +73,33 @@ class Rounds {
           const auto added = sum_.add(updates, shares);
           sums = now() - start - training;
           return added;
-        });
+        },
+        nullptr);
+  }
+
+  base::Status evaluate() {
+    const double start = now();
+    const auto found = trainer_->evaluate(0, weights_, data_->test, tested_);
+    evaluation = now() - start;
+    return found ? base::Status() : base::Status(found.error());
   }
 
   double training = 0;  ///< seconds of the last round
   double sums = 0;
+  double evaluation = 0;
 
  private:
-  Rounds(const Setting& setting, std::unique_ptr<fl::TorchTrainer> trainer)
-      : trainer_(std::move(trainer)),
+  Rounds(const Setting& setting, std::shared_ptr<const fl::DataSet> data,
+         std::unique_ptr<fl::TorchTrainer> trainer)
+      : data_(std::move(data)),
+        trainer_(std::move(trainer)),
         weights_(trainer_->parameters()),
         sum_(trainer_->parameters(), 1e6),
-        order_(setting.clients * setting.samples) {
+        order_(setting.clients * setting.samples),
+        tested_(kEvaluated) {
     trainer_->initialise(42, weights_);
     std::iota(order_.begin(), order_.end(), 0U);
+    std::iota(tested_.begin(), tested_.end(), 0U);
     for (std::uint32_t client = 0; client < setting.clients; ++client) {
       fl::LocalTask task;
       task.client = client;
@@ -93,10 +109,12 @@ class Rounds {
     }
   }
 
+  const std::shared_ptr<const fl::DataSet> data_;
   const std::unique_ptr<fl::TorchTrainer> trainer_;
   std::vector<float> weights_;
   fl::UpdateSum sum_;
   std::vector<std::uint32_t> order_;
+  std::vector<std::uint32_t> tested_;
   std::vector<fl::LocalTask> tasks_;
 };
 
@@ -105,19 +123,24 @@ base::Status measure(const Setting& setting, const std::string& trace, fl::Backe
   if (!rounds) return rounds.error();
   std::vector<double> training;
   std::vector<double> sums;
+  std::vector<double> evaluation;
   for (int i = -2; i < kTimed; ++i) {
     if (auto done = (*rounds)->run(); !done) return done;
+    if (auto done = (*rounds)->evaluate(); !done) return done;
     if (i < 0) continue;
     training.push_back((*rounds)->training);
     sums.push_back((*rounds)->sums);
+    evaluation.push_back((*rounds)->evaluation);
   }
-  std::sort(training.begin(), training.end());
-  std::sort(sums.begin(), sums.end());
+  for (auto* seconds : {&training, &sums, &evaluation})
+    std::sort(seconds->begin(), seconds->end());
   const bool has_kernels =
       backend == fl::Backend::cuda && fl::CardKernels::of(at::Device(at::kCUDA, 0));
-  std::printf("%s, %u clients, %u samples, batch %u%s: training %.5f s, sums %.5f s\n",
-              setting.model.c_str(), setting.clients, setting.samples, setting.batch,
-              has_kernels ? "" : ", no kernels of Ebb's", training[kTimed / 2], sums[kTimed / 2]);
+  std::printf(
+      "%s, %u clients, %u samples, batch %u%s: training %.5f s, sums %.5f s, evaluation %.5f s\n",
+      setting.model.c_str(), setting.clients, setting.samples, setting.batch,
+      has_kernels ? "" : ", no kernels of Ebb's", training[kTimed / 2], sums[kTimed / 2],
+      evaluation[kTimed / 2]);
   if (trace == "-") return {};
   const settings::ProfilerConfig config(settings::ProfilerState::KINETO);
   std::set<settings::ActivityType> kinds = {settings::ActivityType::CPU};
@@ -126,7 +149,7 @@ base::Status measure(const Setting& setting, const std::string& trace, fl::Backe
   profiler::enableProfiler(config, kinds);
   base::Status done;
   for (int i = 0; i < kProfiled && done; ++i)
-    done = (*rounds)->run();
+    done = setting.profiles_evaluation ? (*rounds)->evaluate() : (*rounds)->run();
   profiler::disableProfiler()->save(trace);
   return done;
 }
@@ -134,8 +157,11 @@ base::Status measure(const Setting& setting, const std::string& trace, fl::Backe
 }  // namespace
 
 int main(int count, char** words) {
-  if (count < 6) {
-    std::fprintf(stderr, "usage: fl-profile MODEL CLIENTS SAMPLES BATCH TRACE.json [BACKEND]\n");
+  const std::string profiled = count > 7 ? words[7] : "training";
+  if (count < 6 || (profiled != "training" && profiled != "evaluation")) {
+    std::fprintf(stderr,
+                 "usage: fl-profile MODEL CLIENTS SAMPLES BATCH TRACE.json [BACKEND "
+                 "[training|evaluation]]\n");
     return 2;
   }
   const auto backend = fl::backend_from(count > 6 ? words[6] : "cuda");
@@ -145,7 +171,8 @@ int main(int count, char** words) {
   }
   const auto number = [&](int at) { return static_cast<std::uint32_t>(std::atoi(words[at])); };
   try {
-    const auto done = measure({words[1], number(2), number(3), number(4)}, words[5], *backend);
+    const auto done = measure({words[1], number(2), number(3), number(4), profiled == "evaluation"},
+                              words[5], *backend);
     return done ? 0 : failed(done.error());
   } catch (const std::exception& thrown) {
     std::fprintf(stderr, "fl-profile: %s\n", thrown.what());

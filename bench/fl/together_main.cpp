@@ -134,14 +134,16 @@ base::Result<Measured> measure(const Case& one, fl::Backend backend) {
     }
     return compare_sums(global, updates, measured);
   };
-  if (auto warm = (*trainer)->train_together(global, tasks, compare); !warm) return warm.error();
+  if (auto warm = (*trainer)->train_together(global, tasks, compare, nullptr); !warm)
+    return warm.error();
   measured.taken = used_on_card() - std::min(before, used_on_card());
   start = now();
   const auto leave = [&](std::span<const fl::LocalResult>, fl::UpdateGroup& updates) {
     measured.together = now() - start;
     return compare_sums(global, updates, measured);
   };
-  if (auto done = (*trainer)->train_together(global, tasks, leave); !done) return done.error();
+  if (auto done = (*trainer)->train_together(global, tasks, leave, nullptr); !done)
+    return done.error();
   const auto each = fl::side_by_side_bytes(*network, 32);
   if (!each) return each.error();
   measured.planned = *each * one.clients;

@@ -23,6 +23,14 @@ std::uint64_t sum_bytes_of_a_client(const NetworkShape& shape) {
   return std::min<std::uint64_t>(shape.elements, kParametersAtATime) * kBytesOfAParameter;
 }
 
+/// What of one tensor of a client is copied to be looked at in order.
+std::uint64_t largest_parameter_bytes(const NetworkShape& shape) {
+  std::size_t most = 0;
+  for (const ParameterShape& parameter : shape.parameters)
+    most = std::max(most, parameter.elements);
+  return most * sizeof(float);
+}
+
 /// Those that take no more memory than training has; more where that is little and there is room.
 base::Status add_evaluation(const plan::Network& network, std::uint32_t batch,
                             std::uint64_t of_training, std::uint64_t room, CardUse& use) {
@@ -44,13 +52,17 @@ base::Status add_evaluation(const plan::Network& network, std::uint32_t batch,
 }  // namespace
 
 base::Result<CardUse> card_use(const plan::Network& network, std::uint32_t batch,
-                               std::uint32_t wanted, const DataSet& data, std::uint64_t available) {
+                               std::uint32_t wanted, const DataSet& data, std::uint64_t available,
+                               const CardWork& work) {
   const auto shape = shape_of(network);
   if (!shape) return shape.error();
   const auto training = side_by_side_bytes(network, batch);
   if (!training) return training.error();
-  const std::uint64_t sums = shape->elements * sizeof(std::int64_t);
-  const std::uint64_t each = *training + sum_bytes_of_a_client(*shape);
+  const std::uint64_t correction = work.corrects ? shape->elements * sizeof(float) : 0;
+  const std::uint64_t sketch = work.sketches ? largest_parameter_bytes(*shape) : 0;
+  const std::uint64_t projection = work.sketches ? kProjectionBytes : 0;
+  const std::uint64_t sums = shape->elements * sizeof(std::int64_t) + projection;
+  const std::uint64_t each = *training + correction + sum_bytes_of_a_client(*shape) + sketch;
   if (sums + each > available)
     return base::error(base::Code::bad_input,
                        "the card has %s for it, but training one client needs %s",
@@ -67,8 +79,11 @@ base::Result<CardUse> card_use(const plan::Network& network, std::uint32_t batch
   use.clients = rounded_up(wanted, groups);
   use.items = {{"data set", use.holds_data ? pictures : 0, false, false, true},
                {"training of a client", *training, true, false, true},
+               {"correction of a client", correction, true, false, true},
                {"adding up a client", sum_bytes_of_a_client(*shape), true, false, true},
-               {"sums", sums, false, false, true}};
+               {"sketch of a client", sketch, true, false, true},
+               {"projection of updates", projection, false, false, true},
+               {"sums", sums - projection, false, false, true}};
   const std::uint64_t of_training = *training * use.clients;
   const std::uint64_t taken = fixed + each * use.clients;
   if (auto added = add_evaluation(network, batch, of_training, available - taken, use); !added)

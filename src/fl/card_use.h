@@ -18,6 +18,8 @@ inline constexpr std::uint64_t kBytesOfAParameter = 28;
 /// What a value that may be dropped takes of a card while its mask is made: whole numbers of 64
 /// bits for every eight of them, in eight tensors, and the mask in pieces and as a whole.
 inline constexpr std::uint64_t kBytesOfAMaskInTheMaking = 11;
+/// Of a matrix that projects some parameters of updates, and of what it is made from.
+inline constexpr std::uint64_t kProjectionBytes = (1U << 15U) * (64 + 8) * sizeof(double);
 /// Of sums that come from a card to the host.
 inline constexpr std::uint64_t kSumsOnTheirWayBytes = 8U << 20U;
 
@@ -30,11 +32,18 @@ struct CardUse {
   std::vector<MemoryItem> items{};  ///< what that takes of it
 };
 
+/// What a card does besides training, evaluating and adding up.
+struct CardWork {
+  bool corrects = false;  ///< clients' steps, which takes a model of each
+  bool sketches = false;  ///< updates
+};
+
 /// What one that wants to train `wanted` clients makes of `available` bytes: all of them side by
 /// side, or as few groups of the same size as fit. Code::bad_input, with the number needed, where
 /// not even one client fits.
 base::Result<CardUse> card_use(const plan::Network& network, std::uint32_t batch,
-                               std::uint32_t wanted, const DataSet& data, std::uint64_t available);
+                               std::uint32_t wanted, const DataSet& data, std::uint64_t available,
+                               const CardWork& work = {});
 
 /// Bytes of device memory that each of the clients takes which train side by side on a card:
 /// weights, gradients, activations of a batch, the columns of its largest convolution, and its

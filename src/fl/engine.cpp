@@ -48,11 +48,6 @@ base::Result<std::unique_ptr<Engine>> Engine::create(const Config& config,
   visited.reserve(config.clients);
   for (std::uint32_t client = 0; client < config.clients; ++client)
     visited.push_back(local_work(config, holdings->size_of(client)).visited);
-  const bool scaffold = config.aggregation.rule == Rule::scaffold;
-  if (scaffold && resources.card != nullptr)
-    return base::error(base::Code::bad_input,
-                       "aggregation scaffold with backend %s, expected native or onednn",
-                       resources.trainer->backend().c_str());
   const Workload workload{shape->flops_per_sample(),
                           shape->elements * sizeof(float) * sent_with(config)};
   auto world = World::create(config.world, workload, visited, config.seed);

@@ -77,7 +77,9 @@ class Engine {
     double norm = 0;  ///< of the update
     double gradient_norm = 0;
     std::vector<float> sketch;
+    bool learned = false;  ///< its control variate, where a card trains
   };
+  class GroupCorrections;
   /// What a late update says of its client, to be learned in round `due`.
   struct Late {
     std::uint32_t due = 0;
@@ -111,12 +113,17 @@ class Engine {
   base::Status train_one(std::uint32_t slot, std::uint32_t place, Member& member);
   /// Of scaffold: what the client's steps go by; and what it has learned, beside its update.
   void correct(std::uint32_t slot, LocalTask& task);
-  base::Status learn_control(std::uint32_t slot, const LocalTask& task);
+  base::Status learn_control(std::uint32_t slot, const Member& member, const LocalTask& task);
   base::Status finish_controls(const std::vector<Member>& members);
   base::Status train_groups(std::vector<Member>& members, std::span<const std::uint32_t> mine);
   /// Trains members, each a contribution; those that an earlier attempt has added stay added.
   base::Status train_group(std::vector<Member>& members,
                            std::span<GroupContribution> contributions);
+  /// With what they go by and learn, of scaffold.
+  base::Status train_with_controls(std::vector<Member>& members,
+                                   std::span<const GroupContribution> contributions,
+                                   std::span<const LocalTask> tasks,
+                                   const Trainer::Trained& trained);
   base::Status contribute_group(std::vector<Member>& members,
                                 std::span<GroupContribution> contributions,
                                 std::span<const LocalResult> results, UpdateGroup& updates);

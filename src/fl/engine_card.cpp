@@ -4,7 +4,6 @@
 
 #include "base/check.h"
 #include "base/text.h"
-#include "fl/aggregate/sketch.h"
 #include "fl/engine.h"
 #include "fl/stopwatch.h"
 
@@ -86,7 +85,9 @@ base::Status Engine::train_groups(std::vector<Member>& members,
     for (std::size_t i = 0; i < size; ++i)
       group[i].place = i;
     const base::Status done = insist([&] { return train_group(members, group); }, patience);
-    std::erase_if(left, [](const GroupContribution& one) { return one.added; });
+    std::erase_if(left, [&](const GroupContribution& one) {
+      return one.added && (!controls_ || members[one.contribution.place].learned);
+    });
     if (done) {
       patience = CardPatience::kSeconds;
       continue;
@@ -118,17 +119,17 @@ base::Status Engine::train_group(std::vector<Member>& members,
     tasks.push_back(task_of(members[contributions[i].contribution.place].client, orders[i]));
   // Groups of one size whoever is missing: what is more is trained and not looked at.
   tasks.resize(groups_.clients, LocalTask(tasks.front()));
-  return resources_.trainer->train_together(
-      weights_, tasks, [&](std::span<const LocalResult> results, UpdateGroup& updates) {
-        double seconds = 0;
-        base::Status done;
-        {
-          const Stopwatch watch(seconds);
-          done = contribute_group(members, contributions, results, updates);
-        }
-        adding_ns_ += static_cast<std::int64_t>(seconds * 1e9);
-        return done;
-      });
+  const auto trained = [&](std::span<const LocalResult> results, UpdateGroup& updates) {
+    double seconds = 0;
+    base::Status done;
+    {
+      const Stopwatch watch(seconds);
+      done = contribute_group(members, contributions, results, updates);
+    }
+    adding_ns_ += static_cast<std::int64_t>(seconds * 1e9);
+    return done;
+  };
+  return train_with_controls(members, contributions, tasks, trained);
 }
 
 base::Status Engine::contribute_group(std::vector<Member>& members,
@@ -143,9 +144,9 @@ base::Status Engine::contribute_group(std::vector<Member>& members,
     member.gradient_norm = gradient_norm_of(member);
     member.sketch.clear();
     if (selector_->needs_sketches()) {
-      const auto trained = updates.fetch(one.place);
-      if (!trained) return trained.error();
-      member.sketch = sketch_of(weights_, *trained);
+      auto sketch = updates.sketch(one.place);
+      if (!sketch) return sketch.error();
+      member.sketch = std::move(*sketch);
     }
     one.contribution = contribution_of(place, member);
   }

@@ -67,8 +67,7 @@ base::Status Engine::train_one(std::uint32_t slot, std::uint32_t place, Member& 
   }
   adding_ns_ += static_cast<std::int64_t>(seconds * 1e9);
   if (!done) return done;
-  const auto learned = learn_control(slot, task);
-  return learned ? learned : diverged(member, learned.error());
+  return learn_control(slot, member, task);
 }
 
 base::Status Engine::train_in_turn(std::vector<Member>& members) {

@@ -24,26 +24,30 @@ std::size_t cores_here() {
 
 }  // namespace
 
+void on_threads(std::size_t count, const std::function<void(std::size_t)>& work) {
+  std::vector<std::thread> threads;
+  std::size_t begun = 1;  // the first is this thread's
+  try {
+    threads.reserve(count);
+    for (; begun < count; ++begun)
+      threads.emplace_back([&work, i = begun] { work(i); });
+  } catch (const std::exception&) {
+    // No room for more threads: what is left is this one's.
+    for (; begun < count; ++begun)
+      work(begun);
+  }
+  if (count > 0) work(0);
+  for (std::thread& thread : threads)
+    thread.join();
+}
+
 void in_parts(std::size_t count, const std::function<void(std::size_t, std::size_t)>& work) {
   const std::size_t parts =
       count < 2 * kWorthAThread ? 1 : std::min({count / kWorthAThread, cores_here(), kMostThreads});
   const auto end_of = [&](std::size_t part) {
     return count / parts * part + count % parts * part / parts;
   };
-  std::vector<std::thread> threads;
-  std::size_t begun = 1;  // the first part is this thread's
-  try {
-    threads.reserve(parts);
-    for (; begun < parts; ++begun)
-      threads.emplace_back(
-          [&work, first = end_of(begun), end = end_of(begun + 1)] { work(first, end); });
-  } catch (const std::exception&) {
-    // No room for more threads: what is left is this one's.
-    work(end_of(begun), count);
-  }
-  work(0, end_of(1));
-  for (std::thread& thread : threads)
-    thread.join();
+  on_threads(parts, [&](std::size_t part) { work(end_of(part), end_of(part + 1)); });
 }
 
 }  // namespace ebb::fl

@@ -116,18 +116,20 @@ std::uint64_t order_bytes(const Config& config) {
 base::Status add_training(const Config& config, const SimulationResources& resources,
                           const NetworkShape& shape, MemoryPlan& plan) {
   const std::uint64_t model = shape.elements * sizeof(float);
+  const bool scaffold = config.aggregation.rule == Rule::scaffold;
   plan.items.push_back({"order of samples of a client", order_bytes(config), true});
   if (resources.card_available == 0) {
     const auto step = step_bytes(resources.network, config.batch);
     if (!step) return step.error();
     plan.items.push_back({"training of a client", *step, true});
     plan.items.push_back({"model of a client", model, true});
-    const bool scaffold = config.aggregation.rule == Rule::scaffold;
     plan.items.push_back({"correction of a client", scaffold ? model : 0, true});
     return {};
   }
   // The host takes the clients' models one after the other, where it takes them at all.
   plan.items.push_back({"model of a client", model});
+  plan.items.push_back(
+      {"correction of a client", scaffold ? (1 + 2 * kLearnedTogether) * model : 0});
   plan.items.push_back({"sums on their way", std::min(2 * model, kSumsOnTheirWayBytes)});
   const std::vector<MemoryItem>& on_card = resources.card_use.items;
   plan.items.insert(plan.items.end(), on_card.begin(), on_card.end());

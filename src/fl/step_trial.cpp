@@ -35,8 +35,8 @@ base::Status one_step(const Config& config, const SimulationResources& resources
   task.batch = config.batch;
   task.lr = config.lr;
   if (trainer.together() > 1) {
-    return trainer.train_together(weights, std::span(&task, 1),
-                                  [](auto, auto&) { return base::Status{}; });
+    return trainer.train_together(
+        weights, std::span(&task, 1), [](auto, auto&) { return base::Status{}; }, nullptr);
   }
   std::vector<std::vector<float>> trained(threads, weights);
   std::vector<base::Status> done(threads);

@@ -37,6 +37,25 @@ struct LocalResult {
   std::uint64_t steps = 0;
 };
 
+/// Gradients that are learned at a time: the host does more with each than fetch it.
+inline constexpr std::size_t kLearnedTogether = 4;
+
+/// What trainings side by side go by beside their gradients, and what is learned of them: control
+/// variates. What is read passes through the host one model at a time.
+class Corrections {
+ public:
+  virtual ~Corrections() = default;
+
+  /// How many of the trainings these are: the first ones. Others repeat the first one.
+  virtual std::size_t size() const = 0;
+  /// What each step of the training at `place` adds to its gradient.
+  virtual void read(std::size_t place, std::span<float> into) = 0;
+  /// Takes gradients of the mean loss at the model that all started from, over the samples of the
+  /// first pass, as Trainer::gradient has it: of the trainings from `first` on, one after the
+  /// other, kLearnedTogether at most.
+  virtual base::Status learn(std::size_t first, std::span<const float> gradients) = 0;
+};
+
 /// Trains and evaluates one network. Calls with different slots may run at the same time; each slot
 /// has buffers of its own, which it keeps. The data set outlives it.
 class Trainer {
@@ -62,7 +81,8 @@ class Trainer {
                                           const LocalTask& task, std::span<float> weights) = 0;
 
   /// The gradient of the mean loss at `weights` over the samples of the task's first pass, all of
-  /// them, as training sees them there. On the host alone: Code::unavailable elsewhere.
+  /// them, as training sees them there. On the host alone: Code::unavailable elsewhere, where
+  /// train_together finds it.
   virtual base::Status gradient(std::uint32_t /*slot*/, std::span<const float> /*weights*/,
                                 const LocalTask& /*task*/, std::span<float> /*into*/) {
     return base::error(base::Code::unavailable, "no gradients here");
@@ -88,10 +108,12 @@ class Trainer {
   /// Takes what came of several trainings, in their order. `updates` is valid during the call.
   using Trained =
       std::function<base::Status(std::span<const LocalResult> results, UpdateGroup& updates)>;
-  /// The same trainings in one batched network; none has a correction. The host holds one model at
-  /// a time at most. What `trained` fails with is handed on.
+  /// The same trainings in one batched network; none has a correction of its own. The host holds
+  /// one model at a time at most. Where there are `corrections`, they learn when `trained` is done.
+  /// What either fails with is handed on.
   virtual base::Status train_together(std::span<const float> global,
-                                      std::span<const LocalTask> tasks, const Trained& trained) = 0;
+                                      std::span<const LocalTask> tasks, const Trained& trained,
+                                      Corrections* corrections) = 0;
 
   /// Frees the buffers of all slots from `first` on.
   virtual void release(std::uint32_t first) = 0;

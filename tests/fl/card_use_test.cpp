@@ -57,6 +57,20 @@ TEST_F(CardUseTest, HasRoomForTheLargestMaskWhileItIsMade) {
   EXPECT_EQ(beyond(network_) - beyond(without), 32U * 64 * 12 * 12 * kBytesOfAMaskInTheMaking);
 }
 
+TEST_F(CardUseTest, HasRoomForWhatCorrectsAndSketches) {
+  const auto plain = card_use(network_, 32, 50, data_, 100000 * kMiB);
+  const auto more =
+      card_use(network_, 32, 50, data_, 100000 * kMiB, {.corrects = true, .sketches = true});
+  ASSERT_TRUE(plain && more);
+  EXPECT_EQ(item(*plain, "correction of a client"), 0U);
+  EXPECT_EQ(item(*more, "correction of a client"), 21840U * 4);
+  EXPECT_EQ(item(*more, "sketch of a client"), 320U * 50 * 4) << "its largest tensor";
+  EXPECT_EQ(item(*more, "projection of updates"), kProjectionBytes);
+  EXPECT_EQ(item(*more, "sums"), item(*plain, "sums"));
+  EXPECT_EQ(planned(*more) - planned(*plain), 50 * (21840U * 4 + 320U * 50 * 4) + kProjectionBytes);
+  EXPECT_LT(more->room, plain->room);
+}
+
 TEST_F(CardUseTest, FitsWhateverThereIs) {
   bool gathers = false;
   for (std::uint64_t available = 40 * kMiB; available < 2000 * kMiB; available += 13 * kMiB) {

@@ -23,5 +23,13 @@ TEST(InParts, AllIsDoneOnce) {
   }
 }
 
+TEST(OnThreads, EachIsDoneOnce) {
+  for (const std::size_t count : {0U, 1U, 2U, 7U}) {
+    std::vector<int> times(count);
+    on_threads(count, [&](std::size_t i) { ++times[i]; });
+    EXPECT_EQ(times, std::vector<int>(count, 1));
+  }
+}
+
 }  // namespace
 }  // namespace ebb::fl

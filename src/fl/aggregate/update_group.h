@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "base/result.h"
 
@@ -35,6 +36,9 @@ class UpdateGroup {
   /// How far the parameter moved that moved furthest; no number where an update has one that is
   /// none.
   virtual double largest_move(std::size_t place) const = 0;
+
+  /// What sketch_of makes of the update at `place`, up to rounding.
+  virtual base::Result<std::vector<float>> sketch(std::size_t place) = 0;
 
   /// The whole model at `place`, on the host; valid until the next call.
   virtual base::Result<std::span<const float>> fetch(std::size_t place) = 0;

@@ -28,9 +28,28 @@ std::uint64_t usual_channels(const NetworkShape& shape) {
   return channels[channels.size() / 2];
 }
 
-std::unique_ptr<Layers> layers_for(const NetworkShape& shape, std::int64_t clients) {
-  if (clients == 1) return plain_layers();
-  return usual_channels(shape) < kManyChannels ? column_layers() : grouped_layers(clients);
+std::unique_ptr<Layers> layers_for(const NetworkShape& shape, std::int64_t clients,
+                                   BatchedNetwork::Use use) {
+  const bool has_many = usual_channels(shape) >= kManyChannels;
+  if (clients > 1) return has_many ? grouped_layers(clients) : column_layers();
+  return has_many && use == BatchedNetwork::Use::evaluation ? channels_last_layers()
+                                                            : plain_layers();
+}
+
+/// Room for a parameter, with the channels of an input last where it is a convolution's.
+at::Tensor room_with_channels_last(const std::vector<std::int64_t>& dimensions,
+                                   const at::TensorOptions& options) {
+  std::vector<std::int64_t> turned = dimensions;
+  std::rotate(turned.end() - 3, turned.end() - 2, turned.end());
+  return at::empty(turned, options).movedim(-1, -3);
+}
+
+/// One after the other into a row on the host.
+void write(const std::vector<at::Tensor>& values, at::Tensor row) {
+  if (values.front().is_cpu())
+    at::cat_out(row, values);
+  else
+    row.copy_(at::cat(values));  // a card makes one row of them sooner than it sends each
 }
 
 }  // namespace
@@ -159,18 +178,19 @@ class BatchedNetwork::Pass {
 };
 
 BatchedNetwork::BatchedNetwork(const plan::Network& network, const NetworkShape& shape,
-                               std::int64_t clients, at::Device device)
-    : network_(network), shape_(shape), clients_(clients), layers_(layers_for(shape, clients)) {
+                               std::int64_t clients, at::Device device, Use use)
+    : network_(network),
+      shape_(shape),
+      clients_(clients),
+      layers_(layers_for(shape, clients, use)) {
   const auto options = at::TensorOptions().dtype(at::kFloat).device(device);
   for (const ParameterShape& parameter : shape.parameters) {
     std::vector<std::int64_t> dimensions = parameter.dimensions;
     if (clients > 1) dimensions.insert(dimensions.begin(), clients);
     // load() fills it.
-    at::Tensor values = at::empty(dimensions, options);
-    if (dimensions.size() == 5 && layers_->keeps_channels_last())
-      values =
-          values.view({dimensions[0], dimensions[1], dimensions[3], dimensions[4], dimensions[2]})
-              .permute({0, 1, 4, 2, 3});
+    const bool turns = parameter.dimensions.size() == 4 && layers_->keeps_channels_last();
+    const at::Tensor values =
+        turns ? room_with_channels_last(dimensions, options) : at::empty(dimensions, options);
     parameters_.push_back(values.detach().set_requires_grad(true));
   }
 }
@@ -200,15 +220,26 @@ at::Tensor BatchedNetwork::finite() const {
   return all.cpu();
 }
 
+at::Tensor BatchedNetwork::of_client(const at::Tensor& values, std::int64_t client) const {
+  return (clients_ == 1 ? values : values[client]).flatten();
+}
+
 void BatchedNetwork::store(std::int64_t client, at::Tensor row) const {
   const at::NoGradGuard guard;
   std::vector<at::Tensor> mine;
   for (const at::Tensor& parameter : parameters_)
-    mine.push_back((clients_ == 1 ? parameter : parameter[client]).flatten());
-  if (parameters_.front().is_cpu())
-    at::cat_out(row, mine);
-  else
-    row.copy_(at::cat(mine));  // a card makes one row of them sooner than it sends each
+    mine.push_back(of_client(parameter, client));
+  write(mine, std::move(row));
+}
+
+void BatchedNetwork::gradient(std::int64_t client, at::Tensor row) const {
+  const at::NoGradGuard guard;
+  std::vector<at::Tensor> mine;
+  for (const at::Tensor& parameter : parameters_) {
+    const at::Tensor gradient = parameter.grad();
+    mine.push_back(of_client(gradient.defined() ? gradient : at::zeros_like(parameter), client));
+  }
+  write(mine, std::move(row));
 }
 
 at::Tensor BatchedNetwork::forward(const at::Tensor& pictures, const Dropout* dropout,
@@ -217,28 +248,19 @@ at::Tensor BatchedNetwork::forward(const at::Tensor& pictures, const Dropout* dr
   return layers_->leave(pass.through(network_.layers, layers_->enter(pictures)));
 }
 
-void BatchedNetwork::follow(double lr, std::span<const float> direction) {
+void BatchedNetwork::follow(double lr, const at::Tensor& directions) {
   const at::NoGradGuard guard;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const ParameterShape& shape = shape_.parameters[i];
-    const at::Tensor part =
-        at::from_blob(const_cast<float*>(direction.data() + shape.offset), shape.dimensions);
-    parameters_[i].sub_(part, lr);
+    const at::Tensor part = directions.narrow(1, static_cast<std::int64_t>(shape.offset),
+                                              static_cast<std::int64_t>(shape.elements));
+    parameters_[i].sub_(part.view(parameters_[i].sizes()), lr);
   }
 }
 
-void BatchedNetwork::take_gradients(std::span<float> into) {
-  const at::NoGradGuard guard;
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    const ParameterShape& shape = shape_.parameters[i];
-    at::Tensor part = at::from_blob(into.data() + shape.offset, shape.dimensions);
-    const at::Tensor gradient = parameters_[i].grad();
-    if (gradient.defined())
-      part.copy_(gradient);
-    else
-      part.zero_();
-    parameters_[i].mutable_grad() = at::Tensor();
-  }
+void BatchedNetwork::forget_gradients() {
+  for (at::Tensor& parameter : parameters_)
+    parameter.mutable_grad() = at::Tensor();
 }
 
 void BatchedNetwork::step(double lr, double proximal, const at::Tensor& pulled) {

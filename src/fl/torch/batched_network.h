@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -19,9 +20,12 @@ namespace ebb::fl {
 /// the plain network. Not thread-safe.
 class BatchedNetwork {
  public:
+  /// One client trains as on the host, and is evaluated as a card likes it.
+  enum class Use : std::uint8_t { training, evaluation };
+
   /// `network` and `shape` outlive it.
   BatchedNetwork(const plan::Network& network, const NetworkShape& shape, std::int64_t clients,
-                 at::Device device);
+                 at::Device device, Use use = Use::training);
 
   std::int64_t clients() const { return clients_; }
 
@@ -47,14 +51,18 @@ class BatchedNetwork {
   /// loaded; and forgets them. `pulled`: 1 for each client that still trains, else 0; undefined
   /// where all do.
   void step(double lr, double proximal, const at::Tensor& pulled = at::Tensor());
-  /// Goes `lr` down `direction`, a number for each weight. Requires: one client, on the host.
-  void follow(double lr, std::span<const float> direction);
-  /// Copies the gradients that backward() left since the last step() or take_gradients() into
-  /// `into`, and forgets them. Requires: one client, on the host.
-  void take_gradients(std::span<float> into);
+  /// Goes `lr` down `directions`, a number for each weight: [clients, weights], on the device.
+  void follow(double lr, const at::Tensor& directions);
+  /// Copies the gradients that backward() left since the last step() or forget_gradients(), of one
+  /// client, into a row on the host.
+  void gradient(std::int64_t client, at::Tensor row) const;
+  void forget_gradients();
 
  private:
   class Pass;
+
+  /// What a client has of one parameter, or of its gradient, in a row.
+  at::Tensor of_client(const at::Tensor& values, std::int64_t client) const;
 
   const plan::Network& network_;
   const NetworkShape& shape_;

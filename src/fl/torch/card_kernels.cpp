@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fl/torch/card_kernels_source.h"
+#include "fl/torch/card_moves_source.h"
 #include "fl/torch/nvrtc.h"
 
 namespace ebb::fl {
@@ -106,7 +107,7 @@ base::Status CardKernels::load() {
   if (kind.empty()) return no_driver;
   const auto compiler = Nvrtc::open();
   if (!compiler) return compiler.error();
-  const auto code = compiler->compile(kCardKernels, kind);
+  const auto code = compiler->compile((std::string(kCardKernels) + kMoveKernels).c_str(), kind);
   if (!code) return code.error();
   void* module = nullptr;
   if (driver.retain(&context_, device) != 0 || driver.make_current(context_) != 0 ||

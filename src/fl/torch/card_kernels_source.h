@@ -11,9 +11,6 @@ namespace ebb::fl {
 ///
 /// Windows are what each output of a convolution sees: [clients, samples, outputs down, across,
 /// kernel, kernel, channels], of a flow [samples, height, width, clients, channels].
-///
-/// Updates are of one tensor, `from` [elements] and `to` [clients, elements], that begins with
-/// parameter `first` of the model. device_updates.cpp measures and adds up in the same order.
 inline constexpr const char* kCardKernels = R"(
 typedef long long Long;
 #define EACH(DO) DO(x) DO(y) DO(z) DO(w)
@@ -189,10 +186,35 @@ __device__ void gather(const T* windows, T* flow, unsigned clients, unsigned lan
     BODY(from, to, clients, lanes, kernel, stride, padding, samples, height, width, down, across, \
          count);                                                                                  \
   }
-WINDOWS(windows, look, float)
 WINDOWS(windows_of_four, look, float4)
 WINDOWS(windows_back, gather, float)
 WINDOWS(windows_back_of_four, gather, float4)
+
+// Of single channels: a warp is a row of outputs, and writes one window after the other. `count`
+// such rows.
+extern "C" __global__ void windows(const float* __restrict__ flow, float* __restrict__ windows,
+                                   Long clients, Long channels, Long kernel, Long stride,
+                                   Long padding, Long samples, Long height, Long width, Long down,
+                                   Long across, Long count) {
+  unsigned row = blockIdx.x * blockDim.y + threadIdx.y;
+  if (row >= count) return;
+  unsigned picture = row / (unsigned)down, size = kernel * kernel * channels;
+  int top = (int)(row % (unsigned)down) * (int)stride - (int)padding;
+  Long apart = clients * channels;
+  const float* from = flow + picture % (unsigned)samples * height * width * apart +
+                      picture / (unsigned)samples * channels;
+  float* to = windows + row * across * size;
+  for (unsigned i = threadIdx.x; i < size; i += 32) {
+    unsigned pixel = i / (unsigned)channels;
+    int y = top + (int)(pixel / (unsigned)kernel);
+    int x = (int)(pixel % (unsigned)kernel) - (int)padding;
+    bool is_there = y >= 0 && y < height;
+    const float* line = from + y * width * apart + i % (unsigned)channels;
+#pragma unroll 6
+    for (int output = 0; output < across; ++output, x += (int)stride)
+      to[(Long)output * size + i] = is_there && x >= 0 && x < width ? line[x * apart] : 0.0f;
+  }
+}
 
 extern "C" __global__ void rectify(const float4* x, const float4* bias, float4* result, Long lanes,
                                    Long count) {
@@ -326,55 +348,6 @@ extern "C" __global__ void dropout_mask(unsigned char* mask, const Long* rounds,
   unsigned char* into = mask + (client * samples + sample) * values + block * 8;
   for (int i = 0; i < 8 && block * 8 + i < values; ++i)
     into[i] = (n[i / 2] >> (16 * (i % 2)) & 0xffff) >= limit;
-}
-
-// Where an element of `to` is: weights of convolutions have their channels last, after all `square`
-// pixels of a window.
-__device__ unsigned placed(unsigned at, unsigned channels, unsigned square) {
-  if (square == 1) return at;
-  unsigned pixel = at % square, channel = at / square % channels;
-  return at - at % (square * channels) + pixel * channels + channel;
-}
-
-// The sum of squares of every `slice`th parameter, which is added to, and the largest move of each
-// client, as the bits of a double: what is no number has the most.
-extern "C" __global__ void measure_moves(const float* from, const float* to, double* squares,
-                                         unsigned long long* largest, Long first, Long elements,
-                                         Long slice, Long channels, Long square) {
-  Long at = blockIdx.x * (Long)blockDim.x + threadIdx.x, client = blockIdx.y;
-  double most = 0;
-  if (at < elements && at < slice) {
-    Long place = client * slice + (first + at) % slice;
-    double sum = squares[place];
-    for (; at < elements; at += slice) {
-      double move = fabs((double)to[client * elements + placed(at, channels, square)] -
-                         (double)from[at]);
-      sum += move * move;
-      if (move > most || move != move) most = move;  // what is no number stays
-    }
-    squares[place] = sum;
-  }
-  unsigned long long bits = __double_as_longlong(most);
-  for (int other = 16; other > 0; other /= 2) {
-    unsigned long long theirs = __shfl_down_sync(0xffffffffu, bits, other);
-    if (theirs > bits) bits = theirs;
-  }
-  if (threadIdx.x % 32 == 0) atomicMax(largest + client, bits);
-}
-
-extern "C" __global__ void add_moves(const float* from, const float* to, const double* scales,
-                                     Long* sums, Long elements, Long clients, Long channels,
-                                     Long square) {
-  Long at = blockIdx.x * (Long)blockDim.x + threadIdx.x;
-  if (at >= elements) return;
-  Long sum = 0;
-  double start = from[at];
-  const float* mine = to + placed(at, channels, square);
-  for (Long client = 0; client < clients; ++client) {
-    double scale = scales[client];
-    if (scale != 0) sum += __double2ll_rn(((double)mine[client * elements] - start) * scale);
-  }
-  sums[at] = sum;
 }
 )";
 

@@ -10,8 +10,10 @@
 #include "base/check.h"
 #include "fl/card_use.h"
 #include "fl/in_parts.h"
+#include "fl/select/selector.h"
 #include "fl/torch/card_kernels.h"
 #include "fl/torch/failures.h"
+#include "fl/torch/projection.h"
 
 namespace ebb::fl {
 namespace {
@@ -76,13 +78,15 @@ DeviceUpdates::DeviceUpdates(std::int64_t clients, const std::vector<at::Tensor>
 void DeviceUpdates::each_slice(const Visit& visit) const {
   std::size_t tensor = 0;
   std::int64_t offset = 0;  // in that tensor
+  at::Tensor rows;          // that tensor's
   for (std::int64_t first = 0; first < parameters_; first += kSlice) {
     std::vector<at::Tensor> before;
     std::vector<at::Tensor> after;
     for (std::int64_t open = std::min(kSlice, parameters_ - first); open > 0;) {
       const std::int64_t taken = std::min(open, from_[tensor].size(0) - offset);
+      if (offset == 0) rows = to_[tensor].reshape({clients_, -1});
       before.push_back(from_[tensor].narrow(0, offset, taken));
-      after.push_back(to_[tensor].narrow(1, offset, taken));
+      after.push_back(rows.narrow(1, offset, taken));
       open -= taken;
       offset += taken;
       if (offset < from_[tensor].size(0)) continue;
@@ -125,6 +129,27 @@ void DeviceUpdates::measure() {
     norms_.push_back(std::sqrt(values[client]));
     largest_.push_back(values[clients_ + client]);
   }
+}
+
+at::Tensor DeviceUpdates::sketched() const {
+  const auto options = to_.front().options().dtype(at::kDouble);
+  at::Tensor sums = at::zeros({clients_, static_cast<std::int64_t>(kSketchLength)}, options);
+  each_slice([&](std::int64_t first, const at::Tensor& moves) {
+    for (std::int64_t at = 0; at < moves.size(1); at += kProjectedAtATime) {
+      const std::int64_t count = std::min(kProjectedAtATime, moves.size(1) - at);
+      sums.add_(at::mm(moves.narrow(1, at, count), projection(first + at, count, sums.device())));
+    }
+  });
+  return sums.to(at::kFloat).cpu();
+}
+
+base::Result<std::vector<float>> DeviceUpdates::sketch(std::size_t place) {
+  return without_exceptions([&]() -> base::Result<std::vector<float>> {
+    const at::NoGradGuard guard;
+    if (!sketches_.defined()) sketches_ = sketched();
+    const float* values = sketches_.data_ptr<float>() + place * kSketchLength;
+    return std::vector<float>(values, values + kSketchLength);
+  });
 }
 
 base::Result<std::span<const float>> DeviceUpdates::fetch(std::size_t place) {

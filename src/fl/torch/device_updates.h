@@ -39,6 +39,7 @@ class DeviceUpdates final : public UpdateGroup {
   std::size_t size() const override { return norms_.size(); }
   double norm(std::size_t place) const override { return norms_[place]; }
   double largest_move(std::size_t place) const override { return largest_[place]; }
+  base::Result<std::vector<float>> sketch(std::size_t place) override;
   base::Result<std::span<const float>> fetch(std::size_t place) override;
   base::Result<std::unique_ptr<SumsThere>> sum_up(std::span<const double> scales) override;
 
@@ -48,6 +49,7 @@ class DeviceUpdates final : public UpdateGroup {
   using Visit = std::function<void(std::int64_t first, at::Tensor moves)>;
   void each_slice(const Visit& visit) const;
   void measure();
+  at::Tensor sketched() const;
   at::Tensor summed(std::span<const double> scales) const;
 
   const std::int64_t clients_;
@@ -58,7 +60,8 @@ class DeviceUpdates final : public UpdateGroup {
   std::int64_t parameters_ = 0;
   std::vector<double> norms_;
   std::vector<double> largest_;
-  at::Tensor row_;  ///< what was fetched
+  at::Tensor sketches_;  ///< on the host, once they were asked for
+  at::Tensor row_;       ///< what was fetched
 };
 
 }  // namespace ebb::fl

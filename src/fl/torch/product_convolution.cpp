@@ -35,9 +35,12 @@ class Windows {
   at::Tensor seen(const at::Tensor& flow) const {
     if (kernels_ != nullptr) {
       at::Tensor windows = at::empty({clients_, outputs(), window()}, options_);
-      const std::int64_t count = clients_ * outputs() * channels_ / lane();
-      kernels_->run(lane() == 4 ? CardKernels::Name::windows_of_four : CardKernels::Name::windows,
-                    blocks_for(count), {kThreads, 1},
+      const bool by_four = lane() == 4;
+      const std::int64_t count =
+          clients_ * batch_ * down_ * (by_four ? across_ * channels_ / lane() : 1);
+      kernels_->run(by_four ? CardKernels::Name::windows_of_four : CardKernels::Name::windows,
+                    by_four ? blocks_for(count) : CardKernels::Size{(count + kRows - 1) / kRows},
+                    by_four ? CardKernels::Size{kThreads} : CardKernels::Size{32, kRows},
                     {flow, windows, clients_, channels_ / lane(), kernel_, stride_, padding_,
                      batch_, height_, width_, down_, across_, count});
       return windows;
@@ -92,6 +95,7 @@ class Windows {
 
  private:
   static constexpr std::int64_t kThreads = 256;
+  static constexpr std::int64_t kRows = 8;  ///< of single channels, that a block lays out
 
   /// Channels that a thread takes at once.
   std::int64_t lane() const { return channels_ % 4 == 0 ? 4 : 1; }

@@ -92,6 +92,12 @@ base::Result<std::uint64_t> free_on_card() {
   return free / 10 * 9;
 }
 
+CardWork work_of(const Config& config) {
+  const auto selector = create_selector(config.method, config.method_parameters);
+  return {.corrects = config.aggregation.rule == Rule::scaffold,
+          .sketches = selector && (*selector)->needs_sketches()};
+}
+
 }  // namespace
 
 base::Result<SimulationResources> load_resources(const Config& config, const Execution& execution,
@@ -121,7 +127,7 @@ base::Result<SimulationResources> load_resources(const Config& config, const Exe
     const std::uint32_t part = (config.per_round - 1) / ranks->size() + 1;
     const std::uint32_t asked = std::min(config.per_round, execution.parallel_clients);
     const std::uint32_t wanted = asked > 0 ? asked : part;
-    use = card_use(*network, config.batch, wanted, **data, *available);
+    use = card_use(*network, config.batch, wanted, **data, *available, work_of(config));
     if (!use) return use.error();
   }
   auto trainer = TorchTrainer::create(*network, *data, *backend, *use);

@@ -6,15 +6,11 @@
 #include <cmath>
 #include <utility>
 
-#include "fl/torch/batched_network.h"
 #include "fl/torch/device_updates.h"
 #include "fl/torch/local_training.h"
 
 namespace ebb::fl {
 namespace {
-
-/// Steps whose samples go to the device at once.
-constexpr std::size_t kStepsAtATime = 64;
 
 /// Pictures that are evaluated at a time where memory is short.
 constexpr std::size_t kFewestEvaluated = 32;
@@ -22,95 +18,6 @@ constexpr std::size_t kFewestEvaluated = 32;
 /// Losses are added up in whole numbers of this.
 constexpr double kEvaluatedLossUnit = 0x1p-24;
 constexpr double kMostLoss = 0x1p16;
-
-/// What some steps of several clients take: which samples, and their share of the client's loss;
-/// places beyond a client's batch have none.
-class Stretch {
- public:
-  Stretch(std::span<const LocalTask> tasks, std::size_t width, bool augments)
-      : tasks_(tasks), width_(width), augments_(augments) {
-    for (const LocalTask& task : tasks)
-      randoms_.emplace_back(task.seed, Purpose::augmentation, task.round, task.client);
-  }
-
-  /// Has to be asked in the order of the steps.
-  void fill(std::size_t first, std::size_t steps) {
-    samples.assign(steps * places(), 0);
-    shares.assign(steps * places(), 0.0F);
-    moves.assign(augments_ ? steps * places() * kMoveNumbers : 0, 0);
-    for (std::size_t step = 0; step < steps; ++step) {
-      for (std::size_t client = 0; client < tasks_.size(); ++client) {
-        const auto batch = batch_of(tasks_[client], first + step);
-        const std::size_t at = step * places() + client * width_;
-        for (std::size_t i = 0; i < batch.size(); ++i) {
-          samples[at + i] = batch[i];
-          shares[at + i] = 1.0F / static_cast<float>(batch.size());
-          if (augments_) Move::draw(randoms_[client]).write(moves.data() + (at + i) * kMoveNumbers);
-        }
-      }
-    }
-  }
-
-  std::size_t places() const { return tasks_.size() * width_; }
-
-  std::vector<std::uint32_t> samples;
-  std::vector<float> shares;
-  std::vector<std::int64_t> moves;
-
- private:
-  const std::span<const LocalTask> tasks_;
-  const std::size_t width_;
-  const bool augments_;
-  std::vector<Random> randoms_;
-};
-
-/// What the steps of some clients came to.
-class Tallies {
- public:
-  Tallies(std::span<const LocalTask> tasks, std::size_t width)
-      : tasks_(tasks), width_(width), tallies_(tasks.size()) {}
-
-  /// `losses`: [steps, clients, width] for some steps, on the device. They come to the host when
-  /// the next ones are added, so that it waits for no step that has just begun, and the device
-  /// holds those of two stretches at the most.
-  void add(at::Tensor losses) { take(std::exchange(waiting_, std::move(losses))); }
-
-  std::vector<LocalResult> results() {
-    add(at::Tensor());
-    std::vector<LocalResult> results;
-    for (const LossTally& tally : tallies_)
-      results.push_back(tally.result());
-    return results;
-  }
-
- private:
-  void take(const at::Tensor& losses) {
-    if (!losses.defined()) return;
-    const at::Tensor here = losses.cpu();
-    const float* values = here.data_ptr<float>();
-    for (std::int64_t i = 0; i < here.size(0); ++i, ++step_) {
-      for (std::size_t client = 0; client < tasks_.size(); ++client, values += width_) {
-        const std::size_t count = batch_of(tasks_[client], step_).size();
-        if (count > 0) tallies_[client].add(values, count);
-      }
-    }
-  }
-
-  const std::span<const LocalTask> tasks_;
-  const std::size_t width_;
-  std::vector<LossTally> tallies_;
-  std::size_t step_ = 0;
-  at::Tensor waiting_;
-};
-
-/// 1 for each client that trains in this step, else 0; undefined where all do.
-at::Tensor those_who_train(std::span<const LocalTask> tasks, std::size_t step, at::Device device) {
-  std::vector<float> trains;
-  for (const LocalTask& task : tasks)
-    trains.push_back(step < steps_of(task) ? 1.0F : 0.0F);
-  if (std::find(trains.begin(), trains.end(), 0.0F) == trains.end()) return {};
-  return sent(std::span<const float>(trains), device);
-}
 
 }  // namespace
 
@@ -125,8 +32,8 @@ SideBySide::SideBySide(const plan::Network& network, const NetworkShape& shape, 
       train_(data.train, data.picture, device, use.holds_data),
       test_(data.test, data.picture, device, use.holds_data) {}
 
-base::Status SideBySide::train(std::span<const float> global, std::span<const LocalTask> tasks,
-                               const Trainer::Trained& trained) const {
+void SideBySide::walk(const BatchedNetwork& network, std::span<const LocalTask> tasks,
+                      const Way& way) const {
   std::size_t width = 0;
   std::size_t steps = 0;
   for (const LocalTask& task : tasks) {
@@ -134,15 +41,9 @@ base::Status SideBySide::train(std::span<const float> global, std::span<const Lo
     steps = std::max(steps, steps_of(task));
   }
   const auto clients = static_cast<std::int64_t>(tasks.size());
-  BatchedNetwork network(network_, shape_, clients, device_);
-  network.load(global);
   Dropout dropout(shape_, tasks, device_);
-  Stretch stretch(tasks, width, data_.augments);
+  Stretch stretch(tasks, width, data_.augments, way.share);
   const auto places = static_cast<std::int64_t>(stretch.places());
-  Tallies tallies(tasks, width);
-  const double proximal = tasks.front().proximal;
-  // What is pulled back needs the gradient first.
-  const double straight = proximal > 0 ? 0 : tasks.front().lr;
   for (std::size_t first = 0; first < steps; first += kStepsAtATime) {
     const std::size_t count = std::min(kStepsAtATime, steps - first);
     stretch.fill(first, count);
@@ -159,19 +60,91 @@ base::Status SideBySide::train(std::span<const float> global, std::span<const Lo
           batch.pixels, data_.augments ? moves.narrow(0, at, places) : at::Tensor());
       dropout.begin(first + step);
       const at::Tensor losses = losses_of(
-          network.forward(pictures.unflatten(0, {clients, -1}), &dropout, straight), batch.labels);
+          network.forward(pictures.unflatten(0, {clients, -1}), &dropout, way.lr), batch.labels);
       losses.backward(shares.narrow(0, at, places).view({clients, -1}));
-      network.step(tasks.front().lr, proximal,
-                   proximal > 0 ? those_who_train(tasks, first + step, device_) : at::Tensor());
+      if (way.moves) way.moves(first + step);
       seen.push_back(losses.detach());
     }
-    tallies.add(at::stack(seen));
+    if (way.tallies != nullptr) way.tallies->add(at::stack(seen));
   }
+}
+
+base::Status SideBySide::train(std::span<const float> global, std::span<const LocalTask> tasks,
+                               const Trainer::Trained& trained, Corrections* corrections) const {
+  const auto clients = static_cast<std::int64_t>(tasks.size());
+  BatchedNetwork network(network_, shape_, clients, device_);
+  network.load(global);
+  Tallies tallies(tasks);
+  const double lr = tasks.front().lr;
+  const double proximal = tasks.front().proximal;
+  at::Tensor directions = directions_of(corrections, clients);
+  const auto moves = [&](std::size_t step) {
+    const bool asks = proximal > 0 || directions.defined();
+    const at::Tensor trains = asks ? those_who_train(tasks, step, device_) : at::Tensor();
+    network.step(lr, proximal, trains);
+    if (!directions.defined()) return;
+    // Who is done goes nowhere any more.
+    if (trains.defined()) directions.mul_(trains.unsqueeze(1));
+    network.follow(lr, directions);
+  };
+  // What is pulled back needs the gradient first.
+  walk(network, tasks,
+       {.share = Stretch::Share::of_batch,
+        .lr = proximal > 0 ? 0 : lr,
+        .tallies = &tallies,
+        .moves = moves});
+  directions = at::Tensor();
   const auto results = tallies.results();
-  DeviceUpdates updates(clients, network.loaded(), network.parameters());
-  for (std::size_t i = 0; i < tasks.size(); ++i)
-    if (!std::isfinite(updates.largest_move(i))) return diverged(tasks[i]);
-  return trained(results, updates);
+  {
+    DeviceUpdates updates(clients, network.loaded(), network.parameters());
+    for (std::size_t i = 0; i < tasks.size(); ++i)
+      if (!std::isfinite(updates.largest_move(i))) return diverged(tasks[i]);
+    if (auto done = trained(results, updates); !done || corrections == nullptr) return done;
+  }
+  network.load(global);
+  return learn(network, tasks, *corrections);
+}
+
+at::Tensor SideBySide::directions_of(Corrections* corrections, std::int64_t clients) const {
+  if (corrections == nullptr) return {};
+  const auto elements = static_cast<std::int64_t>(shape_.elements);
+  const at::Tensor row = rows_on_host(1)[0];
+  at::Tensor directions =
+      at::empty({clients, elements}, at::TensorOptions().dtype(at::kFloat).device(device_));
+  for (std::int64_t place = 0; place < clients; ++place) {
+    if (static_cast<std::size_t>(place) < corrections->size()) {
+      corrections->read(static_cast<std::size_t>(place),
+                        {row.data_ptr<float>(), static_cast<std::size_t>(elements)});
+      directions[place].copy_(row);
+    } else {
+      directions[place].copy_(directions[0]);
+    }
+  }
+  return directions;
+}
+
+base::Status SideBySide::learn(BatchedNetwork& network, std::span<const LocalTask> tasks,
+                               Corrections& corrections) const {
+  std::vector<LocalTask> passes;
+  for (const LocalTask& task : tasks)
+    passes.push_back(first_pass_of(task));
+  walk(network, passes, {.share = Stretch::Share::of_pass});
+  const std::size_t together = std::min(kLearnedTogether, corrections.size());
+  const at::Tensor rows = rows_on_host(together);
+  for (std::size_t first = 0; first < corrections.size(); first += together) {
+    const std::size_t count = std::min(together, corrections.size() - first);
+    for (std::size_t i = 0; i < count; ++i)
+      network.gradient(static_cast<std::int64_t>(first + i), rows[static_cast<std::int64_t>(i)]);
+    const auto learned =
+        corrections.learn(first, {rows.data_ptr<float>(), count * shape_.elements});
+    if (!learned) return learned;
+  }
+  return {};
+}
+
+at::Tensor SideBySide::rows_on_host(std::size_t count) const {
+  return at::empty({static_cast<std::int64_t>(count), static_cast<std::int64_t>(shape_.elements)},
+                   at::TensorOptions().dtype(at::kFloat).pinned_memory(device_.is_cuda()));
 }
 
 std::size_t SideBySide::evaluate_fewer() {
@@ -187,7 +160,7 @@ Evaluation SideBySide::evaluate(std::span<const float> weights, const Split& spl
   Evaluation evaluation(data_.classes);
   evaluation.samples = samples.size();
   if (samples.empty()) return evaluation;
-  BatchedNetwork network(network_, shape_, 1, device_);
+  BatchedNetwork network(network_, shape_, 1, device_, BatchedNetwork::Use::evaluation);
   network.load(weights);
   // One size for all batches: filled up with samples that do not count.
   const std::size_t rows = std::min(evaluated_.load(), std::bit_ceil(samples.size()));

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 
 #include "fl/card_use.h"
 #include "fl/network_shape.h"
+#include "fl/torch/batched_network.h"
 #include "fl/torch/device_split.h"
+#include "fl/torch/local_steps.h"
 #include "fl/torch/pictures.h"
 #include "fl/trainer.h"
 
@@ -21,7 +24,7 @@ class SideBySide {
 
   /// As Trainer::train_together.
   base::Status train(std::span<const float> global, std::span<const LocalTask> tasks,
-                     const Trainer::Trained& trained) const;
+                     const Trainer::Trained& trained, Corrections* corrections = nullptr) const;
 
   /// As Trainer::evaluate. Losses are added up as whole numbers, so that the order of samples and
   /// batches does not matter; one counts no more than 2^16.
@@ -33,6 +36,24 @@ class SideBySide {
   std::size_t evaluate_fewer();
 
  private:
+  /// How some clients go through their samples side by side.
+  struct Way {
+    Stretch::Share share = Stretch::Share::of_batch;
+    double lr = 0;                             ///< as BatchedNetwork::forward has it
+    Tallies* tallies = nullptr;                ///< of the losses
+    std::function<void(std::size_t)> moves{};  ///< what a step's gradients do; nothing: they add up
+  };
+  void walk(const BatchedNetwork& network, std::span<const LocalTask> tasks, const Way& way) const;
+
+  /// What the clients' steps add to their gradients, [clients, weights]; undefined where that is
+  /// nothing.
+  at::Tensor directions_of(Corrections* corrections, std::int64_t clients) const;
+  /// Has corrections learn the gradients at what the network has been given.
+  base::Status learn(BatchedNetwork& network, std::span<const LocalTask> tasks,
+                     Corrections& corrections) const;
+  /// As long as models, which a card reads and writes by itself.
+  at::Tensor rows_on_host(std::size_t count) const;
+
   const plan::Network& network_;
   const NetworkShape& shape_;
   const DataSet& data_;

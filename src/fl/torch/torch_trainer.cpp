@@ -117,14 +117,14 @@ base::Result<LocalResult> TorchTrainer::train_on_card(std::span<const float> glo
                                                       const LocalTask& task,
                                                       std::span<float> weights) {
   LocalResult result;
-  const auto done = train_together(global, std::span(&task, 1),
-                                   [&](std::span<const LocalResult> results, UpdateGroup& updates) {
-                                     result = results.front();
-                                     const auto trained = updates.fetch(0);
-                                     if (!trained) return base::Status(trained.error());
-                                     std::copy(trained->begin(), trained->end(), weights.begin());
-                                     return base::Status();
-                                   });
+  const auto fetch = [&](std::span<const LocalResult> results, UpdateGroup& updates) {
+    result = results.front();
+    const auto trained = updates.fetch(0);
+    if (!trained) return base::Status(trained.error());
+    std::copy(trained->begin(), trained->end(), weights.begin());
+    return base::Status();
+  };
+  const auto done = train_together(global, std::span(&task, 1), fetch, nullptr);
   if (!done) return done.error();
   return result;
 }
@@ -162,7 +162,10 @@ base::Result<LocalResult> TorchTrainer::train_on(Slot& slot, std::span<const flo
     const at::Tensor losses =
         backward(slot, samples, 1.0F / static_cast<float>(samples.size()), random, dropout);
     network.step(task.lr, task.proximal);
-    if (!task.correction.empty()) network.follow(task.lr, task.correction);
+    if (!task.correction.empty())
+      network.follow(task.lr, at::from_blob(const_cast<float*>(task.correction.data()),
+                                            {1, static_cast<std::int64_t>(task.correction.size())},
+                                            at::kFloat));
     tally.add(losses.data_ptr<float>(), samples.size());
   }
   if (!network.finite()[0].item<bool>()) return diverged(task);
@@ -192,7 +195,9 @@ base::Status TorchTrainer::gradient_on(Slot& slot, std::span<const float> weight
     dropout.begin(step);
     backward(slot, batch_of(pass, step), share, random, dropout);
   }
-  slot.network->take_gradients(into);
+  slot.network->gradient(
+      0, at::from_blob(into.data(), {static_cast<std::int64_t>(into.size())}, at::kFloat));
+  slot.network->forget_gradients();
   return {};
 }
 
@@ -235,9 +240,10 @@ Evaluation TorchTrainer::evaluate_on(Slot& slot, std::span<const float> weights,
 }
 
 base::Status TorchTrainer::train_together(std::span<const float> global,
-                                          std::span<const LocalTask> tasks,
-                                          const Trained& trained) {
-  return without_exceptions([&] { return side_by_side_.train(global, tasks, trained); });
+                                          std::span<const LocalTask> tasks, const Trained& trained,
+                                          Corrections* corrections) {
+  return without_exceptions(
+      [&] { return side_by_side_.train(global, tasks, trained, corrections); });
 }
 
 void TorchTrainer::release(std::uint32_t first) {

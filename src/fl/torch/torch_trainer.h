@@ -53,7 +53,7 @@ class TorchTrainer final : public Trainer {
   }
   std::uint32_t together() const override { return together_; }
   base::Status train_together(std::span<const float> global, std::span<const LocalTask> tasks,
-                              const Trained& trained) override;
+                              const Trained& trained, Corrections* corrections) override;
   void release(std::uint32_t first) override;
 
  private:

@@ -22,6 +22,9 @@ class Elsewhere final : public UpdateGroup {
   double largest_move(std::size_t place) const override {
     return std::max(std::fabs(models_[place][0]), std::fabs(models_[place][1]));
   }
+  base::Result<std::vector<float>> sketch(std::size_t place) override {
+    return sketch_of(kStart, models_[place]);
+  }
   base::Result<std::span<const float>> fetch(std::size_t place) override {
     if (fetches_left == 0) return no_room();
     --fetches_left;

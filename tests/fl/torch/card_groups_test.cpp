@@ -160,6 +160,14 @@ TEST_F(RanksWithCards, TrainGroupsOfOneSizeToTheSameBits) {
     EXPECT_EQ(result.model_sha256, sha);
 }
 
+TEST_F(RanksWithCards, TellEachOtherControlVariatesToTheSameBits) {
+  config_.per_round = 8;
+  config_.aggregation.rule = Rule::scaffold;
+  const std::string sha = undisturbed().model_sha256;
+  for (const SimulationResult& result : run_on(3, [](std::uint32_t, FullNowAndThen&) {}))
+    EXPECT_EQ(result.model_sha256, sha);
+}
+
 TEST_F(RanksWithCards, GoOnTogetherWithWhatTheOneHasRoomFor) {
   config_.per_round = 8;
   const auto results = run_on(2, [](std::uint32_t rank, FullNowAndThen& trainer) {

@@ -145,6 +145,20 @@ TEST(DeviceUpdates, AddUpWhatIsClippedAndLeaveOutWhatDoesNotCount) {
   expect_same_sums(models, shares);
 }
 
+TEST(DeviceUpdates, AreSketchedAsTheHostDoes) {
+  // More than are looked at, and more than are projected, at a time.
+  const Models models({5, 300000, 1, 77}, 3, 0.01, 6);
+  DeviceUpdates updates = models.updates(0, 3);
+  for (std::size_t place = 0; place < 3; ++place) {
+    const auto found = updates.sketch(place);
+    ASSERT_TRUE(found) << found.error().message;
+    const std::vector<float> expected = sketch_of(models.from, models.to[place]);
+    ASSERT_EQ(found->size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      EXPECT_NEAR((*found)[i], expected[i], 1e-5) << place << " " << i;
+  }
+}
+
 TEST(DeviceUpdates, RoundHalvesToEven) {
   // With weights up to 1 the unit is 2^-52: every move here is an odd number of half units.
   Models models({64}, 2, 0, 3);

@@ -13,6 +13,7 @@ class FullNowAndThen final : public Trainer {
 
   int failures = 0;                   ///< so many attempts fail
   bool fails_later = false;           ///< each when all have trained,
+  bool fails_learning = false;        ///< not before the first control variate was learned
   std::size_t fetches = 0;            ///< and so many models were fetched, and no sum made
   std::size_t fetched = 0;            ///< models, in all
   std::size_t most = 1000;            ///< larger groups never fit
@@ -43,17 +44,19 @@ class FullNowAndThen final : public Trainer {
   std::size_t evaluate_fewer() override { return evaluated > 32 ? evaluated /= 2 : 0; }
   std::uint32_t together() const override { return 4; }
   base::Status train_together(std::span<const float> global, std::span<const LocalTask> tasks,
-                              const Trained& trained) override {
+                              const Trained& trained, Corrections* corrections) override {
     groups.push_back(tasks.size());
     const bool is_due = tasks.front().round >= fails_in_round;
     const bool fails = is_due && (tasks.size() > most || failures > 0);
     if (is_due && tasks.size() <= most && failures > 0) --failures;
     if (fails && !fails_later) return no_room();
-    return own_->train_together(global, tasks,
-                                [&](std::span<const LocalResult> results, UpdateGroup& updates) {
-                                  Counted counted(updates, *this, fails);
-                                  return trained(results, counted);
-                                });
+    const auto counting = [&](std::span<const LocalResult> results, UpdateGroup& updates) {
+      Counted counted(updates, *this, fails && !fails_learning);
+      return trained(results, counted);
+    };
+    if (corrections == nullptr) return own_->train_together(global, tasks, counting, nullptr);
+    Learning learning(*corrections, fails && fails_learning);
+    return own_->train_together(global, tasks, counting, &learning);
   }
   void release(std::uint32_t first) override { own_->release(first); }
 
@@ -67,6 +70,9 @@ class FullNowAndThen final : public Trainer {
     std::size_t size() const override { return own_.size(); }
     double norm(std::size_t place) const override { return own_.norm(place); }
     double largest_move(std::size_t place) const override { return own_.largest_move(place); }
+    base::Result<std::vector<float>> sketch(std::size_t place) override {
+      return own_.sketch(place);
+    }
     base::Result<std::span<const float>> fetch(std::size_t place) override {
       if (fails_ && left_ == 0) return no_room();
       if (fails_) --left_;
@@ -83,6 +89,24 @@ class FullNowAndThen final : public Trainer {
     FullNowAndThen& trainer_;
     const bool fails_;
     std::size_t left_;
+  };
+
+  /// Control variates of which one is learned at the most.
+  class Learning final : public Corrections {
+   public:
+    Learning(Corrections& own, bool fails) : own_(own), fails_(fails) {}
+
+    std::size_t size() const override { return own_.size(); }
+    void read(std::size_t place, std::span<float> into) override { own_.read(place, into); }
+    base::Status learn(std::size_t first, std::span<const float> gradients) override {
+      if (!fails_) return own_.learn(first, gradients);
+      const auto learned = own_.learn(first, gradients.first(gradients.size() / kLearnedTogether));
+      return learned ? base::Status(no_room()) : learned;
+    }
+
+   private:
+    Corrections& own_;
+    const bool fails_;
   };
 
   static base::Error no_room() {

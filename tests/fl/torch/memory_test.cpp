@@ -35,8 +35,8 @@ class TrainsTwoAtATime final : public Trainer {
     return trainer_->evaluate(slot, weights, split, samples);
   }
   base::Status train_together(std::span<const float> global, std::span<const LocalTask> tasks,
-                              const Trained& trained) override {
-    return trainer_->train_together(global, tasks, trained);
+                              const Trained& trained, Corrections* corrections) override {
+    return trainer_->train_together(global, tasks, trained, corrections);
   }
   void release(std::uint32_t first) override { trainer_->release(first); }
 

@@ -31,6 +31,13 @@ TEST_F(OutOfMemory, WhereUpdatesAreAddedUpAddsNoneOfThem) {
   EXPECT_EQ(fetched_, 0U) << "sums alone come to the host";
 }
 
+TEST_F(OutOfMemory, OrNotUpdatesThatAreComparedStayWhereTheyAre) {
+  config_.method = "ml.divfl";
+  const std::string sha = undisturbed().model_sha256;
+  EXPECT_EQ(fetched_, 0U);
+  EXPECT_EQ(undisturbed().model_sha256, sha);
+}
+
 TEST_F(OutOfMemory, HalfWayAddsNoClientTwice) {
   const auto change = [&](std::size_t fetches, auto&& how) {
     const auto halfway = [&](FullNowAndThen& trainer) {

@@ -54,7 +54,8 @@ class TorchTrainerTest : public testing::Test {
 
 void TorchTrainerTest::expect_the_same_side_by_side() {
   const auto done = trainer_->train_together(
-      global_, tasks_, [&](std::span<const LocalResult> results, UpdateGroup& updates) {
+      global_, tasks_,
+      [&](std::span<const LocalResult> results, UpdateGroup& updates) {
         EXPECT_EQ(results.size(), tasks_.size());
         EXPECT_EQ(updates.size(), tasks_.size());
         for (std::size_t place = 0; place < updates.size(); ++place) {
@@ -71,7 +72,8 @@ void TorchTrainerTest::expect_the_same_side_by_side() {
           EXPECT_NEAR(results[place].loss_rms, own->loss_rms, 1e-4);
         }
         return base::Status();
-      });
+      },
+      nullptr);
   EXPECT_TRUE(done) << done.error().message;
 }
 
@@ -116,11 +118,76 @@ TEST_F(TorchTrainerTest, StopsAfterSoManySteps) {
   EXPECT_EQ(alone(2), two_of_one_epoch);
 }
 
+/// Corrections that are large, and what is learned beside them.
+class SomeCorrections final : public Corrections {
+ public:
+  SomeCorrections(std::size_t clients, std::size_t elements) : learned(clients) {
+    Random random(3, Purpose::initial_weights);
+    for (std::size_t client = 0; client < clients; ++client)
+      for (std::size_t i = 0; i < elements; ++i)
+        values.push_back(static_cast<float>(0.02 * random.normal()));
+  }
+
+  std::span<const float> of(std::size_t place) const {
+    const std::size_t elements = values.size() / learned.size();
+    return std::span(values).subspan(place * elements, elements);
+  }
+  std::size_t size() const override { return learned.size(); }
+  void read(std::size_t place, std::span<float> into) override {
+    std::copy(of(place).begin(), of(place).end(), into.begin());
+  }
+  base::Status learn(std::size_t first, std::span<const float> gradients) override {
+    const std::size_t elements = values.size() / learned.size();
+    for (; !gradients.empty(); gradients = gradients.subspan(elements))
+      learned[first++].assign(gradients.begin(),
+                              gradients.begin() + static_cast<std::ptrdiff_t>(elements));
+    return {};
+  }
+
+  std::vector<float> values;
+  std::vector<std::vector<float>> learned;
+};
+
+TEST_F(TorchTrainerTest, CorrectsStepsAndFindsGradientsSideBySideAsOneByOne) {
+  for (const char* model : {"CNN-MNIST", "CNN-Dropout"}) {
+    SCOPED_TRACE(model);
+    train(model);
+    SomeCorrections corrections(tasks_.size(), global_.size());
+    // One more repeats the first, to fill the group up.
+    std::vector<LocalTask> tasks = tasks_;
+    tasks.push_back(tasks.front());
+    std::vector<std::vector<float>> trained;
+    const auto keep = [&](std::span<const LocalResult>, UpdateGroup& updates) {
+      for (std::size_t place = 0; place < updates.size(); ++place) {
+        const auto weights = updates.fetch(place);
+        trained.emplace_back(weights->begin(), weights->end());
+        EXPECT_TRUE(place == 3 || corrections.learned[place].empty()) << "learned afterwards";
+      }
+      return base::Status();
+    };
+    ASSERT_TRUE(trainer_->train_together(global_, tasks, keep, &corrections));
+    EXPECT_EQ(trained[3], trained[0]);
+    const std::vector<float> zeros(global_.size());
+    for (std::size_t place = 0; place < tasks_.size(); ++place) {
+      LocalTask task = tasks_[place];
+      task.correction = corrections.of(place);
+      std::vector<float> alone(global_.size());
+      ASSERT_TRUE(trainer_->train(0, global_, task, alone));
+      EXPECT_LT(apart(global_, alone, trained[place]), kRounding) << place;
+      std::vector<float> gradient(global_.size());
+      ASSERT_TRUE(trainer_->gradient(0, global_, task, gradient));
+      EXPECT_LT(apart(zeros, gradient, corrections.learned[place]), kRounding) << place;
+    }
+  }
+}
+
 TEST_F(TorchTrainerTest, HandsOnWhyUpdatesAreNotTaken) {
   const auto done = trainer_->train_together(
-      global_, tasks_, [&](std::span<const LocalResult>, UpdateGroup&) -> base::Status {
+      global_, tasks_,
+      [&](std::span<const LocalResult>, UpdateGroup&) -> base::Status {
         return base::error(base::Code::io, "no room");
-      });
+      },
+      nullptr);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().message, "no room");
 }
@@ -135,8 +202,8 @@ TEST_F(TorchTrainerTest, TrainsTheSameWhetherTheDeviceHoldsTheData) {
     held.insert(held.end(), weights->begin(), weights->end());
     return base::Status();
   };
-  ASSERT_TRUE(trainer_->train_together(global_, tasks_, keep));
-  ASSERT_TRUE((*other)->train_together(global_, tasks_, keep));
+  ASSERT_TRUE(trainer_->train_together(global_, tasks_, keep, nullptr));
+  ASSERT_TRUE((*other)->train_together(global_, tasks_, keep, nullptr));
   EXPECT_TRUE(std::equal(held.begin(), held.begin() + static_cast<std::ptrdiff_t>(global_.size()),
                          held.begin() + static_cast<std::ptrdiff_t>(global_.size())));
 }
@@ -161,11 +228,13 @@ TEST_F(TorchTrainerTest, EvaluatesInAnyBatchesWhatItDoesOneByOne) {
 TEST_F(TorchTrainerTest, SaysWhoDiverged) {
   for (LocalTask& task : tasks_)
     task.lr = 1e30;
-  const auto done =
-      trainer_->train_together(global_, tasks_, [](std::span<const LocalResult>, UpdateGroup&) {
+  const auto done = trainer_->train_together(
+      global_, tasks_,
+      [](std::span<const LocalResult>, UpdateGroup&) {
         ADD_FAILURE() << "handed over";
         return base::Status();
-      });
+      },
+      nullptr);
   ASSERT_FALSE(done);
   EXPECT_NE(done.error().message.find("client 0 diverged in round 0"), std::string::npos)
       << done.error().message;
