@@ -17,10 +17,15 @@ bool names_missing_hook(const record::RecordedRun& run) {
 }
 
 TEST_F(EbbRun, NamesPythonWhoseHookHasNotStarted) {
-  // It ignores the environment, and its main thread never comes back to Python code.
-  const std::string script = folder_.write("waits.py",
-                                           "import ctypes, sys\n"
-                                           "ctypes.PyDLL(None).system(sys.argv[1].encode())\n");
+  // It ignores the environment, and its main thread never comes back to Python code. Where it was so slow to get there
+  // that the agent has started the hook meanwhile, as a thread, it begins anew.
+  const std::string script =
+      folder_.write("waits.py",
+                    "import ctypes, os, sys\n"
+                    "system = ctypes.PyDLL(None).system\n"
+                    "if len(sys._current_frames()) > 1:\n"
+                    "    os.execv(sys.executable, [sys.executable, '-E', *sys.argv])\n"
+                    "system(sys.argv[1].encode())\n");
   const std::string waiting = "while [ ! -e '" + stop_file() + "' ]; do sleep 0.1; done";
   const support::Finished done = run_until(
       {"--interval", "100ms"}, {"/usr/bin/python3", "-E", script, waiting}, names_missing_hook);
