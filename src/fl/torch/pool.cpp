@@ -3,6 +3,10 @@
 
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
 namespace ebb::fl {
 namespace {
 
@@ -21,26 +25,70 @@ struct Shape {
   std::int64_t width;
 };
 
-/// NaN counts as larger than every number, so that pooling passes it on.
-bool is_above(float one, float other) {
-  return one > other || one != one;
+using Four = float __attribute__((vector_size(16)));
+using FourInts = std::int32_t __attribute__((vector_size(16)));
+using FourBytes = std::uint8_t __attribute__((vector_size(4)));
+constexpr std::int64_t kTogether = 4;
+
+template <typename Value>
+Value load(const void* from) {
+  Value value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
 }
 
-/// Which of four pixels is the largest, the first of equals: bit 0 right, bit 1 below.
+/// NaN counts as larger than every number, so that pooling passes it on.
+FourInts is_above(Four one, Four other) {
+  return (one > other) | (one != one);
+}
+
+Four either(FourInts is_first, Four first, Four second) {
+  return std::bit_cast<Four>((is_first & std::bit_cast<FourInts>(first)) |
+                             (~is_first & std::bit_cast<FourInts>(second)));
+}
+
+/// Which of four pixels is the largest, the first of equals: bit 0 right, bit 1 below. Four times,
+/// side by side.
+void pool_four(const float* above, const float* below, float* into, std::uint8_t* which) {
+  const Four first = load<Four>(above);
+  const Four second = load<Four>(above + kTogether);
+  const Four third = load<Four>(below);
+  const Four fourth = load<Four>(below + kTogether);
+  const Four a = __builtin_shufflevector(first, second, 0, 2, 4, 6);
+  const Four b = __builtin_shufflevector(first, second, 1, 3, 5, 7);
+  const Four c = __builtin_shufflevector(third, fourth, 0, 2, 4, 6);
+  const Four d = __builtin_shufflevector(third, fourth, 1, 3, 5, 7);
+  const FourInts right_above = is_above(b, a);
+  const FourInts right_below = is_above(d, c);
+  const Four top = either(right_above, b, a);
+  const Four bottom = either(right_below, d, c);
+  const FourInts is_below = is_above(bottom, top);
+  const Four largest = either(is_below, bottom, top);
+  // True is -1.
+  const FourInts place = (is_below & (2 - right_below)) | (~is_below & -right_above);
+  const FourBytes places = __builtin_convertvector(place, FourBytes);
+  std::memcpy(into, &largest, sizeof largest);
+  std::memcpy(which, &places, sizeof places);
+}
+
+/// `above` and `below` hold 2 * `count` pixels each.
 void pool_row(const float* above, const float* below, std::int64_t count, float* into,
               std::uint8_t* which) {
-  for (std::int64_t x = 0; x < count; ++x) {
-    const float a = above[2 * x];
-    const float b = above[2 * x + 1];
-    const float c = below[2 * x];
-    const float d = below[2 * x + 1];
-    const bool right_above = is_above(b, a);
-    const bool right_below = is_above(d, c);
-    const float top = right_above ? b : a;
-    const float bottom = right_below ? d : c;
-    const bool is_below = is_above(bottom, top);
-    into[x] = is_below ? bottom : top;
-    which[x] = static_cast<std::uint8_t>(is_below ? 2 + right_below : right_above);
+  if (count < kTogether) {
+    float pixels[2][2 * kTogether] = {};
+    float largest[kTogether];
+    std::uint8_t places[kTogether];
+    std::copy_n(above, 2 * count, pixels[0]);
+    std::copy_n(below, 2 * count, pixels[1]);
+    pool_four(pixels[0], pixels[1], largest, places);
+    std::copy_n(largest, count, into);
+    std::copy_n(places, count, which);
+    return;
+  }
+  for (std::int64_t x = 0; x < count; x += kTogether) {
+    // The last ones once more rather than one by one.
+    const std::int64_t at = std::min(x, count - kTogether);
+    pool_four(above + 2 * at, below + 2 * at, into + at, which + at);
   }
 }
 

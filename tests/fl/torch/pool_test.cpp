@@ -22,8 +22,10 @@ Pooled pooled_by(const at::Tensor& pictures, Pool pool) {
 
 TEST(MaxPool, IsWhatLibtorchComputes) {
   // Odd sizes lose their last row and column; small whole numbers have many equals.
-  for (const std::vector<std::int64_t>& shape :
-       {std::vector<std::int64_t>{3, 4, 24, 24}, {2, 1, 7, 9}, {1, 2, 2, 2}, {1, 1, 5, 4}}) {
+  std::vector<std::vector<std::int64_t>> shapes = {{3, 4, 24, 24}};
+  for (std::int64_t width = 2; width < 20; ++width)
+    shapes.push_back({2, 1, 2 + width % 5, width});
+  for (const std::vector<std::int64_t>& shape : shapes) {
     const at::Tensor pictures = at::randint(0, 4, shape, at::kFloat);
     const Pooled ours = pooled_by(pictures, [](const at::Tensor& x) { return max_pool(x, 2); });
     const Pooled theirs = pooled_by(pictures, [](const at::Tensor& x) {
