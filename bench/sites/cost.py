@@ -84,6 +84,7 @@ class Bench:
 
 
 def on_core(core, command):
+    # Eight threads take all the cores there are.
     return command if core is None or command[1] == "8" else ["taskset", "-c", core, *command]
 
 
