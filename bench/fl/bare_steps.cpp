@@ -34,6 +34,59 @@ double on_threads(std::uint32_t threads, std::size_t count,
   return base::seconds_between(start, base::system_clock().now_ns());
 }
 
+/// A layer as a product: so many rows of a sample, each of `inputs` values that become `outputs`.
+struct Layer {
+  std::int64_t rows;
+  std::int64_t inputs;
+  std::int64_t outputs;
+};
+
+constexpr Layer kLayers[] = {{24 * 24, 25, 10}, {8 * 8, 250, 20}, {1, 320, 50}, {1, 50, 10}};
+
+/// The matrices of a layer and of its gradients, for up to `samples`.
+struct Matrices {
+  Matrices(const Layer& layer, std::int64_t samples)
+      : seen(at::rand({layer.inputs, layer.rows * samples})),
+        weight(at::rand({layer.outputs, layer.inputs})),
+        pull(at::rand({layer.outputs, layer.rows * samples})),
+        made(at::empty_like(pull)),
+        of_weight(at::empty_like(weight)),
+        of_seen(at::empty_like(seen)) {}
+
+  at::Tensor seen, weight, pull, made, of_weight, of_seen;
+};
+
+class Products {
+ public:
+  explicit Products(std::int64_t samples) {
+    for (const Layer& layer : kLayers)
+      matrices_.emplace_back(layer, samples);
+  }
+
+  void forward(std::int64_t samples) {
+    for (std::size_t i = 0; i < matrices_.size(); ++i) {
+      Matrices& of = matrices_[i];
+      const std::int64_t columns = kLayers[i].rows * samples;
+      at::Tensor made = of.made.narrow(1, 0, columns);
+      at::mm_out(made, of.weight, of.seen.narrow(1, 0, columns));
+    }
+  }
+
+  void backward(std::int64_t samples) {
+    for (std::size_t i = 0; i < matrices_.size(); ++i) {
+      Matrices& of = matrices_[i];
+      const std::int64_t columns = kLayers[i].rows * samples;
+      const at::Tensor pull = of.pull.narrow(1, 0, columns);
+      at::mm_out(of.of_weight, pull, of.seen.narrow(1, 0, columns).t());
+      at::Tensor of_seen = of.of_seen.narrow(1, 0, columns);
+      if (i > 0) at::mm_out(of_seen, of.weight.t(), pull);  // nobody asks for that of pictures
+    }
+  }
+
+ private:
+  std::vector<Matrices> matrices_;
+};
+
 }  // namespace
 
 struct BareSteps::Model {
@@ -96,6 +149,28 @@ double BareSteps::evaluate() {
     const std::int64_t left = samples - static_cast<std::int64_t>(batch) * kEvaluationBatch;
     model.forward(pictures.narrow(0, 0, std::min(left, kEvaluationBatch)));
   });
+}
+
+double BareSteps::multiply(const std::vector<std::uint32_t>& samples_of_clients) {
+  const double training = on_threads(threads_, samples_of_clients.size(), [&](std::size_t client) {
+    const at::NoGradGuard guard;
+    Products products(batch_);
+    for (std::uint32_t left = samples_of_clients[client]; left > 0;) {
+      const std::uint32_t count = std::min(left, batch_);
+      products.forward(count);
+      products.backward(count);
+      left -= count;
+    }
+  });
+  const double evaluation = on_threads(threads_, threads_, [&](std::size_t thread) {
+    const at::NoGradGuard guard;
+    Products products(kEvaluationBatch);
+    const auto samples = static_cast<std::int64_t>(data_.test.size() / threads_ +
+                                                   (thread < data_.test.size() % threads_ ? 1 : 0));
+    for (std::int64_t left = samples; left > 0; left -= kEvaluationBatch)
+      products.forward(std::min(left, kEvaluationBatch));
+  });
+  return training + evaluation;
 }
 
 }  // namespace ebb::bench
