@@ -17,8 +17,9 @@ bool names_missing_hook(const record::RecordedRun& run) {
 }
 
 TEST_F(EbbRun, NamesPythonWhoseHookHasNotStarted) {
-  // It ignores the environment, and its main thread never comes back to Python code. Where it was so slow to get there
-  // that the agent has started the hook meanwhile, as a thread, it begins anew.
+  // It ignores the environment, and its main thread never comes back to Python code. Where it was
+  // so slow to get there that the agent has started the hook meanwhile, as a thread, it begins
+  // anew.
   const std::string script =
       folder_.write("waits.py",
                     "import ctypes, os, sys\n"
