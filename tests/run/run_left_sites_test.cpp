@@ -85,6 +85,11 @@ TEST_F(SitesThatWereLeft, GoOnWhereTheRecordOfALeakEnds) {
   kill_together(child, so_far().processes.front().process.pid);
   const std::size_t looks = last().samplings.size();
   EXPECT_TRUE(says());
+  const Finished doctor = support::run({EBB_PROGRAM, "doctor", "last", "--db", db()});
+  if (doctor.output.find("leak (confidence") != std::string::npos) {
+    EXPECT_NE(doctor.output.find("/min at leaks.c:27 parse_input, "), std::string::npos)
+        << doctor.output;
+  }
   const record::RecordedRun run = last();
   EXPECT_EQ(run.samplings.size(), looks + 1) << "as it stood when it was killed";
   ASSERT_GE(run.samplings.size(), 2U);

@@ -36,6 +36,21 @@ TEST(MaxPool, IsWhatLibtorchComputes) {
   }
 }
 
+TEST(MaxPool, MayComeBeforeWhatIsNegativeBecomesZero) {
+  // Networks that rectify first are computed in the other order on the host: same values, same
+  // gradients.
+  for (const at::Tensor& pictures :
+       {at::randn({3, 4, 24, 24}), at::randint(-3, 4, {2, 3, 10, 14}, at::kFloat)}) {
+    const Pooled ours =
+        pooled_by(pictures, [](const at::Tensor& x) { return max_pool(x, 2).relu_(); });
+    const Pooled theirs = pooled_by(pictures, [](const at::Tensor& x) {
+      return at::max_pool2d(x.relu(), {2, 2});
+    });
+    EXPECT_TRUE(ours.values.equal(theirs.values));
+    EXPECT_TRUE(ours.gradient.equal(theirs.gradient));
+  }
+}
+
 TEST(MaxPool, PassesOnWhatIsNoNumber) {
   for (std::int64_t at = 0; at < 4; ++at) {
     at::Tensor pictures = at::ones({1, 1, 2, 2});
