@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What sampling costs a job: pairs of runs, one with libebb-sites.so and one without, in turn; the mean difference with
-its 95 % interval, of processor time.
+"""What sampling costs a job: pairs of runs, one with libebb-sites.so and one without, at the same time on the same core;
+the mean difference with its 95 % interval, of processor time.
 
   bench/sites/cost.py [--build build/release] [--pairs 15] [--seconds S] [--cores 0,1,2] [--python PYTHON] [--objects] [NAME]...
 
---objects: as under `ebb run --sites=objects`. --cores: programs side by side, each on one of these cores. --seconds: no
-pair begins later.
+--objects: as under `ebb run --sites=objects`. --cores: where pairs run, one pair at a time on each. --seconds: no pair
+begins later.
 
-Counting instructions under valgrind does not do in its place: there a stack cannot be read as it is elsewhere, and what
-sampling may spend is soon used up.
+The kernel lets the two take turns every few milliseconds, so that what the machine does meanwhile hits both alike: one
+after the other, single runs on a virtual machine differ by a tenth, pairs on one core by less than a hundredth. Counting
+instructions under valgrind does not do in its place: there a stack cannot be read as it is elsewhere, and what sampling
+may spend is soon used up.
 """
 import argparse
 import os
@@ -22,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
 
-from programs import OBJECT_PAIRS, PROGRAMS
+from programs import OBJECT_PAIRS, PROGRAMS, SETTINGS
 
 # Student's, two-sided 95 %, by degrees of freedom; from 30 on the normal distribution is near enough.
 T = [12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.10, 2.09,
@@ -39,62 +41,65 @@ class Bench:
         self.python, self.pairs, self.wanted = options.python, options.pairs, options.names
         self.objects = "1" if options.objects else "0"
         self.ends = time.monotonic() + options.seconds if options.seconds else float("inf")
-        self.side_by_side = len(options.cores) or 1
+        self.side_by_side = len(options.cores)
         self.cores = SimpleQueue()
-        for core in options.cores or [None]:
+        for core in options.cores:
             self.cores.put(core)
 
     def is_wanted(self, name):
         return not self.wanted or any(part in name for part in self.wanted)
 
     def workloads(self):
-        """name: command, unit (None: seconds of processor time, told in percent)."""
+        """name: command, unit (None: seconds of processor time, told in percent), what it needs in its environment."""
         mallocs = {"malloc of 64 bytes, 1 thread": ("1", "64", "40000000"),
                    "malloc of 64 bytes, 8 threads": ("8", "64", "40000000"),
                    "malloc of 4 KiB, 1 thread": ("1", "4096", "10000000")}
-        return {**{name: ([self.pairs_program, *words], "ns a pair") for name, words in mallocs.items()},
+        return {**{name: ([self.pairs_program, *words], "ns a pair", {}) for name, words in mallocs.items()},
                 **{name: ([self.python, "-c", f"N = {repeats}\n{code}"],
-                          "ns a pair" if name == "Python objects and nothing else" else None)
+                          "ns a pair" if name == "Python objects and nothing else" else None, SETTINGS.get(name, {}))
                    for name, (code, repeats) in PROGRAMS.items()}}
 
-    def environments(self, folder):
+    def environments(self, settings, folder):
         """(without, with)."""
-        base = {**os.environ, "PYTHONPATH": str(self.library.parent / "python"), "PYTHONHASHSEED": "0"}
+        base = {**os.environ, **settings, "PYTHONPATH": str(self.library.parent / "python"), "PYTHONHASHSEED": "0"}
         return base, {**base, "LD_PRELOAD": str(self.library), "EBB_SITES": folder,
                       "EBB_SITES_OBJECTS": self.objects}
 
-    def measure(self, command, unit):
-        """Values without and with sampling, pair by pair; on a core of its own, where there are some."""
+    def measure(self, command, unit, settings):
+        """Values without and with sampling, pair by pair; on a core of their own."""
         core = self.cores.get()
         try:
-            return self.measure_on(core, command, unit)
+            return self.measure_on(core, command, unit, settings)
         finally:
             self.cores.put(core)
 
-    def measure_on(self, core, command, unit):
-        plain, sampled = [], []
+    def measure_on(self, core, command, unit, settings):
+        pairs = []
         # One pair alone has no interval.
-        while len(plain) < self.pairs and (len(plain) < 2 or time.monotonic() < self.ends):
+        while len(pairs) < self.pairs and (len(pairs) < 2 or time.monotonic() < self.ends):
             with tempfile.TemporaryDirectory() as folder:
-                # Whoever comes first, in turn: what the machine does meanwhile hits both alike.
-                order = list(zip((plain, sampled), self.environments(folder)))
-                for values, environment in order[::1 if len(plain) % 2 else -1]:
-                    values.append(seconds_of(on_core(core, command), unit, environment))
-        return plain, sampled
+                # Whoever starts first, in turn.
+                order = list(enumerate(self.environments(settings, folder)))[::1 if len(pairs) % 2 else -1]
+                started = [(which, subprocess.Popen(on_core(core, command), env=environment, stdout=subprocess.PIPE, text=True))
+                           for which, environment in order]
+                values = {which: cost_of(program, unit) for which, program in started}
+            pairs.append((values[0], values[1]))
+        return [a for a, _ in pairs], [b for _, b in pairs]
 
 
 def on_core(core, command):
     # Eight threads take all the cores there are.
-    return command if core is None or command[1] == "8" else ["taskset", "-c", core, *command]
+    return command if command[1] == "8" else ["taskset", "-c", core, *command]
 
 
-def seconds_of(command, unit, environment):
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as program:
+def cost_of(program, unit):
+    """What a started program took, in `unit`, once it has ended."""
+    with program:
         said = program.stdout.read()
         _, status, used = os.wait4(program.pid, 0)
         program.returncode = os.waitstatus_to_exitcode(status)
     if program.returncode:
-        raise subprocess.CalledProcessError(program.returncode, command)
+        raise subprocess.CalledProcessError(program.returncode, program.args)
     seconds = used.ru_utime + used.ru_stime
     if unit is None:
         return seconds
@@ -108,10 +113,10 @@ def interval(values):
     return statistics.mean(values), t * statistics.stdev(values) / count**0.5
 
 
-def measured(bench, command, unit):
+def measured(bench, *workload):
     """What measure() gives, or why there is nothing."""
     try:
-        return bench.measure(command, unit)
+        return bench.measure(*workload)
     except (OSError, subprocess.CalledProcessError) as error:
         return error
 
@@ -122,7 +127,7 @@ def report(bench):
         values = list(pool.map(lambda of: measured(bench, *of), wanted.values()))
     print("| what | pairs | without | with | difference (95 %) |\n|---|--:|--:|--:|--:|")
     shares = []  # of each program: the mean and half the width of its interval
-    for (name, (_, unit)), value in zip(wanted.items(), values):
+    for (name, (_, unit, _)), value in zip(wanted.items(), values):
         if isinstance(value, Exception):
             print(f"| {name} | not measured: {value.__class__.__name__} | | | |")
             continue
@@ -149,8 +154,8 @@ def main():
     parser.add_argument("--build", type=Path, default=Path("build/release"))
     parser.add_argument("--pairs", type=int, default=15)
     parser.add_argument("--seconds", type=float, help="no pair begins later")
-    parser.add_argument("--cores", type=lambda text: text.split(","), default=[], metavar="N,N",
-                        help="run programs side by side, each on one of these cores")
+    parser.add_argument("--cores", type=lambda text: text.split(","), default=["0"], metavar="N,N",
+                        help="where pairs run, one pair at a time on each of these cores")
     parser.add_argument("--python", default="/usr/bin/python3", help="the interpreter that runs the programs")
     parser.add_argument("--objects", action="store_true", help="sample Python's small objects one by one")
     parser.add_argument("names", nargs="*")

@@ -53,17 +53,23 @@ for _ in range(N): pickle.loads(pickle.dumps(data, 4))"""
 
 OBJECTS = "for _ in range(N): x = [(i, str(i)) for i in range(20000)]"
 # Pairs of calls in it: a tuple and a text for each number.
-OBJECT_PAIRS = 120 * 20000 * 2
+OBJECT_PAIRS = 480 * 20000 * 2
 
 PROGRAMS = {  # name: code, how often
-    "NumPy temporaries of 1 MiB": (NUMPY, 6000),
-    "json.loads": (JSON, 25),
-    "PyTorch's CPU training": (TRAINING.replace("WHERE", "'cpu'"), 250),
-    "PyTorch's training on a GPU": (TRAINING.replace("WHERE", "'cuda'"), 3000),
-    "numbers (nbody)": (NBODY, 60000),
-    "classes": (CLASSES, 40),
-    "texts (re)": (TEXTS, 25),
-    "containers": (CONTAINERS, 25),
-    "pickles": (PICKLES, 40),
-    "Python objects and nothing else": (OBJECTS, 120),
+    "NumPy temporaries of 1 MiB": (NUMPY, 24000),
+    "json.loads": (JSON, 100),
+    "PyTorch's CPU training": (TRAINING.replace("WHERE", "'cpu'"), 1000),
+    "PyTorch's training on a GPU": (TRAINING.replace("WHERE", "'cuda'"), 12000),
+    "numbers (nbody)": (NBODY, 240000),
+    "classes": (CLASSES, 160),
+    "texts (re)": (TEXTS, 100),
+    "containers": (CONTAINERS, 100),
+    "pickles": (PICKLES, 160),
+    "Python objects and nothing else": (OBJECTS, 480),
+}
+
+# Where glibc gives the end of the heap back and takes it again, by luck of the layout: page faults differ tenfold from
+# one process to the next.
+SETTINGS = {
+    "PyTorch's CPU training": {"MALLOC_TRIM_THRESHOLD_": "100000000", "MALLOC_MMAP_THRESHOLD_": "100000000"},
 }

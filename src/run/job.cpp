@@ -67,7 +67,12 @@ base::Result<JobEnd> supervise(const Options& options, const Preparation& prepar
   Journal journal(options.record_path, about, options.quiet);
   for (const std::string& note : preparation.notes) {
     if (note.starts_with("no agent")) journal.say({0, "agent", note, {}});
-    if (note.starts_with("no sites")) journal.say({0, "sites", note, {}});
+    if (!note.starts_with("no sites")) continue;
+    const record::Event event{0, "sites", note, {}};
+    if (options.sites == Sites::asked_for)
+      journal.say(event);
+    else
+      journal.add(event);
   }
   if (!preparation.sites.empty() && journal.run_id() != 0) {
     mark_tables(preparation.sites, options.record_path, about.started,

@@ -20,7 +20,7 @@ struct LiveSite {
   std::int64_t grown = 0;  ///< since the first look
 };
 
-/// The sites of a running process under `ebb run --sites`, out of the table that it keeps of them.
+/// The sites of a running process under `ebb run`, out of the table that it keeps of them.
 /// Not thread-safe.
 class LiveSites {
  public:

@@ -66,11 +66,12 @@ class Collector {
 };
 
 /// In front of everything else that is preloaded, the allocator among it.
-void prepare_sites(const std::string& folder, const std::string& socket, bool objects,
+void prepare_sites(const std::string& folder, const std::string& socket, const Options& options,
                    Collector& collector, Preparation& into) {
   if (!kHasSites) {
-    into.notes.emplace_back(
-        "no sites: this ebb was built without them; they need x86-64 and glibc");
+    if (options.sites == Sites::asked_for)
+      into.notes.emplace_back(
+          "no sites: this ebb was built without them; they need x86-64 and glibc");
     return;
   }
   const std::string object = folder + "/" + kSitesName;
@@ -88,7 +89,7 @@ void prepare_sites(const std::string& folder, const std::string& socket, bool ob
   into.sites = socket.substr(0, socket.rfind('/'));
   collector.prepend("LD_PRELOAD", object, "allocations are sampled", into);
   into.variables.push_back({"EBB_SITES", into.sites, "where samples are kept"});
-  if (objects)
+  if (options.objects)
     into.variables.push_back({"EBB_SITES_OBJECTS", "1", "Python's small objects are sampled"});
 }
 
@@ -162,7 +163,7 @@ base::Result<Preparation> prepare(const Options& options, const std::string& soc
   made.variables.push_back({"EBB_SOCKET", socket, "where the agent finds the supervisor"});
   collector.prepend("PYTHONPATH", *folder + "/python",
                     "in Python jobs garbage collection takes part in cleanups", made);
-  if (options.sites) prepare_sites(*folder, socket, options.objects, collector, made);
+  if (options.sites != Sites::no) prepare_sites(*folder, socket, options, collector, made);
   return made;
 }
 

@@ -30,17 +30,22 @@ base::Status take_cards(const Words& words, Options& options) {
 }
 
 base::Status take_sites(const Words& words, Options& options) {
-  options.sites = !words.sites.empty();
+  const bool is_asked = !words.sites.empty();
+  const char* refused = words.no_sites    ? "no-sites"
+                        : words.observe   ? "observe"
+                        : words.no_record ? "no-record"
+                                          : nullptr;
+  options.sites = is_asked ? Sites::asked_for : refused ? Sites::no : Sites::where_possible;
   options.objects = words.sites == "objects";
-  if (options.sites && !options.objects && words.sites != kAllocations) {
+  if (is_asked && !options.objects && words.sites != kAllocations) {
     return base::error(base::Code::bad_input, "--sites '%s': expected --sites or --sites=objects",
                        words.sites.c_str());
   }
-  if (options.sites && (words.observe || words.no_record)) {
+  if (is_asked && refused != nullptr) {
     return base::error(base::Code::bad_input,
                        "--sites and --%s: expected one of them, since sites are sampled inside the "
                        "job and kept in the record",
-                       words.observe ? "observe" : "no-record");
+                       refused);
   }
   return {};
 }
@@ -91,7 +96,9 @@ base::Options options_of(Words& o) {
        .place = &o.sites,
        .help = "Sample allocations: which lines of code hold the memory (docs/sites.md); with "
                "=objects, also each of Python's small objects",
-       .alone = kAllocations},
+       .alone = kAllocations,
+       .shown = "where possible"},
+      {"no_sites", &o.no_sites, "Do not sample allocations"},
       {"wait_all", &o.wait,
        "Supervise until the last process of the job has ended, not only the command"},
       {"quiet", &o.quiet, "Print only errors on stderr"},

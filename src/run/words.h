@@ -32,6 +32,7 @@ struct Words {
   bool observe = false;
   bool nvflare = false;
   std::string sites;
+  bool no_sites = false;
   bool wait = false;
   bool quiet = false;
   bool dry_run = false;

@@ -175,7 +175,8 @@ base::Status write_site_files(const story::SitesStory& sites, const std::string&
   if (pprof.empty() && collapsed.empty()) return {};
   if (!sites.sampling) {
     return base::error(base::Code::bad_input,
-                       "run '%s' has no sites, expected one of ebb run --sites", run.c_str());
+                       "run '%s' has no sites, expected one whose allocations were sampled",
+                       run.c_str());
   }
   return write_site_files(rows_of(sites), pprof, collapsed);
 }

@@ -49,7 +49,9 @@ TEST_F(EbbRunThatFails, AStopThatWasUnderWayComesToItsEnd) {
                     "child = os.fork()\n"
                     "while child == 0: time.sleep(0.05)\n"
                     "print(child, flush=True)\n"
-                    "def told(*_): os.system(sys.argv[1])\n"
+                    "def told(*_):\n"
+                    "  signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"  // nor does its shell
+                    "  os.system(sys.argv[1])\n"
                     "signal.signal(signal.SIGTERM, told)\n"
                     "signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])\n"
                     "while True: time.sleep(0.02)\n");

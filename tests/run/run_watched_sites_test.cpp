@@ -63,7 +63,7 @@ TEST_F(WatchedSites, StandInEachLineAndOnTheScreen) {
 }
 
 TEST_F(WatchedSites, AreNoneWhereNobodySamples) {
-  Subprocess job(command({"--interval", "100ms"}, {EBB_LEAKS_C, "2", stop_file()}));
+  Subprocess job(command({"--no-sites", "--interval", "100ms"}, {EBB_LEAKS_C, "2", stop_file()}));
   wait_until([&] { return !so_far().processes.empty(); });
   const std::string pid = std::to_string(so_far().processes.front().process.pid);
   Subprocess watch(watching(pid, {"--json"}));

@@ -51,15 +51,26 @@ TEST(RunWords, RefuseWhatNamesNoWayOrNoTime) {
 TEST(RunWords, SampleAllocationsOrAlsoSmallObjects) {
   std::vector<std::string> notes;
   Words words = words_for("sleep");
-  EXPECT_FALSE(options_from(words, notes)->sites);
+  EXPECT_EQ(options_from(words, notes)->sites, Sites::where_possible);
   words.sites = "allocations";
-  EXPECT_TRUE(options_from(words, notes)->sites);
+  EXPECT_EQ(options_from(words, notes)->sites, Sites::asked_for);
   EXPECT_FALSE(options_from(words, notes)->objects);
   words.sites = "objects";
-  EXPECT_TRUE(options_from(words, notes)->sites);
+  EXPECT_EQ(options_from(words, notes)->sites, Sites::asked_for);
   EXPECT_TRUE(options_from(words, notes)->objects);
   words.sites = "arenas";
   EXPECT_EQ(refusal_of(words), "--sites 'arenas': expected --sites or --sites=objects");
+}
+
+TEST(RunWords, SampleNothingWhereThatIsAskedForOrNobodyCouldReadIt) {
+  for (bool Words::*without : {&Words::no_sites, &Words::observe, &Words::no_record}) {
+    std::vector<std::string> notes;
+    Words words = words_for("sleep");
+    words.*without = true;
+    EXPECT_EQ(options_from(words, notes)->sites, Sites::no);
+    words.sites = "allocations";
+    EXPECT_TRUE(refusal_of(words).starts_with("--sites and --")) << refusal_of(words);
+  }
 }
 
 TEST(RunWords, RefuseToChangeAJobThatIsOnlyToBeObserved) {

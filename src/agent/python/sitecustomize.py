@@ -309,7 +309,7 @@ class _Collecting:
 
 
 def _show_frames_to_sites():
-    """Under `ebb run --sites`: the sampler checks that what it would read of a stack is this very call."""
+    """Where `ebb run` samples allocations: the sampler checks that what it would read of a stack is this very call."""
     import ctypes
     import sys
 

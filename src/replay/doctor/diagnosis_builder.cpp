@@ -129,11 +129,10 @@ void DiagnosisBuilder::find_growth() {
   if (!diagnosis.growth) return;
   const ReservedGrowth& growth = *diagnosis.growth;
   find(
-      "reserved memory goes on to grow from step to step, live memory does not: from the %s "
-      "recorded "
-      "to %s as a rule, %s at the most, for %s live; it %s",
-      base::bytes_text(growth.from), base::bytes_text(growth.to), base::bytes_text(growth.worst),
-      base::bytes_text(growth.live), end_text(growth));
+      "reserved memory goes on to grow from step to step, %s: from the %s recorded to %s as a "
+      "rule, %s at the most, for %s live; it %s",
+      beside_live(growth), base::bytes_text(growth.from), base::bytes_text(growth.to),
+      base::bytes_text(growth.worst), base::bytes_text(growth.live), end_text(growth));
   std::string sizes;
   for (const GrowingSizes& each : growth.sizes) {
     sizes += (sizes.empty() ? "" : ", ") + text_of(each);

@@ -51,7 +51,7 @@ void foretell_fragmentation(DiagnosisBuilder& builder) {
   const ReservedGrowth& growth = *diagnosis.growth;
   builder.decide(Verdict::fragmentation, growth.without_live);
   diagnosis.headline = "Reserved memory goes on to grow from step to step, to " +
-                       base::bytes_text(growth.to) + ", though live memory does not";
+                       base::bytes_text(growth.to) + ", " + beside_live(growth);
   diagnosis.confidence = std::min(diagnosis.confidence, fact::Confidence::medium);
   diagnosis.fix.kind = FixKind::settings;
   diagnosis.fix.text = "ebb tune on this snapshot says which settings hold less as the job goes on";

@@ -69,6 +69,11 @@ std::string end_text(const ReservedGrowth& growth) {
   return text_of(*growth.growth) + (growth.out_of_memory != 0 ? "; it runs " + failing : "");
 }
 
+std::string beside_live(const ReservedGrowth& growth) {
+  return growth.live > growth.from ? "by more than live memory does"
+                                   : "though live memory does not";
+}
+
 std::optional<ReservedGrowth> find_reserved_growth(const Workload& workload, const Setup& setup,
                                                    const Outcome& recorded) {
   if (workload.operations.size() > kMostRecorded) return std::nullopt;

@@ -40,6 +40,8 @@ struct ReservedGrowth {
 /// "stands still after 12 steps", or how else it ends, after "it"; and how many futures run out of
 /// memory, where some do.
 std::string end_text(const ReservedGrowth& growth);
+/// "though live memory does not", or that it grows by less, as of a job that leaks.
+std::string beside_live(const ReservedGrowth& growth);
 
 /// Looks at the recorded job as it goes on, as foresee() does. Nothing unless more than half of
 /// these futures go beyond what was recorded by a tenth of it and 2 MiB, what live memory adds not

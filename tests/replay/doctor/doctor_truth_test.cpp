@@ -113,5 +113,39 @@ TEST(DoctorOfRecordedRuns, FindsALimitWhereNobodySaysIt) {
   }
 }
 
+struct RecordedLeak {
+  const char* name;
+  const char* place;
+  double bytes_per_step;
+};
+
+class DoctorOfRecordedLeaks : public testing::TestWithParam<RecordedLeak> {};
+
+TEST_P(DoctorOfRecordedLeaks, NamesTheLineThatTookWhatIsKept) {
+  const RecordedLeak& leak = GetParam();
+  const auto snapshot = trace::read_snapshot(std::string(EBB_TEST_DATA "/torch-2.11/leaks/") +
+                                             leak.name + ".pickle.gz");
+  ASSERT_TRUE(snapshot) << snapshot.error().message;
+  const SnapshotDiagnosis found = examine(*snapshot);
+  EXPECT_EQ(found.verdict, Verdict::leak);
+  EXPECT_EQ(found.confidence, fact::Confidence::high);
+  const auto growing = found.sites.growing_place();
+  ASSERT_TRUE(growing);
+  EXPECT_EQ(growing->text, leak.place);
+  ASSERT_FALSE(found.sites.sites.empty());
+  const auto& first = found.sites.sites.front();
+  EXPECT_EQ(fact::place_of(first.frames), leak.place);
+  ASSERT_TRUE(first.growth);
+  EXPECT_NEAR(first.growth->per_step, leak.bytes_per_step, 0.01 * leak.bytes_per_step);
+  for (const std::string& finding : found.findings)
+    EXPECT_EQ(finding.find("though live memory does not"), std::string::npos) << finding;
+}
+
+INSTANTIATE_TEST_SUITE_P(OfAnH200, DoctorOfRecordedLeaks,
+                         testing::Values(RecordedLeak{"graph", "leak.py:19 forward",
+                                                      12.125 * (1 << 20)},
+                                         RecordedLeak{"hook", "leak.py:30 keep", 4.0 * (1 << 20)}),
+                         [](const auto& leak) { return std::string(leak.param.name); });
+
 }  // namespace
 }  // namespace ebb::replay
