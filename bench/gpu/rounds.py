@@ -59,7 +59,7 @@ def simulate(binary, options, rounds, warm_up, backend, **variables):
             "parts": {part: statistics.median(one[f"{part}_seconds"] for one in counted)
                       for part in PARTS if f"{part}_seconds" in counted[0]},
             "accuracy": result["rounds"][-1]["accuracy"], "sha256": result["model_sha256"],
-            "rss": result["peak_rss_bytes"], "planned": result["plan"]["card_bytes"],
+            "rss": result["peak_rss_bytes"], "planned": result["plan"]["card_bytes"], "items": result["plan"]["items"],
             "card": max((card["total_bytes"] - card["free_bytes"] for card in cards), default=None), "said": said}
 
 

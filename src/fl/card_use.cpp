@@ -2,6 +2,7 @@
 #include "fl/card_use.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "base/bytes.h"
@@ -31,17 +32,36 @@ std::uint64_t largest_parameter_bytes(const NetworkShape& shape) {
   return most * sizeof(float);
 }
 
+/// What batches of so many samples take that are on their way, labels and all.
+std::uint64_t ahead_bytes(const CardUse& use, const DataSet& data, std::uint64_t samples) {
+  const plan::Picture& picture = data.picture;
+  return use.ahead * samples * (picture.channels * picture.height * picture.width + 1);
+}
+
+/// The same of the host, where libtorch keeps pinned memory in powers of two, and what training had
+/// beside what evaluation has.
+std::uint64_t pinned_bytes(const CardUse& use, const DataSet& data, std::uint32_t batch) {
+  if (use.ahead == 0) return 0;
+  return std::bit_ceil(ahead_bytes(use, data, std::uint64_t{use.clients} * batch)) +
+         std::bit_ceil(ahead_bytes(use, data, use.evaluated));
+}
+
 /// Those that take no more memory than training has; more where that is little and there is room.
-base::Status add_evaluation(const plan::Network& network, std::uint32_t batch,
+base::Status add_evaluation(const plan::Network& network, const DataSet& data, std::uint32_t batch,
                             std::uint64_t of_training, std::uint64_t room, CardUse& use) {
+  const auto bytes_of = [&](std::uint32_t pictures) -> base::Result<std::uint64_t> {
+    auto step = step_bytes(network, pictures);
+    if (step) *step += ahead_bytes(use, data, pictures);
+    return step;
+  };
   const std::uint64_t together = std::uint64_t{use.clients} * batch;
   use.evaluated = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
       together, std::max(batch, kPicturesThatFillACard), std::max(batch, kMostPictures)));
-  auto bytes = step_bytes(network, use.evaluated);
+  auto bytes = bytes_of(use.evaluated);
   if (!bytes) return bytes.error();
   if (*bytes > of_training + room) {
     use.evaluated = batch;
-    bytes = step_bytes(network, batch);
+    bytes = bytes_of(batch);
     if (!bytes) return bytes.error();
   }
   use.items.push_back({"evaluation beyond training",
@@ -62,7 +82,7 @@ base::Result<CardUse> card_use(const plan::Network& network, std::uint32_t batch
   const std::uint64_t sketch = work.sketches ? largest_parameter_bytes(*shape) : 0;
   const std::uint64_t projection = work.sketches ? kProjectionBytes : 0;
   const std::uint64_t sums = shape->elements * sizeof(std::int64_t) + projection;
-  const std::uint64_t each = *training + correction + sum_bytes_of_a_client(*shape) + sketch;
+  std::uint64_t each = *training + correction + sum_bytes_of_a_client(*shape) + sketch;
   if (sums + each > available)
     return base::error(base::Code::bad_input,
                        "the card has %s for it, but training one client needs %s",
@@ -70,8 +90,12 @@ base::Result<CardUse> card_use(const plan::Network& network, std::uint32_t batch
   CardUse use;
   wanted = std::max(wanted, 1U);
   const std::uint64_t pictures = data.bytes();
-  use.holds_data =
-      pictures + sums + each * wanted <= available || pictures + sums + each <= available / 2;
+  use.holds_data = work.may_hold_data && (pictures + sums + each * wanted <= available ||
+                                          pictures + sums + each <= available / 2);
+  use.ahead = use.holds_data || !work.may_prefetch ? 0 : kBatchesAhead;
+  if (sums + each + ahead_bytes(use, data, batch) > available) use.ahead = 0;
+  const std::uint64_t ahead = ahead_bytes(use, data, batch);
+  each += ahead;
   const std::uint64_t fixed = sums + (use.holds_data ? pictures : 0);
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
   use.room = static_cast<std::uint32_t>(std::min((available - fixed) / each, kMost));
@@ -79,15 +103,18 @@ base::Result<CardUse> card_use(const plan::Network& network, std::uint32_t batch
   use.clients = rounded_up(wanted, groups);
   use.items = {{"data set", use.holds_data ? pictures : 0, false, false, true},
                {"training of a client", *training, true, false, true},
+               {"batches of a client on their way", ahead, true, false, true},
                {"correction of a client", correction, true, false, true},
                {"adding up a client", sum_bytes_of_a_client(*shape), true, false, true},
                {"sketch of a client", sketch, true, false, true},
                {"projection of updates", projection, false, false, true},
                {"sums", sums - projection, false, false, true}};
-  const std::uint64_t of_training = *training * use.clients;
+  const std::uint64_t of_training = (*training + ahead) * use.clients;
   const std::uint64_t taken = fixed + each * use.clients;
-  if (auto added = add_evaluation(network, batch, of_training, available - taken, use); !added)
+  if (auto added = add_evaluation(network, data, batch, of_training, available - taken, use);
+      !added)
     return added.error();
+  use.pinned = pinned_bytes(use, data, batch);
   return use;
 }
 

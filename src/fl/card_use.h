@@ -23,19 +23,27 @@ inline constexpr std::uint64_t kProjectionBytes = (1U << 15U) * (64 + 8) * sizeo
 /// Of sums that come from a card to the host.
 inline constexpr std::uint64_t kSumsOnTheirWayBytes = 8U << 20U;
 
+/// Batches that have room on their way to a card that does not hold the data: the one that it works
+/// on, and others, so that it never waits for one that is gathered, nor the host for it.
+inline constexpr std::uint32_t kBatchesAhead = 4;
+
 /// How a simulation uses a card.
 struct CardUse {
   std::uint32_t clients = 1;        ///< that train side by side
   std::uint32_t room = 1;           ///< clients that would fit
   std::uint32_t evaluated = 1024;   ///< pictures at a time
-  bool holds_data = true;           ///< else batches are gathered on the host
+  bool holds_data = true;           ///< else batches are gathered on the host,
+  std::uint32_t ahead = 0;          ///< with room for so many on their way; 0: as they are needed
+  std::uint64_t pinned = 0;         ///< what these take of the host
   std::vector<MemoryItem> items{};  ///< what that takes of it
 };
 
-/// What a card does besides training, evaluating and adding up.
+/// What a card does besides training, evaluating and adding up, and what it may do.
 struct CardWork {
   bool corrects = false;  ///< clients' steps, which takes a model of each
   bool sketches = false;  ///< updates
+  bool may_hold_data = true;
+  bool may_prefetch = true;  ///< what it does not hold
 };
 
 /// What one that wants to train `wanted` clients makes of `available` bytes: all of them side by

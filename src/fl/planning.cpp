@@ -131,6 +131,7 @@ base::Status add_training(const Config& config, const SimulationResources& resou
   plan.items.push_back(
       {"correction of a client", scaffold ? (1 + 2 * kLearnedTogether) * model : 0});
   plan.items.push_back({"sums on their way", std::min(2 * model, kSumsOnTheirWayBytes)});
+  plan.items.push_back({"batches on their way", resources.card_use.pinned});
   const std::vector<MemoryItem>& on_card = resources.card_use.items;
   plan.items.insert(plan.items.end(), on_card.begin(), on_card.end());
   plan.card_available = resources.card_available;

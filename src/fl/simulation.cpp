@@ -149,8 +149,8 @@ class Run {
     if (due) {
       if (auto saved = save(); !saved) return saved;
     }
-    for (const auto& lines :
-         {engine_->patience().lines(), engine_->gate().lines(), card_.lines()}) {
+    for (const auto& lines : {engine_->patience().lines(), engine_->gate().lines(), card_.lines(),
+                              resources_.trainer->lines()}) {
       for (const std::string& line : lines)
         if (resources_.ranks->is_first()) observer_.warned(line);
     }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "fl/aggregate/update_group.h"
@@ -117,6 +118,9 @@ class Trainer {
 
   /// Frees the buffers of all slots from `first` on.
   virtual void release(std::uint32_t first) = 0;
+
+  /// What is worth saying since the last call, one line each.
+  virtual std::vector<std::string> lines() { return {}; }
 };
 
 }  // namespace ebb::fl

@@ -85,6 +85,44 @@ TEST_F(CardUseTest, FitsWhateverThereIs) {
   EXPECT_TRUE(gathers) << "where data would leave no room for clients";
 }
 
+TEST_F(CardUseTest, HasRoomForBatchesOnTheirWayWhereItDoesNotHoldTheData) {
+  const auto held = card_use(network_, 32, 50, data_, 100000 * kMiB);
+  const auto use = card_use(network_, 32, 50, data_, 100000 * kMiB, {.may_hold_data = false});
+  ASSERT_TRUE(held && use);
+  EXPECT_EQ(held->ahead, 0U);
+  EXPECT_EQ(held->pinned, 0U);
+  EXPECT_EQ(item(*held, "batches of a client on their way"), 0U);
+  EXPECT_FALSE(use->holds_data);
+  EXPECT_EQ(use->ahead, kBatchesAhead);
+  EXPECT_EQ(item(*use, "data set"), 0U);
+  EXPECT_EQ(item(*use, "batches of a client on their way"), 4U * 32 * (28 * 28 + 1));
+  EXPECT_EQ(planned(*held) - planned(*use), data_.bytes() - 4 * 50 * 32 * (28 * 28 + 1));
+  // On the host twice 4 x 1600 x 785 bytes, for training and for evaluation, each in 8 MiB.
+  EXPECT_EQ(use->evaluated, 1600U);
+  EXPECT_EQ(use->pinned, 16 * kMiB);
+  // What is evaluated has batches on their way, too: more than those of one client.
+  const auto one = card_use(network_, 32, 1, data_, 100000 * kMiB, {.may_hold_data = false});
+  const auto without = card_use(network_, 32, 1, data_, 100000 * kMiB,
+                                {.may_hold_data = false, .may_prefetch = false});
+  ASSERT_TRUE(one && without);
+  EXPECT_EQ(without->ahead, 0U);
+  EXPECT_EQ(without->pinned, 0U);
+  EXPECT_EQ(planned(*one) - planned(*without), 4U * 1024 * (28 * 28 + 1));
+}
+
+TEST_F(CardUseTest, PrefetchesWhereThereIsNoRoomForTheDataAndSomeForBatches) {
+  const auto whole = card_use(network_, 32, 1, data_, 100000 * kMiB);
+  ASSERT_TRUE(whole);
+  const std::uint64_t least = item(*whole, "training of a client") +
+                              item(*whole, "adding up a client") + item(*whole, "sums");
+  const std::uint64_t batches = 4U * 32 * (28 * 28 + 1);
+  EXPECT_EQ(card_use(network_, 32, 1, data_, least + batches)->ahead, kBatchesAhead);
+  const auto tight = card_use(network_, 32, 1, data_, least + batches - 1);
+  ASSERT_TRUE(tight) << tight.error().message;
+  EXPECT_EQ(tight->ahead, 0U);
+  EXPECT_FALSE(tight->holds_data);
+}
+
 TEST_F(CardUseTest, HasGroupsOfTheSameSizeWhereNotAllFit) {
   const auto whole = card_use(network_, 32, 50, data_, 100000 * kMiB);
   ASSERT_TRUE(whole);

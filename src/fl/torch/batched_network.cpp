@@ -5,6 +5,8 @@
 #include <span>
 #include <utility>
 
+#include "fl/torch/pool.h"
+
 namespace ebb::fl {
 
 using plan::NetworkLayer;
@@ -68,10 +70,9 @@ class BatchedNetwork::Pass {
         continue;
       }
       // On the host the largest of four comes first: it is rectified to the same bits, a quarter of
-      // the work.
-      if (layers[i].kind == Kind::relu && i + 1 < layers.size() &&
-          layers[i + 1].kind == Kind::max_pool && flow.is_cpu()) {
-        flow = through(layers[i], through(layers[i + 1], std::move(flow)));
+      // the work, and along with pooling.
+      if (const auto kernel = rectified_pool(layers.subspan(i)); kernel && flow.is_cpu()) {
+        flow = network_.layers_->rectified_max_pool(flow, *kernel);
         ++i;
         continue;
       }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fl/torch/card_kernels.h"
 #include "fl/torch/group_norm.h"
-#include "fl/torch/layers.h"
+#include "fl/torch/one_client.h"
 #include "fl/torch/rectified.h"
 
 namespace ebb::fl {
 namespace {
 
-/// What flows is [batch, channels, height, width] with channels last, and [batch, features] from
-/// the first linear layer on.
-class ChannelsLast final : public Layers, public Rectifier {
+/// With channels last.
+class ChannelsLast final : public OneClient, public Rectifier {
  public:
   bool keeps_channels_last() const override { return true; }
   at::Tensor enter(const at::Tensor& pictures) const override {
@@ -33,23 +32,12 @@ class ChannelsLast final : public Layers, public Rectifier {
   at::Tensor max_pool(const at::Tensor& flow, std::int64_t kernel) const override {
     return at::max_pool2d(flow, {kernel, kernel});
   }
-  at::Tensor average(const at::Tensor& flow) const override {
-    return at::adaptive_avg_pool2d(flow, {1, 1});
-  }
   at::Tensor normalise(const at::Tensor& flow, std::int64_t groups, const at::Tensor& scale,
                        const at::Tensor& shift, const at::Tensor& added,
                        bool rectifies) const override {
     return normalise_channels_last(flow, groups, scale.unsqueeze(0), shift.unsqueeze(0), added,
                                    rectifies, CardKernels::of(flow.device()));
   }
-  at::Tensor multiply(const at::Tensor& flow, const at::Tensor& weight, const at::Tensor& bias,
-                      double /*lr*/) const override {
-    return at::linear(flow.flatten(1), weight, bias);
-  }
-  at::Tensor lay_out(const at::Tensor& mask, const at::Tensor& flow) const override {
-    return mask.reshape(flow.sizes());
-  }
-  at::Tensor leave(const at::Tensor& flow) const override { return flow.unsqueeze(0); }
 
  private:
   static constexpr auto kLast = at::MemoryFormat::ChannelsLast;

@@ -45,6 +45,10 @@ class Layers {
   /// Null where it has none.
   virtual const Rectifier* rectifier() const { return nullptr; }
   virtual at::Tensor max_pool(const at::Tensor& flow, std::int64_t kernel) const = 0;
+  /// The same, and then what is negative becomes 0.
+  virtual at::Tensor rectified_max_pool(const at::Tensor& flow, std::int64_t kernel) const {
+    return max_pool(flow, kernel).relu_();
+  }
   virtual at::Tensor average(const at::Tensor& flow) const = 0;
   /// With what follows: `added` is added where it is defined, and then what is negative becomes 0
   /// where it `rectifies`.

@@ -9,6 +9,16 @@
 
 namespace ebb::fl {
 
+void samples_of_step(std::span<const LocalTask> tasks, std::size_t width, std::size_t step,
+                     std::span<std::uint32_t> samples) {
+  std::fill(samples.begin(), samples.end(), 0U);
+  for (std::size_t client = 0; client < tasks.size(); ++client) {
+    const auto batch = batch_of(tasks[client], step);
+    std::copy(batch.begin(), batch.end(),
+              samples.begin() + static_cast<std::ptrdiff_t>(client * width));
+  }
+}
+
 Stretch::Stretch(std::span<const LocalTask> tasks, std::size_t width, bool augments, Share share)
     : tasks_(tasks), width_(width), augments_(augments), share_(share) {
   for (const LocalTask& task : tasks)
@@ -16,17 +26,18 @@ Stretch::Stretch(std::span<const LocalTask> tasks, std::size_t width, bool augme
 }
 
 void Stretch::fill(std::size_t first, std::size_t steps) {
-  samples.assign(steps * places(), 0);
+  samples.resize(steps * places());
   shares.assign(steps * places(), 0.0F);
   moves.assign(augments_ ? steps * places() * kMoveNumbers : 0, 0);
   for (std::size_t step = 0; step < steps; ++step) {
+    samples_of_step(tasks_, width_, first + step,
+                    std::span(samples).subspan(step * places(), places()));
     for (std::size_t client = 0; client < tasks_.size(); ++client) {
       const auto batch = batch_of(tasks_[client], first + step);
       const std::size_t all =
           share_ == Share::of_batch ? batch.size() : tasks_[client].order.size();
       const std::size_t at = step * places() + client * width_;
       for (std::size_t i = 0; i < batch.size(); ++i) {
-        samples[at + i] = batch[i];
         shares[at + i] = 1.0F / static_cast<float>(all);
         if (augments_) Move::draw(randoms_[client]).write(moves.data() + (at + i) * kMoveNumbers);
       }

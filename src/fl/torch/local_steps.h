@@ -16,6 +16,11 @@ namespace ebb::fl {
 /// Steps whose samples go to the device at once.
 inline constexpr std::size_t kStepsAtATime = 64;
 
+/// Which samples several clients take in a step, `width` places for each; places beyond a client's
+/// batch have the first sample.
+void samples_of_step(std::span<const LocalTask> tasks, std::size_t width, std::size_t step,
+                     std::span<std::uint32_t> samples);
+
 /// What some steps of several clients take: which samples, how these are moved, and their share of
 /// the client's loss; places beyond a client's batch have none. `width` places for each client. The
 /// tasks outlive it.

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fl/torch/layers.h"
+#include "fl/torch/one_client.h"
 #include "fl/torch/pool.h"
 
 namespace ebb::fl {
 namespace {
 
-/// What flows is [batch, channels, height, width].
-class Plain final : public Layers {
+class Plain final : public OneClient {
  public:
   at::Tensor enter(const at::Tensor& pictures) const override { return pictures.squeeze(0); }
   at::Tensor convolve(const at::Tensor& flow, const at::Tensor& weight, const at::Tensor& bias,
@@ -17,22 +16,14 @@ class Plain final : public Layers {
   at::Tensor max_pool(const at::Tensor& flow, std::int64_t kernel) const override {
     return fl::max_pool(flow, kernel);
   }
-  at::Tensor average(const at::Tensor& flow) const override {
-    return at::adaptive_avg_pool2d(flow, {1, 1});
+  at::Tensor rectified_max_pool(const at::Tensor& flow, std::int64_t kernel) const override {
+    return fl::rectified_max_pool(flow, kernel);
   }
   at::Tensor normalise(const at::Tensor& flow, std::int64_t groups, const at::Tensor& scale,
                        const at::Tensor& shift, const at::Tensor& added,
                        bool rectifies) const override {
     return followed(at::group_norm(flow, groups, scale, shift), added, rectifies);
   }
-  at::Tensor multiply(const at::Tensor& flow, const at::Tensor& weight, const at::Tensor& bias,
-                      double /*lr*/) const override {
-    return at::linear(flow.flatten(1), weight, bias);
-  }
-  at::Tensor lay_out(const at::Tensor& mask, const at::Tensor& flow) const override {
-    return mask.reshape(flow.sizes());
-  }
-  at::Tensor leave(const at::Tensor& flow) const override { return flow.unsqueeze(0); }
 };
 
 }  // namespace

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <numeric>
+#include <string_view>
 
 #include "base/bytes.h"
 #include "base/clock.h"
@@ -92,10 +94,18 @@ base::Result<std::uint64_t> free_on_card() {
   return free / 10 * 9;
 }
 
+/// Whether the environment does not forbid it.
+bool may(const char* variable) {
+  const char* wanted = std::getenv(variable);
+  return wanted == nullptr || std::string_view(wanted) != "0";
+}
+
 CardWork work_of(const Config& config) {
   const auto selector = create_selector(config.method, config.method_parameters);
   return {.corrects = config.aggregation.rule == Rule::scaffold,
-          .sketches = selector && (*selector)->needs_sketches()};
+          .sketches = selector && (*selector)->needs_sketches(),
+          .may_hold_data = may("EBB_CARD_DATA"),
+          .may_prefetch = may("EBB_CARD_PREFETCH")};
 }
 
 }  // namespace

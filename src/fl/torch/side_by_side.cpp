@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fl/torch/device_updates.h"
+#include "fl/torch/failures.h"
 #include "fl/torch/local_training.h"
 
 namespace ebb::fl {
@@ -30,7 +31,30 @@ SideBySide::SideBySide(const plan::Network& network, const NetworkShape& shape, 
       evaluated_(use.evaluated),
       pictures_(data, device),
       train_(data.train, data.picture, device, use.holds_data),
-      test_(data.test, data.picture, device, use.holds_data) {}
+      test_(data.test, data.picture, device, use.holds_data),
+      ahead_(use.ahead) {}
+
+std::unique_ptr<Prefetch> SideBySide::prefetch(const DeviceSplit& split, std::size_t size,
+                                               std::size_t count, Prefetch::Samples samples) const {
+  if (split.held() || ahead_ == 0 || count == 0) return nullptr;
+  try {
+    return std::make_unique<Prefetch>(split, Prefetch::Way{size, count, ahead_},
+                                      std::move(samples));
+  } catch (const std::exception& failure) {
+    const base::Lock lock(mutex_);
+    if (!std::exchange(said_, true))
+      lines_.push_back(
+          "no room to prefetch what the GPU trains on: batches are gathered as they are needed, to "
+          "the same bits but more slowly (" +
+          error_of(failure).message + ")");
+    return nullptr;
+  }
+}
+
+std::vector<std::string> SideBySide::lines() const {
+  const base::Lock lock(mutex_);
+  return std::exchange(lines_, {});
+}
 
 void SideBySide::walk(const BatchedNetwork& network, std::span<const LocalTask> tasks,
                       const Way& way) const {
@@ -41,21 +65,28 @@ void SideBySide::walk(const BatchedNetwork& network, std::span<const LocalTask> 
     steps = std::max(steps, steps_of(task));
   }
   const auto clients = static_cast<std::int64_t>(tasks.size());
+  const auto ahead = prefetch(train_, width * tasks.size(), steps,
+                              [&, width](std::size_t step, std::span<std::uint32_t> samples) {
+                                samples_of_step(tasks, width, step, samples);
+                              });
   Dropout dropout(shape_, tasks, device_);
   Stretch stretch(tasks, width, data_.augments, way.share);
   const auto places = static_cast<std::int64_t>(stretch.places());
   for (std::size_t first = 0; first < steps; first += kStepsAtATime) {
     const std::size_t count = std::min(kStepsAtATime, steps - first);
     stretch.fill(first, count);
-    const at::Tensor samples = sent(stretch.samples, device_);
+    const at::Tensor samples = train_.held() ? sent(stretch.samples, device_) : at::Tensor();
     const at::Tensor shares = sent(stretch.shares, device_);
     const at::Tensor moves = sent(stretch.moves, device_).view({-1, kMoveNumbers});
     std::vector<at::Tensor> seen;
     for (std::size_t step = 0; step < count; ++step) {
       const auto at = static_cast<std::int64_t>(step) * places;
       const auto batch =
-          train_.take(std::span(stretch.samples).subspan(step * stretch.places(), stretch.places()),
-                      samples.narrow(0, at, places));
+          ahead != nullptr
+              ? ahead->next()
+              : train_.take(
+                    std::span(stretch.samples).subspan(step * stretch.places(), stretch.places()),
+                    samples.defined() ? samples.narrow(0, at, places) : samples);
       const at::Tensor pictures = pictures_.normalised(
           batch.pixels, data_.augments ? moves.narrow(0, at, places) : at::Tensor());
       dropout.begin(first + step);
@@ -166,17 +197,26 @@ Evaluation SideBySide::evaluate(std::span<const float> weights, const Split& spl
   const std::size_t rows = std::min(evaluated_.load(), std::bit_ceil(samples.size()));
   std::vector<std::uint32_t> filled(samples.begin(), samples.end());
   filled.resize((samples.size() + rows - 1) / rows * rows, samples.front());
-  const at::Tensor there = sent(filled, device_);
-  const DeviceSplit& held = &split == &data_.test ? test_ : train_;
+  const DeviceSplit& source = &split == &data_.test ? test_ : train_;
+  const at::Tensor there = source.held() ? sent(filled, device_) : at::Tensor();
+  const auto ahead = prefetch(source, rows, filled.size() / rows,
+                              [&](std::size_t batch, std::span<std::uint32_t> into) {
+                                const auto from = std::span(filled).subspan(batch * rows, rows);
+                                std::copy(from.begin(), from.end(), into.begin());
+                              });
   const auto classes = static_cast<std::int64_t>(data_.classes);
   const auto options = at::TensorOptions().dtype(at::kLong).device(device_);
   at::Tensor counts = at::zeros({classes * classes}, options);
   at::Tensor loss = at::zeros({1}, options);
   const at::Tensor ones = at::ones({static_cast<std::int64_t>(rows)}, options);
   for (std::size_t first = 0; first < filled.size(); first += rows) {
-    const auto batch = held.take(
-        std::span(filled).subspan(first, rows),
-        there.narrow(0, static_cast<std::int64_t>(first), static_cast<std::int64_t>(rows)));
+    const auto batch =
+        ahead != nullptr
+            ? ahead->next()
+            : source.take(std::span(filled).subspan(first, rows),
+                          there.defined() ? there.narrow(0, static_cast<std::int64_t>(first),
+                                                         static_cast<std::int64_t>(rows))
+                                          : there);
     const auto count = static_cast<std::int64_t>(std::min(rows, samples.size() - first));
     const at::Tensor logits =
         network.forward(pictures_.normalised(batch.pixels, at::Tensor()).unsqueeze(0));

@@ -3,13 +3,18 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
+#include <string>
+#include <vector>
 
+#include "base/mutex.h"
 #include "fl/card_use.h"
 #include "fl/network_shape.h"
 #include "fl/torch/batched_network.h"
 #include "fl/torch/device_split.h"
 #include "fl/torch/local_steps.h"
 #include "fl/torch/pictures.h"
+#include "fl/torch/prefetch.h"
 #include "fl/trainer.h"
 
 namespace ebb::fl {
@@ -34,6 +39,8 @@ class SideBySide {
   void evaluate_together(std::size_t pictures) { evaluated_ = pictures; }
   /// As Trainer::evaluate_fewer.
   std::size_t evaluate_fewer();
+  /// As Trainer::lines.
+  std::vector<std::string> lines() const EBB_EXCLUDES(mutex_);
 
  private:
   /// How some clients go through their samples side by side.
@@ -43,6 +50,9 @@ class SideBySide {
     Tallies* tallies = nullptr;                ///< of the losses
     std::function<void(std::size_t)> moves{};  ///< what a step's gradients do; nothing: they add up
   };
+  /// Null where the device holds the split, and where batches are gathered as they are needed.
+  std::unique_ptr<Prefetch> prefetch(const DeviceSplit& split, std::size_t size, std::size_t count,
+                                     Prefetch::Samples samples) const EBB_EXCLUDES(mutex_);
   void walk(const BatchedNetwork& network, std::span<const LocalTask> tasks, const Way& way) const;
 
   /// What the clients' steps add to their gradients, [clients, weights]; undefined where that is
@@ -62,6 +72,10 @@ class SideBySide {
   const Pictures pictures_;
   const DeviceSplit train_;
   const DeviceSplit test_;
+  const std::size_t ahead_;  ///< batches that have room on their way
+  mutable base::Mutex mutex_;
+  mutable std::vector<std::string> lines_ EBB_GUARDED_BY(mutex_);
+  mutable bool said_ EBB_GUARDED_BY(mutex_) = false;  ///< that there was no room for them
 };
 
 }  // namespace ebb::fl

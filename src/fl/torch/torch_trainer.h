@@ -55,6 +55,7 @@ class TorchTrainer final : public Trainer {
   base::Status train_together(std::span<const float> global, std::span<const LocalTask> tasks,
                               const Trained& trained, Corrections* corrections) override;
   void release(std::uint32_t first) override;
+  std::vector<std::string> lines() override { return side_by_side_.lines(); }
 
  private:
   /// What one thread of the host works with.

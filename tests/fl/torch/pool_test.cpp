@@ -3,8 +3,17 @@
 
 #include <limits>
 
+#include "sum/widest.h"
+
 namespace ebb::fl {
 namespace {
+
+/// Every case with the widest vectors that this processor has, and without them.
+class MaxPool : public testing::TestWithParam<bool> {
+ protected:
+  MaxPool() { sum::use_wide_vectors(GetParam()); }
+  ~MaxPool() override { sum::use_wide_vectors(true); }
+};
 
 struct Pooled {
   at::Tensor values;
@@ -20,7 +29,7 @@ Pooled pooled_by(const at::Tensor& pictures, Pool pool) {
   return {values.detach(), given.grad()};
 }
 
-TEST(MaxPool, IsWhatLibtorchComputes) {
+TEST_P(MaxPool, IsWhatLibtorchComputes) {
   // Odd sizes lose their last row and column; small whole numbers have many equals.
   std::vector<std::vector<std::int64_t>> shapes = {{3, 4, 24, 24}};
   for (std::int64_t width = 2; width < 20; ++width)
@@ -36,38 +45,79 @@ TEST(MaxPool, IsWhatLibtorchComputes) {
   }
 }
 
-TEST(MaxPool, MayComeBeforeWhatIsNegativeBecomesZero) {
-  // Networks that rectify first are computed in the other order on the host: same values, same
-  // gradients.
-  for (const at::Tensor& pictures :
-       {at::randn({3, 4, 24, 24}), at::randint(-3, 4, {2, 3, 10, 14}, at::kFloat)}) {
+TEST_P(MaxPool, RectifiesInOnePassToTheBitsOfTwo) {
+  // In either order: networks that rectify first are computed in the other one on the host.
+  std::vector<at::Tensor> given = {at::randn({3, 4, 24, 24}), at::randn({2, 3, 8, 8}),
+                                   at::zeros({1, 1, 6, 6}), at::full({1, 1, 6, 6}, -0.0F)};
+  for (std::int64_t width = 2; width < 40; ++width)
+    given.push_back(at::randint(-3, 4, {2, 3, 2 + width % 5, width}, at::kFloat));
+  for (const at::Tensor& pictures : given) {
     const Pooled ours =
-        pooled_by(pictures, [](const at::Tensor& x) { return max_pool(x, 2).relu_(); });
-    const Pooled theirs = pooled_by(pictures, [](const at::Tensor& x) {
+        pooled_by(pictures, [](const at::Tensor& x) { return rectified_max_pool(x, 2); });
+    const Pooled pooled_first = pooled_by(pictures, [](const at::Tensor& x) {
+      return at::max_pool2d(x, {2, 2}).relu();
+    });
+    const Pooled rectified_first = pooled_by(pictures, [](const at::Tensor& x) {
       return at::max_pool2d(x.relu(), {2, 2});
     });
-    EXPECT_TRUE(ours.values.equal(theirs.values));
-    EXPECT_TRUE(ours.gradient.equal(theirs.gradient));
+    for (const Pooled& theirs : {pooled_first, rectified_first}) {
+      EXPECT_TRUE(ours.values.equal(theirs.values)) << pictures;
+      EXPECT_TRUE(ours.gradient.equal(theirs.gradient)) << pictures;
+    }
+    EXPECT_TRUE(ours.values.signbit().equal(pooled_first.values.signbit())) << "of zeros, too";
   }
 }
 
-TEST(MaxPool, PassesOnWhatIsNoNumber) {
-  for (std::int64_t at = 0; at < 4; ++at) {
-    at::Tensor pictures = at::ones({1, 1, 2, 2});
-    pictures.flatten()[at] = std::numeric_limits<float>::quiet_NaN();
-    EXPECT_TRUE(max_pool(pictures, 2).isnan().all().item<bool>()) << at;
+TEST_P(MaxPool, IsTheSameWhereNobodyAsksForGradients) {
+  for (std::int64_t width = 2; width < 40; ++width) {
+    const at::Tensor pictures = at::randint(-3, 4, {2, 3, 2 + width % 5, width}, at::kFloat);
+    const at::Tensor asked = pictures.clone().set_requires_grad(true);
+    EXPECT_TRUE(max_pool(pictures, 2).equal(max_pool(asked, 2).detach()));
+    EXPECT_TRUE(rectified_max_pool(pictures, 2).equal(rectified_max_pool(asked, 2).detach()));
+    const at::NoGradGuard guard;
+    EXPECT_FALSE(max_pool(asked, 2).requires_grad());
   }
 }
 
-TEST(MaxPool, TakesPicturesInAnyLayout) {
+TEST_P(MaxPool, PassesOnWhatIsNoNumber) {
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kInfinite = std::numeric_limits<float>::infinity();
+  for (const std::int64_t windows : {1, 4, 8, 13}) {
+    for (std::int64_t at = 0; at < 4; ++at) {
+      // Beside what is no number: numbers of both signs and without an end.
+      at::Tensor pictures = at::tensor({-kInfinite, kInfinite, -1.0F, 2.0F});
+      pictures[at] = kNone;
+      pictures = pictures.view({1, 1, 2, 2}).repeat({1, 1, 1, windows});
+      const at::Tensor asked = pictures.clone().set_requires_grad(true);
+      for (const at::Tensor& given : {pictures, asked}) {
+        EXPECT_TRUE(max_pool(given, 2).isnan().all().item<bool>()) << at;
+        EXPECT_TRUE(rectified_max_pool(given, 2).isnan().all().item<bool>()) << at;
+      }
+      const auto pulled = [&](auto pool) {
+        return pooled_by(pictures, [&](const at::Tensor& x) { return pool(x); }).gradient;
+      };
+      EXPECT_TRUE(pulled([](const at::Tensor& x) {
+                    return rectified_max_pool(x, 2);
+                  }).equal(pulled([](const at::Tensor& x) {
+        return at::max_pool2d(x, {2, 2}).relu();
+      })));
+    }
+  }
+}
+
+TEST_P(MaxPool, TakesPicturesInAnyLayout) {
   const at::Tensor pictures = at::randn({2, 3, 8, 8}).transpose(2, 3);
   EXPECT_TRUE(max_pool(pictures, 2).equal(at::max_pool2d(pictures, {2, 2})));
 }
 
-TEST(MaxPool, LeavesOtherKernelsToLibtorch) {
+TEST_P(MaxPool, LeavesOtherKernelsToLibtorch) {
   const at::Tensor pictures = at::randn({2, 3, 9, 9});
   EXPECT_TRUE(max_pool(pictures, 3).equal(at::max_pool2d(pictures, {3, 3})));
+  EXPECT_TRUE(rectified_max_pool(pictures, 3).equal(at::max_pool2d(pictures, {3, 3}).relu()));
 }
+
+INSTANTIATE_TEST_SUITE_P(Vectors, MaxPool, testing::Bool(),
+                         [](const auto& wide) { return wide.param ? "wide" : "narrow"; });
 
 }  // namespace
 }  // namespace ebb::fl
