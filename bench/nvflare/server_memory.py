@@ -4,6 +4,7 @@
 
   server_memory.py OUT [--clients 2 4 8] [--rounds 12] [--mib 64] [--ways plain run ...] [--repeats 1]
                    [--ebb PROGRAM]
+  server_memory.py --read RUNS.JSONL...      the table of what was measured before
 
 Runs examples/nvflare in NVFlare's simulator, each number of clients in each way:
 
@@ -12,13 +13,14 @@ Runs examples/nvflare in NVFlare's simulator, each number of clients in each way
   run        plain, under `ebb run`
   run-nvflare  plain, under `ebb run --nvflare`
   widget     with ebb.nvflare's widget and aggregator, MALLOC_ARENA_MAX=1
-  shared     the same with share_broadcast=True on the server
+  trim-0, trim-0.5, trim-1, trim-2, trim-never   the same with another trim_growth than 0.25; without trims around results
+  shared     the widget with share_broadcast=True on the server
   at-once    the same with at_once=True as well
 
-Peak and floor (the least in a round, of the second round and those after it) are the server's, in MiB;
-CPU time and faults are those of all processes, `ebb run` included. Ways take turns in each repeat; of a way's
-repeats the one with the least CPU time is shown, with the highest peak of them all; "of plain" compares with
-the first way.
+Peak and floor (the least in a round, of the second round and those after it) are the server's, in MiB; CPU time and
+faults are those of all processes, `ebb run` included, and the server's among them. Ways take turns in each repeat. The
+table has the highest peak, all floors, the mean of everything else and, for CPU time, its least and most; "of plain"
+compares with the first way. Each run is a line in OUT/runs.jsonl and on stderr as soon as it has ended.
 Needs NVFlare, NumPy and ebb in this Python. Exit 1: two ways did not end with the same model.
 """
 import argparse
@@ -33,11 +35,16 @@ import sys
 import time
 from pathlib import Path
 
+import table
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 JOB = ROOT / "examples" / "nvflare" / "job.py"
 OPTIONS = {"plain": ["--plain"], "nvflare": [], "run": ["--plain"], "run-nvflare": ["--plain"],
            "widget": ["--ebb", "--copy-broadcast"], "shared": ["--ebb"], "at-once": ["--ebb", "--at-once"]}
-ARENAS = {"nvflare": "4", "widget": "1", "shared": "1", "at-once": "1"}
+USUAL = list(OPTIONS)
+OPTIONS |= {f"trim-{share}": ["--ebb", "--copy-broadcast", "--trim-growth", share]
+            for share in ("0", "0.5", "1", "2", "never")}
+ARENAS = {way: "1" for way, words in OPTIONS.items() if "--ebb" in words} | {"nvflare": "4"}
 # The simulator picks a client's port before the client listens there; where another process is faster,
 # it says this and waits for ever.
 LOST = "Communication error with client"
@@ -98,58 +105,50 @@ def one_run(way, folder, options, clients):
     begins = [row["time"] for row in rows if row["event"] == "_round_started"]
     floors = [min(rss for at, rss in seen if begin <= at < end) for begin, end in
               zip(begins[1:], [*begins[2:], rows[-1]["time"]])]
-    return {"peak": max(row["peak"] for row in rows), "floors": floors, "wall": wall,
+    return {"clients": clients, "way": way, "rounds": options.rounds, "mib": options.mib,
+            "peak": max(row["peak"] for row in rows), "floors": floors, "wall": wall,
             "user": after.ru_utime - before.ru_utime, "system": after.ru_stime - before.ru_stime,
-            "faults": after.ru_minflt - before.ru_minflt,
+            "faults": after.ru_minflt - before.ru_minflt, "server_cpu": rows[-1]["user"] + rows[-1]["system"],
+            "server_faults": rows[-1]["faults"],
             "sha256": json.loads((folder / "model.json").read_text())["sha256"]}
-
-
-def slope(values):
-    """Least squares, per step."""
-    middle = (len(values) - 1) / 2
-    spread = sum((index - middle) ** 2 for index in range(len(values)))
-    return sum((index - middle) * value for index, value in enumerate(values)) / spread if spread else 0.0
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("out", type=Path)
+    parser.add_argument("out", type=Path, nargs="?")
+    parser.add_argument("--read", type=Path, nargs="+", metavar="FILE", help="only the table, of these files")
     parser.add_argument("--clients", type=int, nargs="+", default=[2, 4, 8])
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--mib", type=int, default=64)
-    parser.add_argument("--ways", nargs="+", choices=OPTIONS, default=list(OPTIONS))
+    parser.add_argument("--ways", nargs="+", choices=OPTIONS, default=USUAL)
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--ebb", default=str(ROOT / "build" / "release" / "bin" / "ebb"))
     options = parser.parse_args()
+    if (options.out is None) == (options.read is None):
+        parser.error("expected a folder for what is measured, or --read")
     if options.rounds < 2 or options.repeats < 1:
         parser.error(f"--rounds {options.rounds} --repeats {options.repeats}: expected 2 rounds or more, each way "
                      "once or more")
+    runs = table.read(options.read) if options.read else measure(options)
+    print("\n".join(table.lines(runs)))
+    return int(not table.same_models(runs))
+
+
+def measure(options):
     options.out = options.out.resolve()
     options.out.mkdir(parents=True, exist_ok=True)
     import nvflare
     print(f"NVFlare {nvflare.__version__}, Python {platform.python_version()}, model of {options.mib} MiB, "
-          f"{options.rounds} rounds, {os.cpu_count()} cores\n")
-    print("| clients | way | peak | of plain | floor | per round | CPU, s | of plain | system, s | faults, M | "
-          "wall, s | model |")
-    print("|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|")
-    same = True
-    for clients in options.clients:
-        runs = {way: [] for way in options.ways}
-        for _ in range(options.repeats):
-            for way in options.ways:
-                runs[way].append(measured(way, options.out / f"{clients}-{way}", options, clients))
-        same &= len({run["sha256"] for some in runs.values() for run in some}) == 1
-        plain = None
-        for way, some in runs.items():
-            seen = {**min(some, key=lambda run: run["user"] + run["system"]),
-                    "peak": max(run["peak"] for run in some)}
-            plain = plain or seen
-            cpu, base = (run["user"] + run["system"] for run in (seen, plain))
-            print(f"| {clients} | {way} | {seen['peak']:.0f} | {seen['peak'] / plain['peak']:.2f} | "
-                  f"{min(seen['floors']):.0f} to {max(seen['floors']):.0f} | {slope(seen['floors']):+.1f} | "
-                  f"{cpu:.1f} | {cpu / base:.2f} | {seen['system']:.1f} | {seen['faults'] / 1e6:.2f} | "
-                  f"{seen['wall']:.0f} | {seen['sha256'][:8]} |", flush=True)
-    return int(not same)
+          f"{options.rounds} rounds, {len(os.sched_getaffinity(0))} cores\n", flush=True)
+    runs = []
+    with open(options.out / "runs.jsonl", "a", encoding="utf-8") as file:
+        for clients in options.clients:
+            for way in options.ways * options.repeats:
+                run = measured(way, options.out / f"{clients}-{way}", options, clients)
+                runs.append(run)
+                print(json.dumps(run), file=file, flush=True)
+                print(table.line([run], [run]), file=sys.stderr, flush=True)
+    return runs
 
 
 if __name__ == "__main__":

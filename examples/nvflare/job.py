@@ -6,7 +6,8 @@
   job.py OUT --plain      with no cleanup at all, as NVFlare does by default
   job.py OUT --ebb        with Ebb's widget and aggregator (set MALLOC_ARENA_MAX=1 as well);
                           --at-once: what the server frees goes back at once, --clients-too: what clients free,
-                          --copy-broadcast: the global model is copied before it is sent, as without Ebb
+                          --copy-broadcast: the global model is copied before it is sent, as without Ebb,
+                          --trim-growth SHARE: by how much the server grows until a result is worth a trim; or "never"
 
   --clients 2  --rounds 6  --mib 64
 
@@ -35,8 +36,10 @@ def make_job(options, folder):
     if options.ebb:
         from ebb.nvflare import EbbAggregator, EbbMemoryWidget
         aggregator = EbbAggregator()
+        trims = {"per_result": False} if options.trim_growth == "never" else \
+            {"trim_growth": float(options.trim_growth)} if options.trim_growth else {}
         # FedAvg changes no array of the global model in place.
-        job.to_server(EbbMemoryWidget(share_broadcast=not options.copy_broadcast, at_once=options.at_once),
+        job.to_server(EbbMemoryWidget(share_broadcast=not options.copy_broadcast, at_once=options.at_once, **trims),
                       id="ebb")
     job.to_server(SizedFedAvg(mebibytes=options.mib, folder=folder, num_clients=options.clients,
                               num_rounds=options.rounds, aggregator=aggregator,
@@ -68,6 +71,7 @@ def main():
     parser.add_argument("--at-once", action="store_true")
     parser.add_argument("--clients-too", action="store_true")
     parser.add_argument("--copy-broadcast", action="store_true")
+    parser.add_argument("--trim-growth")
     parser.add_argument("--clients", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--mib", type=int, default=64, help="of the model, a multiple of 8")

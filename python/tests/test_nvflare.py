@@ -6,6 +6,7 @@ import json
 import os
 import random
 import sys
+import threading
 import unittest
 import unittest.mock
 import weakref
@@ -25,6 +26,7 @@ from nvflare.fuel.utils import memory_utils
 import ebb
 import ebb.nvflare
 from ebb.nvflare import EbbAggregator, EbbMemoryWidget
+from nvflare_release import SINCE_2_9, sending_task
 from support import MIB, ROOT, fragmented, long_test, preload, python, simulate
 
 MODEL_MIB = 64
@@ -113,6 +115,9 @@ class Widget(unittest.TestCase):
         for every in (-1, 1.5, True, "2"):
             with self.assertRaises(ValueError):
                 EbbMemoryWidget(every=every)
+        for share in (-0.1, float("nan"), True, "1"):
+            with self.assertRaisesRegex(ValueError, "trim_growth"):
+                EbbMemoryWidget(trim_growth=share)
 
     def test_a_client_cleans_before_the_next_task_and_not_at_each_poll(self):
         pull, done = EventType.BEFORE_PULL_TASK, EventType.AFTER_SEND_TASK_RESULT
@@ -205,6 +210,17 @@ class Widget(unittest.TestCase):
         self.assertGreater(widget.returned_bytes, 40 * MIB)
         self.assertTrue(kept)
 
+    def test_how_much_is_worth_a_trim_can_be_said(self):
+        for share, is_trimmed in ((0, True), (100, False)):
+            widget = EbbMemoryWidget(record="", trim_growth=share)
+            widget.handle_event(EventType.START_RUN, context())
+            kept = fragmented()
+            widget.handle_event(EventType.BEFORE_PROCESS_SUBMISSION, context(0))
+            self.assertEqual(widget.returned_bytes > 0, is_trimmed, share)
+            self.assertTrue(kept)
+            del kept
+            ebb.trim()
+
     def test_names_the_setting_that_would_help_where_it_is_missing(self):
         for arenas, is_told in (("1", False), ("4", True), (None, True)):
             with unittest.mock.patch.dict(os.environ):
@@ -220,7 +236,8 @@ class Widget(unittest.TestCase):
 
     def test_arguments_are_stored_by_name_for_export(self):
         arguments = {"every": 2, "per_result": False, "release_results": False, "release_sent": False,
-                     "at_once": True, "share_broadcast": True, "cuda_empty_cache": True, "patch": False, "record": "x"}
+                     "at_once": True, "share_broadcast": True, "cuda_empty_cache": True, "patch": False, "record": "x",
+                     "trim_growth": 1.5}
         widget = EbbMemoryWidget(**arguments)
         self.assertEqual({name: getattr(widget, name) for name in arguments}, arguments)
 
@@ -233,9 +250,12 @@ class Results(unittest.TestCase):
         import nvflare.private.event as event
         from nvflare.fuel.f3.streaming.stream_types import StreamFuture
         from ebb.nvflare import results
+        from nvflare.fuel.f3.streaming.byte_receiver import RxTask
         for owner, name in ((cell, "decode_payload"), (event, "fire_event_to_components"),
-                            (StreamFuture, "set_result"), (StreamFuture, "set_exception")):
-            self.addCleanup(setattr, owner, name, getattr(owner, name))
+                            (StreamFuture, "set_result"), (StreamFuture, "set_exception"),
+                            (RxTask, "_schedule_remove_task")):
+            if hasattr(owner, name):
+                self.addCleanup(setattr, owner, name, getattr(owner, name))
         self.assertTrue(results.drop_results(sys.modules))
         wrapped = event.fire_event_to_components
         self.assertTrue(results.drop_results(sys.modules))
@@ -251,14 +271,11 @@ class Results(unittest.TestCase):
         self.assertIsNone(fl_ctx.get_prop(FLContextKey.TASK_RESULT))
 
     def test_what_was_sent_is_freed_when_its_stream_ends(self):
-        from nvflare.fuel.f3.streaming.blob_streamer import BlobStream
-        from nvflare.fuel.f3.streaming.byte_streamer import TxTask
         from nvflare.fuel.f3.streaming.stream_types import StreamError
         from ebb.nvflare import patching
 
         def held_after(error):
-            task = TxTask(None, 1 << 20, "channel", "topic", "site-1", {}, BlobStream(bytes(1 << 20), {}), False, False,
-                          False)
+            task = sending_task(bytes(1 << 20))
             future, held = task.stream_future, weakref.ref(task)
             task.stop(error, notify=False)
             self.assertFalse(future.cancel(), "it has ended")
@@ -273,6 +290,65 @@ class Results(unittest.TestCase):
             patching.release_transfers()
             self.assertFalse(held_after(error))
             patching.unpatch()
+
+    def test_what_was_received_is_forgotten_by_one_thread_however_many_messages(self):
+        from ebb.nvflare import results
+
+        class Received:
+            def __init__(self, seconds):
+                self.stop_lock, self.cleanup_timer, self.completed_task_ttl = threading.RLock(), None, seconds
+                self.forgotten = threading.Event()
+
+            def _remove_task(self):
+                self.forgotten.set()
+
+        schedule = results.forgotten_by_one_thread(lambda task, ttl=None: self.fail("NVFlare's own"))
+        held = [Received(3600) for _ in range(20)]
+        for task in held:
+            schedule(task)
+            schedule(task)
+        before, soon, cancelled = threading.active_count(), Received(0.01), Received(0)
+        schedule(soon)
+        schedule(cancelled, 3600)
+        cancelled.cleanup_timer.cancel()
+        self.assertTrue(soon.forgotten.wait(120), "though others that come later were first")
+        self.assertEqual(threading.active_count(), before)
+        self.assertFalse(any(task.forgotten.is_set() for task in [*held, cancelled]))
+        for task in held:
+            task.cleanup_timer.cancel()
+        # Another release: NVFlare's own way.
+        called = []
+        results.forgotten_by_one_thread(lambda task, ttl=None: called.append(ttl))(object(), 5)
+        self.assertEqual(called, [5])
+
+    def test_a_forked_child_forgets_what_it_received_itself(self):
+        from ebb.nvflare import results
+        timer = results.OneTimer()
+        timer.after(3600, lambda: None)
+        child = os.fork()
+        if child == 0:
+            done = threading.Event()
+            timer.after(0.01, done.set)
+            os._exit(0 if done.wait(60) else 1)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+
+    def test_nvflares_receiver_starts_no_thread_for_each_message(self):
+        from nvflare.fuel.f3.streaming.byte_receiver import RxTask
+        from ebb.nvflare import patching
+        if not hasattr(RxTask, "_schedule_remove_task"):
+            self.assertFalse(SINCE_2_9, "2.8 forgets messages at once")
+            return
+        patching.release_transfers()
+        self.addCleanup(patching.unpatch)
+        tasks = [RxTask(number, "site-1", None, True) for number in range(5)]
+        tasks[0]._schedule_remove_task()
+        before = threading.active_count()
+        for task in tasks[1:]:
+            task._schedule_remove_task()
+        self.assertEqual(threading.active_count(), before)
+        for task in tasks:
+            task._remove_task()
+            self.assertIsNone(task.cleanup_timer)
 
     def test_the_context_of_a_decoding_is_emptied(self):
         from ebb.nvflare import results

@@ -11,7 +11,6 @@ import sys
 import unittest
 from unittest import mock
 
-import nvflare.client.cell.api
 from nvflare.apis.event_type import EventType
 from nvflare.apis.executor import Executor
 from nvflare.apis.fl_constant import FLContextKey, ReservedKey
@@ -20,12 +19,12 @@ from nvflare.apis.shareable import Shareable
 from nvflare.app_common.abstract.fl_model import FLModel
 from nvflare.app_common.app_constant import AppConstants
 from nvflare.app_common.app_event_type import AppEventType
-from nvflare.app_common.executors.client_api_executor import ClientAPIExecutor
 from nvflare.fuel.utils import mem_utils
 
 import ebb
 import ebb.nvflare
 from ebb.nvflare.markers import EventMarkers
+from nvflare_release import SINCE_2_9, script_in_a_process_of_its_own, script_in_the_clients_process
 from support import ROOT, python, simulate
 
 LOGGER = "nvflare.fuel.utils.mem_utils"
@@ -84,13 +83,11 @@ class Events(unittest.TestCase):
                           "[RSS] CJ s=site-1 t=train r=2 relay"])
 
     def test_where_a_script_trains_the_client_api_marks(self):
-        executor = ClientAPIExecutor(execution_mode="in_process", task_script_path="client.py")
-        self.assertEqual(self.lines(self.TASK, executor), ["[RSS] CJ s=site-1 t=train r=2 relay"])
+        self.assertEqual(self.lines(self.TASK, script_in_the_clients_process()), ["[RSS] CJ s=site-1 t=train r=2 relay"])
 
     def test_nvflares_own_relay_is_not_repeated(self):
         written = ["[RSS] CJ s=site-1 t=train r=2 relay: 1.0 MB"]  # as 2.8's launcher executor does
-        self.assertEqual(self.lines(self.TASK * 2, ClientAPIExecutor(execution_mode="attach", attach_id="a"),
-                                    written), ["[RSS] CJ s=site-1 t=train r=2 relay"] * 2)
+        self.assertEqual(self.lines(self.TASK * 2, script_in_a_process_of_its_own(), written), ["[RSS] CJ s=site-1 t=train r=2 relay"] * 2)
 
     def test_a_client_of_a_swarm_answers_with_no_result_and_may_aggregate(self):
         class ClientSideController(Trainer):
@@ -160,7 +157,9 @@ class Patch(unittest.TestCase):
             self.assertEqual(send(api, None), "sent")
         self.assertEqual(list(without_numbers(logs.output)),
                          ["[RSS] CA s=site-1 r=4 recv", "[RSS] CA s=site-1 r=4 send"])
-        self.assertFalse(hasattr(nvflare.client.cell.api, "log_rss"), "NVFlare marks by itself by now")
+        if SINCE_2_9:
+            import nvflare.client.cell.api
+            self.assertFalse(hasattr(nvflare.client.cell.api, "log_rss"), "NVFlare marks by itself by now")
         self.assertFalse(mem_utils._ENABLED)
 
 
@@ -201,9 +200,11 @@ class UnderRun(unittest.TestCase):
         return {f"[RSS] SV s=simulator_server r={number} {tag}" for number in range(self.ROUNDS)
                 for tag in ("aggregate", "end")}
 
-    def check(self, kind, wanted, **environment):
-        logged, recorded = self.run_job(kind, **environment)
-        self.assertEqual(recorded, collections.Counter(wanted), "each is recorded once")
+    def check(self, kind, wanted, optional=(), **environment):
+        logged, recorded = ({line: count for line, count in lines.items() if line not in optional}
+                            for lines in self.run_job(kind, **environment))
+        wanted = wanted.difference(optional)
+        self.assertEqual(recorded, dict.fromkeys(wanted, 1), "each is recorded once")
         self.assertEqual(set(logged), set(wanted), "and in the log")
 
     def test_a_script_in_the_clients_process(self):
@@ -213,7 +214,9 @@ class UnderRun(unittest.TestCase):
         self.check("executor", self.client_markers(), NVFLARE_CLIENT_MEMORY_PROFILE="1")
 
     def test_a_script_in_a_process_of_its_own(self):
-        self.check("external", self.client_markers() | self.server_markers(), EBB_MEMORY_PROFILE="1")
+        # NVFlare 2.8 writes these itself, once the server has fetched the result: the job may be over before the last.
+        last = set() if SINCE_2_9 else {f"[RSS] CA s=site-{site} r={self.ROUNDS - 1} send" for site in (1, 2)}
+        self.check("external", self.client_markers() | self.server_markers(), last, EBB_MEMORY_PROFILE="1")
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from nvflare.job_config.api import FedJob
 from nvflare.job_config.script_runner import FrameworkType, ScriptRunner
 
 import ebb.nvflare
+from nvflare_release import DEFAULTS, SCRIPTS_EXECUTOR
 from support import ROOT
 
 
@@ -72,15 +73,15 @@ class Settings(unittest.TestCase):
         before = exported(job)
         self.assertIs(ebb.nvflare.configure(job), job)
         self.assertEqual(exported(job), before)
-        self.assertNotIn("memory_gc_rounds", before["ClientAPIExecutor"])
+        self.assertNotIn("memory_gc_rounds", before[SCRIPTS_EXECUTOR])
 
     def test_server_and_clients_are_set_apart(self):
         job = self.job()
         ebb.nvflare.configure(job, server_memory_gc_rounds=5, client_memory_gc_rounds=2, cuda_empty_cache=True)
         found = exported(job)
         self.assertEqual(found["FedAvg"]["memory_gc_rounds"], 5)
-        self.assertEqual(found["ClientAPIExecutor"]["memory_gc_rounds"], 2)
-        self.assertIs(found["ClientAPIExecutor"]["cuda_empty_cache"], True)
+        self.assertEqual(found[SCRIPTS_EXECUTOR]["memory_gc_rounds"], 2)
+        self.assertIs(found[SCRIPTS_EXECUTOR]["cuda_empty_cache"], True)
 
     def test_a_controller_that_keeps_it_under_another_name(self):
         job = self.job(CyclicController(num_rounds=1, persistor_id="p", shareable_generator_id="g"))
@@ -100,14 +101,14 @@ class Settings(unittest.TestCase):
         job = self.swarm()
         ebb.nvflare.configure(job, memory_gc_rounds=3, cuda_empty_cache=True)
         found = exported(job)
-        for part in ("SwarmClientController", "ClientAPIExecutor"):
+        for part in ("SwarmClientController", SCRIPTS_EXECUTOR):
             self.assertEqual(found[part]["memory_gc_rounds"], 3)
             self.assertIs(found[part]["cuda_empty_cache"], True)
         job = self.swarm()
         ebb.nvflare.configure(job, memory_gc_rounds=3, client_memory_gc_rounds=2)
         found = exported(job)
         self.assertEqual([found[part]["memory_gc_rounds"]
-                          for part in ("SwarmClientController", "ClientAPIExecutor")], [3, 2])
+                          for part in ("SwarmClientController", SCRIPTS_EXECUTOR)], [3, 2])
 
     def test_what_has_no_place_is_named_and_nothing_is_changed(self):
         for job, arguments, said in (
@@ -159,11 +160,11 @@ class Defaults(unittest.TestCase):
         return found
 
     def test_are_those_that_the_page_lists(self):
+        self.maxDiff = None
         never, once = (0, 0, None, False), (1, 0, None, False)
         trainers, swarm, server = (None, 0, None, False), (None, None, 1, False), (None, None, 0, None)
         self.assertEqual(self.of_constructors(), {
             "recipe/fedavg.FedAvgRecipe": never, "app_opt/pt/recipes/fedavg.FedAvgRecipe": never,
-            "app_opt/pt/recipes/fedprox.FedProxRecipe": never, "app_opt/pt/recipes/fedce.FedCERecipe": never,
             "app_opt/pt/recipes/scaffold.ScaffoldRecipe": never,
             "app_opt/tf/recipes/fedavg.FedAvgRecipe": (0, 0, None, None),
             "app_opt/tf/recipes/scaffold.ScaffoldRecipe": (0, 0, None, None),
@@ -175,15 +176,14 @@ class Defaults(unittest.TestCase):
             "app_common/np/recipes/fedavg.NumpyFedAvgRecipe": trainers,
             "app_common/np/recipes/lr/fedavg.FedAvgLrRecipe": trainers,
             "app_common/np/recipes/cross_site_eval.NumpyCrossSiteEvalRecipe": trainers,
-            "recipe/fed_task.FedTaskRecipe": trainers, "app_opt/pt/recipes/fedeval.FedEvalRecipe": trainers,
+            "app_opt/pt/recipes/fedeval.FedEvalRecipe": trainers,
             "app_opt/pt/recipes/swarm.SwarmLearningRecipe": swarm,
             "app_common/ccwf/ccwf_job.SwarmClientConfig": swarm,
             "app_common/ccwf/swarm_client_ctl.SwarmClientController": swarm,
             "app_common/workflows/base_fedavg.BaseFedAvg": server, "app_common/workflows/cyclic.Cyclic": server,
             "app_common/workflows/scatter_and_gather.ScatterAndGather": (None, None, 1, None),
             "app_common/workflows/cyclic_ctl.CyclicController": (None, None, 1, None),
-            "job_config/script_runner.ScriptRunner": (None, None, 0, False),
-            "app_common/executors/client_api_executor.ClientAPIExecutor": (None, None, 0, False)})
+            "job_config/script_runner.ScriptRunner": (None, None, 0, False), **DEFAULTS})
 
 
 class Keeping(unittest.TestCase):

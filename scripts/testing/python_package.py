@@ -12,17 +12,18 @@ from pathlib import Path
 from testing.steps import BUILD, LOGS, ROOT, run
 
 WANTED = ROOT / "python/tests/requirements.txt"
+OLDER_NVFLARE = ROOT / "python/tests/requirements-nvflare-2.8.txt"
 
 
 def interpreter():
     return "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
 
 
-def downloaded(tally):
+def downloaded(tally, wanted):
     """A virtual environment with what comes from PyPI, shared by all checkouts of a user and made
     once per list of it; None where that failed."""
     python = interpreter()
-    named = hashlib.sha256(f"{os.path.realpath(python)}\n".encode() + WANTED.read_bytes()).hexdigest()
+    named = hashlib.sha256(f"{os.path.realpath(python)}\n".encode() + wanted.read_bytes()).hexdigest()
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     folder = cache / "ebb" / f"python-{named[:16]}"
     if folder.exists():
@@ -32,7 +33,7 @@ def downloaded(tally):
     for name, command in (
             ("venv", [python, "-m", "venv", made]),
             ("pip", [made / "bin/python", "-m", "pip", "install", "--disable-pip-version-check", "-r",
-                     WANTED])):
+                     wanted])):
         succeeded, output = run(command, f"python-{name}.log")
         if not succeeded:
             shutil.rmtree(made, ignore_errors=True)
@@ -45,12 +46,13 @@ def downloaded(tally):
     return folder
 
 
-def environment(tally):
-    """This checkout's own virtual environment, which sees the downloaded one; its interpreter."""
-    shared = downloaded(tally)
+def environment(tally, wanted, name):
+    """This checkout's own virtual environment, which sees the downloaded one, with the package inside; its
+    interpreter, or None."""
+    shared = downloaded(tally, wanted)
     if not shared:
         return None
-    folder = BUILD / "python/venv"
+    folder = BUILD / "python" / name
     shutil.rmtree(folder, ignore_errors=True)
     succeeded, output = run([interpreter(), "-m", "venv", "--without-pip", folder], "python-venv.log")
     if not succeeded:
@@ -60,7 +62,14 @@ def environment(tally):
     own = next(folder.glob("lib/python3*/site-packages"))
     (own / "downloaded.pth").write_text(f"import site; site.addsitedir({str(packages)!r})\n",
                                         encoding="utf-8")
-    return folder / "bin/python"
+    python = folder / "bin/python"
+    succeeded, output = run([python, "-m", "pip", "install", "--disable-pip-version-check", "--no-deps",
+                             "--no-build-isolation", "--force-reinstall", ROOT], "python-install.log",
+                            ("env", f"EBB_BUILT={BUILD / 'release'}"))
+    if not succeeded:
+        tally.fail("python: pip install .", output)
+        return None
+    return python
 
 
 def modules_side_by_side():
@@ -82,10 +91,10 @@ def run_modules(python, group, modules, long):
     return group, cases, succeeded, output
 
 
-def add_cases(tally, group, cases, succeeded, output):
+def add_cases(tally, group, cases, succeeded, output, where=""):
     before = len(tally.failures)
     for case in cases:
-        name = f"python: {case['name']}"
+        name = f"python: {where}{case['name']}"
         tally.costs.append((case["processor_s"], name))
         if case["outcome"] == "passed":
             tally.passed += 1
@@ -100,14 +109,8 @@ def add_cases(tally, group, cases, succeeded, output):
 def test_package(tally, long):
     """Installs the package, with the library that is already built, and runs its tests there."""
     started = time.monotonic()
-    python = environment(tally)
+    python = environment(tally, WANTED, "venv")
     if not python:
-        return
-    succeeded, output = run([python, "-m", "pip", "install", "--disable-pip-version-check", "--no-deps",
-                             "--no-build-isolation", "--force-reinstall", ROOT], "python-install.log",
-                            ("env", f"EBB_BUILT={BUILD / 'release'}"))
-    if not succeeded:
-        tally.fail("python: pip install .", output)
         return
     tally.seconds["build"] = time.monotonic() - started
     started = time.monotonic()
@@ -115,4 +118,14 @@ def test_package(tally, long):
     with ThreadPoolExecutor(len(groups)) as pool:
         for name, cases, succeeded, output in pool.map(lambda group: run_modules(python, *group, long), groups):
             add_cases(tally, name, cases, succeeded, output)
+    if long:
+        test_with_older_nvflare(tally)
     tally.seconds["run"] = time.monotonic() - started
+
+
+def test_with_older_nvflare(tally):
+    """The tests of NVFlare again, in an environment with the release before the one that all others use."""
+    python = environment(tally, OLDER_NVFLARE, "venv-nvflare-2.8")
+    if python:
+        modules = dict(modules_side_by_side())["nvflare"]
+        add_cases(tally, *run_modules(python, "nvflare-2.8", modules, long=True), where="NVFlare 2.8: ")

@@ -11,7 +11,7 @@ from typing import Any
 from .._forks import Lock
 from ..memory import cleanup
 from . import markers
-from .results import STREAM_ENDS, held_once, parted
+from .results import STREAMS, held_once
 
 _lock = Lock()
 _originals: dict[tuple[Any, str], Any] = {}  # by owner, a module or a class, and name
@@ -43,17 +43,17 @@ def patch() -> None:
 
 
 def release_transfers() -> None:
-    """Makes decoded messages hold each array once (`results.held_once`) and lets go of what was sent when it is
-    (`results.parted`). Leaves alone what this NVFlare does differently; a second call does nothing."""
+    """Makes decoded messages hold each array once (`results.held_once`), lets go of what was sent when it is
+    (`results.parted`) and forgets what was received from one thread (`results.forgotten_by_one_thread`). Leaves alone what this NVFlare does differently; a second call does nothing."""
     cell = importlib.import_module("nvflare.fuel.f3.cellnet.cell")
     with _lock:
         decode = getattr(cell, "decode_payload", None)
         if decode is not None:
             _rebind(cell, "decode_payload", held_once(decode))
-        for module, name, method in STREAM_ENDS:
+        for module, name, method, around in STREAMS:
             owner = getattr(sys.modules.get(module), name, None)
             if hasattr(owner, method):
-                _rebind(owner, method, parted(getattr(owner, method)))
+                _rebind(owner, method, around(getattr(owner, method)))
 
 
 def unpatch() -> None:

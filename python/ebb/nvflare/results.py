@@ -7,6 +7,12 @@
 from __future__ import annotations
 
 import functools
+import heapq
+import itertools
+import logging
+import os
+import threading
+import time
 from typing import Any, Callable
 
 _MARK = "_ebb_wraps"
@@ -46,9 +52,77 @@ def parted(finish: Callable[..., Any]) -> Callable[..., Any]:
     return finish_and_part
 
 
-# Where NVFlare's streams end, by module, class and method.
-STREAM_ENDS = [("nvflare.fuel.f3.streaming.stream_types", "StreamFuture", name)
-               for name in ("set_result", "set_exception")]
+class OneTimer:
+    """Calls functions later, all of them from one thread. A forked child begins with none."""
+
+    class Call:
+        def __init__(self, function: Callable[[], Any]) -> None:
+            self.function: Callable[[], Any] | None = function
+
+        def cancel(self) -> None:
+            self.function = None
+
+    def __init__(self) -> None:
+        self._begin()
+        os.register_at_fork(after_in_child=self._begin)
+
+    def _begin(self) -> None:
+        self._changed = threading.Condition()
+        self._numbers = itertools.count()
+        self._calls: list[tuple[float, int, OneTimer.Call]] = []  # a heap by time
+        self._thread: threading.Thread | None = None
+
+    def after(self, seconds: float, function: Callable[[], Any]) -> Call:
+        call = self.Call(function)
+        with self._changed:
+            heapq.heappush(self._calls, (time.monotonic() + seconds, next(self._numbers), call))
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="ebb-later", daemon=True)
+                self._thread.start()
+            else:
+                self._changed.notify()
+        return call
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                while not self._calls or self._calls[0][0] > time.monotonic():
+                    self._changed.wait(self._calls[0][0] - time.monotonic() if self._calls else None)
+                call = heapq.heappop(self._calls)[2]
+            function, call.function = call.function, None
+            try:
+                if function is not None:
+                    function()
+            except Exception:
+                logging.getLogger(__name__).exception("what was to be done later failed")
+            del call, function  # held by nobody while this thread sleeps
+
+
+_timer = OneTimer()
+
+
+def forgotten_by_one_thread(schedule: Callable[..., Any]) -> Callable[..., Any]:
+    """NVFlare's RxTask._schedule_remove_task, so that one thread forgets all messages that were received. NVFlare 2.9
+    remembers each for a minute, for senders who repeat themselves, and starts a thread of its own to wait for that."""
+
+    @functools.wraps(schedule)
+    def schedule_with_the_others(task: Any, ttl: float | None = None) -> None:
+        if not all(hasattr(task, name) for name in ("stop_lock", "cleanup_timer", "completed_task_ttl",
+                                                    "_remove_task")):
+            schedule(task, ttl)  # another release
+            return
+        with task.stop_lock:
+            if not task.cleanup_timer:
+                task.cleanup_timer = _timer.after(task.completed_task_ttl if ttl is None else ttl, task._remove_task)
+
+    return schedule_with_the_others
+
+
+# Methods of NVFlare's streams, by module and class, and what is put around each.
+STREAMS: list[tuple[str, str, str, Callable[..., Any]]] = [
+    ("nvflare.fuel.f3.streaming.stream_types", "StreamFuture", "set_result", parted),
+    ("nvflare.fuel.f3.streaming.stream_types", "StreamFuture", "set_exception", parted),
+    ("nvflare.fuel.f3.streaming.byte_receiver", "RxTask", "_schedule_remove_task", forgotten_by_one_thread)]
 
 
 def let_go(fl_ctx: Any) -> None:
@@ -65,14 +139,14 @@ def let_go(fl_ctx: Any) -> None:
 
 
 def drop_results(modules: dict[str, Any]) -> bool:
-    """Does all three for a job without components of ours, in those of NVFlare's modules that are loaded. True once
+    """Does all of this for a job without components of ours, in those of NVFlare's modules that are loaded. True once
     all is done; a release that has none of these places is left alone."""
     cell = modules.get("nvflare.fuel.f3.cellnet.cell")
     event = modules.get("nvflare.private.event")
     _wrap(cell, "decode_payload", held_once)
     _wrap(event, "fire_event_to_components", _letting_go)
-    for module, owner, name in STREAM_ENDS:
-        _wrap(getattr(modules.get(module), owner, None), name, parted)
+    for module, owner, name, wrapper in STREAMS:
+        _wrap(getattr(modules.get(module), owner, None), name, wrapper)
     return cell is not None and event is not None
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import time
 from typing import Any
@@ -12,6 +13,7 @@ from nvflare.apis.event_type import EventType
 from nvflare.apis.fl_context import FLContext
 from nvflare.app_common.app_constant import AppConstants
 from nvflare.app_common.app_event_type import AppEventType
+from nvflare.fuel.utils import log_utils
 from nvflare.widgets.widget import Widget
 
 from .. import hooks, memory
@@ -24,10 +26,8 @@ from .results import let_go
 from .sent import SentResult
 
 _MIB = 1 << 20
-# A trim walks the heap, and all threads wait for it: not for results that left less than this, nor less than this
-# share of what the last one left.
+# A trim walks the heap, and all threads wait for it: not for results that left less than this.
 _WORTH_A_TRIM = 16 * _MIB
-_WORTH_A_TRIM_SHARE = 0.25
 
 
 class EbbMemoryWidget(Widget):
@@ -41,7 +41,7 @@ class EbbMemoryWidget(Widget):
 
     Args:
         every: rounds (on a client, tasks) between cleanups; 0 for none.
-        per_result: trims before and after each result.
+        per_result: trims before and after each result, where memory has grown by `trim_growth`.
         release_results: drops a result once it is processed; NVFlare's context would hold the last one
             until the next arrives.
         at_once: makes freed memory go back at once, see `ebb.give_back_at_once`: the lowest peak, for more
@@ -54,15 +54,22 @@ class EbbMemoryWidget(Widget):
         record: the name of the file.
         release_sent: on a client, drops a result once it is sent, unless an executor of yours holds it as well;
             NVFlare would hold it until the next task is asked for.
+        trim_growth: the share of what the last trim or cleanup left by which memory has to have grown before a result is
+            worth a trim, and 16 MiB at least. Less keeps the peak lower; more saves the time of taking memory again.
     """
 
     def __init__(self, every: int = 1, per_result: bool = True, release_results: bool = True,
                  at_once: bool = False, share_broadcast: bool = False,
                  cuda_empty_cache: bool = False, patch: bool = True,
-                 record: str = "ebb-memory.jsonl", release_sent: bool = True) -> None:
+                 record: str = "ebb-memory.jsonl", release_sent: bool = True, trim_growth: float = 0.25) -> None:
         super().__init__()
+        if not hasattr(log_utils, "ConciseLogFilter"):
+            # Before 2.9 the simulator's console shows NVFlare's applications and what is called custom, nothing else.
+            self.logger = logging.getLogger(f"custom.{__name__}.{type(self).__qualname__}")
         if isinstance(every, bool) or not isinstance(every, int) or every < 0:
             raise ValueError(f"every={every!r}: expected a number of rounds, 0 or more")
+        if isinstance(trim_growth, bool) or not isinstance(trim_growth, (int, float)) or not trim_growth >= 0:
+            raise ValueError(f"trim_growth={trim_growth!r}: expected a share, 0 or more")
         self.every = every
         self.per_result = per_result
         self.release_results = release_results
@@ -72,6 +79,7 @@ class EbbMemoryWidget(Widget):
         self.patch = patch
         self.record = record
         self.release_sent = release_sent
+        self.trim_growth = trim_growth
         self._lock = Lock()
         self._seen_rounds: set[Any] = set()
         self._done = 0
@@ -153,7 +161,7 @@ class EbbMemoryWidget(Widget):
             self._clean(fl_ctx, when)
 
     def _trim(self, fl_ctx: FLContext, when: str) -> None:
-        worth = max(_WORTH_A_TRIM, _WORTH_A_TRIM_SHARE * self._rss_after)
+        worth = max(_WORTH_A_TRIM, self.trim_growth * self._rss_after)
         if not self.per_result or self.every == 0 or memory.rss() < self._rss_after + worth:
             return
         report = memory.trim()
