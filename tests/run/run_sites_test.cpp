@@ -221,8 +221,12 @@ TEST_F(Sites, AProcessIsSampledUnlessEbbIsDisabledThere) {
 }
 
 TEST_F(Sites, WithoutThemNothingIsPreloadedButTheAgent) {
-  const Finished done = run({}, {"/bin/sh", "-c", "echo \"$LD_PRELOAD $EBB_SITES\""});
-  EXPECT_EQ(done.output.find("libebb-sites"), std::string::npos) << done.output;
+  const Words job = {"/bin/sh", "-c", "echo \"$LD_PRELOAD $EBB_SITES\""};
+  EXPECT_NE(run({}, job).output.find("libebb-sites"), std::string::npos);
+  const Finished done = run({"--no-sites"}, job);
+  EXPECT_NE(done.output.find("libebb-agent"), std::string::npos) << done.output;
+  EXPECT_EQ(done.output.find("ebb-sites"), std::string::npos) << done.output;
+  EXPECT_TRUE(done.output.ends_with(" \n")) << "EBB_SITES: " << done.output;
 }
 
 }  // namespace
