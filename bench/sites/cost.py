@@ -82,7 +82,13 @@ class Bench:
                 order = list(enumerate(self.environments(settings, folder)))[::1 if len(pairs) % 2 else -1]
                 started = [(which, subprocess.Popen(on_core(core, command), env=environment, stdout=subprocess.PIPE, text=True))
                            for which, environment in order]
-                values = {which: cost_of(program, unit) for which, program in started}
+                try:
+                    values = {which: cost_of(program, unit) for which, program in started}
+                finally:
+                    for _, program in started:
+                        if program.returncode is None:  # the other one has failed
+                            program.kill()
+                            program.wait()
             pairs.append((values[0], values[1]))
         return [a for a, _ in pairs], [b for _, b in pairs]
 

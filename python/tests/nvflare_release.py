@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests need of NVFlare and what has another name in its releases before 2.9."""
+"""What the tests need of NVFlare, some of which has another name in its releases before 2.9."""
 import inspect
 
+from nvflare.apis.fl_context import FLContext
+from nvflare.app_common.app_constant import AppConstants
 from nvflare.fuel.f3.streaming.blob_streamer import BlobStream
 from nvflare.fuel.f3.streaming.byte_streamer import TxTask
 
@@ -30,6 +32,13 @@ DEFAULTS = {
         ("client_api_launcher_executor", "ClientAPILauncherExecutor"),
         ("in_process_client_api_executor", "InProcessClientAPIExecutor"))},
 }
+
+
+def context(round_number=None):
+    fl_ctx = FLContext()
+    if round_number is not None:
+        fl_ctx.set_prop(AppConstants.CURRENT_ROUND, round_number, private=True, sticky=False)
+    return fl_ctx
 
 
 def script_in_the_clients_process():

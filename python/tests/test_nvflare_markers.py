@@ -83,11 +83,13 @@ class Events(unittest.TestCase):
                           "[RSS] CJ s=site-1 t=train r=2 relay"])
 
     def test_where_a_script_trains_the_client_api_marks(self):
-        self.assertEqual(self.lines(self.TASK, script_in_the_clients_process()), ["[RSS] CJ s=site-1 t=train r=2 relay"])
+        self.assertEqual(self.lines(self.TASK, script_in_the_clients_process()),
+                         ["[RSS] CJ s=site-1 t=train r=2 relay"])
 
     def test_nvflares_own_relay_is_not_repeated(self):
         written = ["[RSS] CJ s=site-1 t=train r=2 relay: 1.0 MB"]  # as 2.8's launcher executor does
-        self.assertEqual(self.lines(self.TASK * 2, script_in_a_process_of_its_own(), written), ["[RSS] CJ s=site-1 t=train r=2 relay"] * 2)
+        self.assertEqual(self.lines(self.TASK * 2, script_in_a_process_of_its_own(), written),
+                         ["[RSS] CJ s=site-1 t=train r=2 relay"] * 2)
 
     def test_a_client_of_a_swarm_answers_with_no_result_and_may_aggregate(self):
         class ClientSideController(Trainer):

@@ -42,10 +42,9 @@ base::Status take_sites(const Words& words, Options& options) {
                        words.sites.c_str());
   }
   if (is_asked && refused != nullptr) {
-    return base::error(base::Code::bad_input,
-                       "--sites and --%s: expected one of them, since sites are sampled inside the "
-                       "job and kept in the record",
-                       refused);
+    return base::error(
+        base::Code::bad_input, "--sites and --%s: expected one of them%s", refused,
+        words.no_sites ? "" : ", since sites are sampled inside the job and kept in the record");
   }
   return {};
 }
@@ -94,10 +93,11 @@ base::Options options_of(Words& o) {
        "In NVFlare, drop each result once it is processed (docs/nvflare.md)"},
       {.key = "sites",
        .place = &o.sites,
-       .help = "Sample allocations: which lines of code hold the memory (docs/sites.md); with "
-               "=objects, also each of Python's small objects",
-       .alone = kAllocations,
-       .shown = "where possible"},
+       .help =
+           "Say why where allocations cannot be sampled, which is done wherever it can be: which "
+           "lines of code hold the memory (docs/sites.md); with =objects, also sample each of "
+           "Python's small objects",
+       .alone = kAllocations},
       {"no_sites", &o.no_sites, "Do not sample allocations"},
       {"wait_all", &o.wait,
        "Supervise until the last process of the job has ended, not only the command"},

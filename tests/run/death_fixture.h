@@ -68,10 +68,10 @@ class EbbRunThatDies : public EbbRun {
   /// The same of a job all of whose memory has a name: what no part explains came since its
   /// allocator was last asked, which is little unless the machine stood still then. That is no
   /// trial.
-  base::Json explained_memory_of(const Words& job) const {
+  base::Json explained_memory_of(const Words& job, const Words& options = {}) const {
     base::Json json;
     for (int i = 0; i < 20 && (i == 0 || part(json, "unexplained") > kMostUnexplained); ++i)
-      json = last_memory_of({}, job);
+      json = last_memory_of(options, job);
     EXPECT_LE(part(json, "unexplained"), kMostUnexplained) << json.text(true);
     return json;
   }

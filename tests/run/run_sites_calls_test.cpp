@@ -59,6 +59,11 @@ TEST_F(Sites, OfProgramsThatCannotHaveThemAreToldWhy) {
   EXPECT_EQ(done.status, 0) << done.error;
   EXPECT_NE(done.error.find(programs.front().second), std::string::npos) << done.error;
   EXPECT_TRUE(has_event(last(), "sites"));
+  // Where nobody asked for them, the record alone says so.
+  const Finished unasked = run({}, {EBB_OWN_MALLOC});
+  EXPECT_EQ(unasked.status, 0) << unasked.error;
+  EXPECT_EQ(unasked.error.find("no sites"), std::string::npos) << unasked.error;
+  EXPECT_TRUE(has_event(last(), "sites"));
 }
 
 TEST_F(Sites, HoldWhatAnyCallTookAndEveryByteOnce) {

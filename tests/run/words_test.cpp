@@ -71,6 +71,15 @@ TEST(RunWords, SampleNothingWhereThatIsAskedForOrNobodyCouldReadIt) {
     words.sites = "allocations";
     EXPECT_TRUE(refusal_of(words).starts_with("--sites and --")) << refusal_of(words);
   }
+  Words words = words_for("sleep");
+  words.sites = "objects";
+  words.no_sites = true;
+  EXPECT_EQ(refusal_of(words), "--sites and --no-sites: expected one of them");
+  words.no_sites = false;
+  words.no_record = true;
+  EXPECT_EQ(refusal_of(words),
+            "--sites and --no-record: expected one of them, since sites are sampled inside the job "
+            "and kept in the record");
 }
 
 TEST(RunWords, RefuseToChangeAJobThatIsOnlyToBeObserved) {

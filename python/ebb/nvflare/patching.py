@@ -44,7 +44,8 @@ def patch() -> None:
 
 def release_transfers() -> None:
     """Makes decoded messages hold each array once (`results.held_once`), lets go of what was sent when it is
-    (`results.parted`) and forgets what was received from one thread (`results.forgotten_by_one_thread`). Leaves alone what this NVFlare does differently; a second call does nothing."""
+    (`results.parted`) and forgets what was received from one thread (`results.forgotten_by_one_thread`). Leaves alone
+    what this NVFlare does differently; a second call does nothing."""
     cell = importlib.import_module("nvflare.fuel.f3.cellnet.cell")
     with _lock:
         decode = getattr(cell, "decode_payload", None)

@@ -90,19 +90,29 @@ EBB_IN_WIDEST inline typename Lanes::Ints is_above(typename Lanes::Floats one,
   return (one > other) | (one != one);
 }
 
+/// The pixels of as many windows as a vector has lanes: `a` and `b` above, `c` and `d` below.
+template <class Lanes>
+struct Windows {
+  typename Lanes::Floats a, b, c, d;
+};
+
+template <class Lanes>
+EBB_IN_WIDEST inline Windows<Lanes> windows_at(const float* above, const float* below) {
+  using Floats = typename Lanes::Floats;
+  const auto first = load<Floats>(above);
+  const auto second = load<Floats>(above + Lanes::kLanes);
+  const auto third = load<Floats>(below);
+  const auto fourth = load<Floats>(below + Lanes::kLanes);
+  return {Lanes::even(first, second), Lanes::odd(first, second), Lanes::even(third, fourth),
+          Lanes::odd(third, fourth)};
+}
+
 template <bool kRectifies, class Lanes>
 EBB_IN_WIDEST inline void pool_some(const float* above, const float* below, float* into,
                                     std::uint8_t* which) {
   using Floats = typename Lanes::Floats;
   using Ints = typename Lanes::Ints;
-  const auto first = load<Floats>(above);
-  const auto second = load<Floats>(above + Lanes::kLanes);
-  const auto third = load<Floats>(below);
-  const auto fourth = load<Floats>(below + Lanes::kLanes);
-  const Floats a = Lanes::even(first, second);
-  const Floats b = Lanes::odd(first, second);
-  const Floats c = Lanes::even(third, fourth);
-  const Floats d = Lanes::odd(third, fourth);
+  const auto [a, b, c, d] = windows_at<Lanes>(above, below);
   const Ints right_above = is_above<Lanes>(b, a);
   const Ints right_below = is_above<Lanes>(d, c);
   const Floats top = right_above ? b : a;
@@ -125,14 +135,7 @@ EBB_IN_WIDEST inline void pool_some(const float* above, const float* below, floa
 template <bool kRectifies, class Lanes>
 EBB_IN_WIDEST inline void pool_some(const float* above, const float* below, float* into) {
   using Floats = typename Lanes::Floats;
-  const auto first = load<Floats>(above);
-  const auto second = load<Floats>(above + Lanes::kLanes);
-  const auto third = load<Floats>(below);
-  const auto fourth = load<Floats>(below + Lanes::kLanes);
-  const Floats a = Lanes::even(first, second);
-  const Floats b = Lanes::odd(first, second);
-  const Floats c = Lanes::even(third, fourth);
-  const Floats d = Lanes::odd(third, fourth);
+  const auto [a, b, c, d] = windows_at<Lanes>(above, below);
   const Floats top = b > a ? b : a;
   const Floats bottom = d > c ? d : c;
   Floats largest = bottom > top ? bottom : top;
